@@ -138,8 +138,8 @@ def parse_pipeline(values: Any, *, name: str = "pipeline") -> PipelineConfig:
     services, operators = _services(top.get("services")), _operators(top.get("operators"))
     if services.secondary_services and isinstance(operators.post_insert, Distillation):
         raise ConfigError(
-            "operators.post_insert: distillation gives merged memories new ids, by which services.secondary_services "
-            "hold others; leave one of the two out"
+            "operators.post_insert: distillation gives merged memories new ids, and services.secondary_services keep "
+            "the old ones; leave one of the two out"
         )
     written = {section: dict(top.get(section) or {}) for section in SECTIONS}
     written["runtime"].pop("api_key", None)

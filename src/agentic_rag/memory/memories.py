@@ -138,7 +138,9 @@ class Memories:
                 asked = {"user_id": user_id, "query": record.content[:1000], "include_ended": True}
                 response = await agent.execute_task(TaskRequest("search", asked, timeout_ms=None))
                 if not response.success:
-                    raise StoreError(f"whether it is forgotten could not be looked up: {response.error}")
+                    raise StoreError(
+                        f"the search for forgotten memories failed: {response.error}; forget them again"
+                    )
                 found += sum(one["id"] in gone for one in response.result["results"])
         return len(probes) * len(self.agents), found
 

@@ -218,7 +218,9 @@ class MemoryWriter:
         new = replace(changed(old), id="", evidence=(), valid_at=None, invalid_at=None, at=self._clock())
         if memory_type is MemoryType.EPISODIC:
             if new.content != old.content:
-                raise InputError("what was said is not changed; delete it, and insert what is right")
+                raise InputError(
+                    "the text of an episodic memory cannot be changed; delete it, and insert the right one"
+                )
             stored = replace(old, metadata=new.metadata)
             async with self._store.changing(user_id):
                 await self._store.change(user_id, [stored])

@@ -35,10 +35,10 @@ _BY_STATUS = {
         "the text may be too long for the model, or it does not take an option (some models take no temperature but 1)",
     ),
     401: ("refused the key", "check {section}.api_key"),
-    403: ("refused the key", "check {section}.api_key and what it is allowed to use"),
+    403: ("refused the key", "check {section}.api_key and its permissions"),
     404: ("does not know the model or the path", "check {section}.model and {section}.base_url"),
-    413: ("refused the request as too long", "use a model with more room"),
-    422: ("refused the request", "the server may not speak the OpenAI protocol in full"),
+    413: ("refused the request as too long", "use a model with a longer context"),
+    422: ("refused the request", "the server may not support all of the OpenAI API"),
     429: ("is over its limit", "wait, or raise the limit of the account"),
 }
 
@@ -63,7 +63,7 @@ class Spending:
             if limit is not None and spent + wanted > limit:
                 raise BudgetSpent(
                     f"budget.{name} is {limit:,}: {spent:,.6g} are used or reserved, and the next call may take "
-                    f"{wanted:,.6g}; raise it to go on"
+                    f"{wanted:,.6g}; raise budget.{name} to go on"
                 )
         self._reserved.add(most)
 

@@ -34,7 +34,7 @@ LENGTH_TOLD_BY = "How long is a vector?"
 _THOUGHT = re.compile(r"\A(?:\s*<think>)?.*?</think>", re.DOTALL)
 """A reasoning block; its opening tag is missing if the server's template has already written it."""
 _CUT = {
-    "length": "stopped in the middle of its answer; raise chat.max_tokens, or use a model with more room",
+    "length": "stopped in the middle of its answer; raise chat.max_tokens, or use a model with a longer context",
     "max_tokens": "stopped in the middle of its answer; raise its limit of tokens",
     "content_filter": "had its answer held back by the provider's content filter; ask in other words",
 }
@@ -143,7 +143,7 @@ def as_chat(
         config = config or ChatConfig()
         return LangChainChat(model, chat_endpoint(config, spending, tries=1), most=config.max_tokens)
     raise ConfigError(
-        f"chat is no chat model: {type(model).__name__}; give a langchain-core chat model, such as "
+        f"chat is a {type(model).__name__}, not a chat model; give a langchain-core chat model, such as "
         "ChatOpenAI(model='…'), or an object with: async def complete(self, system, user) -> str"
     )
 
@@ -262,7 +262,9 @@ class OpenAIEmbedding:
         finally:
             await model.close()
         if not row:
-            raise ModelError(f"{model._called} gave an empty vector; set embedding.dimension, or use another")
+            raise ModelError(
+                f"{model._called} gave an empty vector; set embedding.dimension, or use another model"
+            )
         return cls(config.model_copy(update={"dimension": len(row)}), spending)
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
@@ -363,7 +365,7 @@ async def as_embedding(model: Embedding | Embeddings) -> Embedding:
 
     if not isinstance(model, Embeddings):
         raise ConfigError(
-            f"embedding is no embedding model: {type(model).__name__}; give a langchain-core embedding model, such as "
+            f"embedding is a {type(model).__name__}, not an embedding model; give a langchain-core embedding model, such as "
             "OpenAIEmbeddings(model='…'), or see agentic_rag.domain.ports.Embedding"
         )
     names = (getattr(model, key, None) for key in ("model_name", "model", "model_id"))
@@ -394,9 +396,9 @@ def unit(
     try:
         vectors = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"{called} gave a vector that is not made of numbers") from error
+        raise ModelError(f"{called} gave a vector that is not made of numbers; use another model") from error
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.all(np.isfinite(norms)) or np.any(norms == 0):
-        raise ModelError(f"{called} gave a vector that is zero or not finite")
+        raise ModelError(f"{called} gave a vector that is zero or not finite; use another model")
     scaled: FloatArray = (vectors / norms).astype(np.float32)
     return scaled

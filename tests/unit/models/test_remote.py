@@ -190,7 +190,9 @@ def test_a_langchain_model_is_wrapped_and_anything_else_refused():
     assert isinstance(as_chat(FakeListChatModel(responses=["x"])), LangChainChat)
     ours = ScriptedChat("x")
     assert as_chat(ours) is ours
-    with pytest.raises(ConfigError, match=r"chat is no chat model: str; give a langchain-core chat model"):
+    with pytest.raises(
+        ConfigError, match=r"chat is a str, not a chat model; give a langchain-core chat model"
+    ):
         as_chat("gpt-5")  # type: ignore[arg-type]
 
 
@@ -399,7 +401,9 @@ async def test_what_is_no_embedding_model_or_fails_is_told():
             raise ConnectionError("no route")
 
     not_one: Any = "e5"
-    with pytest.raises(ConfigError, match=r"embedding is no embedding model: str; give a langchain-core"):
+    with pytest.raises(
+        ConfigError, match=r"embedding is a str, not an embedding model; give a langchain-core"
+    ):
         await as_embedding(not_one)
     with pytest.raises(ModelError, match="the embedding model 'Broken' cannot be reached"):
         await as_embedding(Broken(size=4))

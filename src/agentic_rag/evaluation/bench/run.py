@@ -230,7 +230,9 @@ class _Run:
         """Raises ``RunError`` if a question has no record: no question may be dropped."""
         missing = [key for key in self._due if self.of(*key) is None]
         if missing:
-            raise RunError(f"{len(missing)} questions were not asked, {missing[0]} first; run the same again")
+            raise RunError(
+                f"{len(missing)} questions were not asked, the first {missing[0]}; run the same command again"
+            )
 
     def all_records(self) -> list[QuestionRecord]:
         found = [(key, self.of(*key)) for key in sorted(self._due)]

@@ -78,7 +78,7 @@ def checked_vector(vector: FloatArray, dimension: int, cure: str) -> FloatArray:
         length = len(made) if made.ndim == 1 else f"shape {made.shape}"
         raise InputError(f"a vector of length {length} was given to a memory of length {dimension}; {cure}")
     if not np.isfinite(made).all() or not made.any():
-        raise InputError("a vector that is all zero, or holds NaN or infinity, points nowhere; give another")
+        raise InputError("a vector is all zero, or holds NaN or infinity; give another")
     return made
 
 

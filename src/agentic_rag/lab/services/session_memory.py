@@ -206,7 +206,7 @@ def build_agentic_memory(settings: AgenticMemorySettings, parts: ServiceParts) -
         except UnknownDataset as error:
             raise StoreError(
                 f"{NAME} has written {parts.namespace!r}, but the ask graph does not know it; "
-                "build the graph on the stores that ServiceParts.chunks and ServiceParts.knowledge are"
+                "build the graph on ServiceParts.chunks and ServiceParts.knowledge"
             ) from error
         _check(state)
         return _turns(in_full(state["reranked_results"])), False

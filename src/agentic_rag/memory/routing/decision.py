@@ -111,7 +111,10 @@ def decided(asked: Asked, found: Sequence[RoutingEvidence], choose: Choice) -> R
         target_memory_types=tuple(ranked),
         selected_strategies={target: chosen[target] for target in ranked},
         strategy_weights={target: weight(target, sums[target]) for target in ranked},
-        reasons=(*(why or ["No words speak for a memory type, so each has its least weight."]), *how),
+        reasons=(
+            *(why or ["No words of the query point to a memory type, so each has its least weight."]),
+            *how,
+        ),
         confidence=top / total if total else 0.0,
     )
 

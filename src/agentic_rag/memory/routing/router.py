@@ -80,7 +80,7 @@ class Router:
         try:
             return _by_reply(asked, await self._chat.complete(ROUTING_SYSTEM, _prompt(asked)))
         except ModelError as error:
-            logger.warning("the chat model did not route, so the rules do: %s", error)
+            logger.warning("the chat model failed, routing by rules instead: %s", error)
             return _by_rules(asked, str(error))
 
 

@@ -119,7 +119,9 @@ def test_where_no_words_speak_for_a_type_each_has_its_least_weight():
     decision = route(request("salt"), AGENTS).decision
     assert decision.strategy_weights == {target: LEAST_WEIGHTS[target] for target in AGENTS}
     assert decision.confidence == 0
-    assert decision.reasons == ("No words speak for a memory type, so each has its least weight.",)
+    assert decision.reasons == (
+        "No words of the query point to a memory type, so each has its least weight.",
+    )
 
 
 def test_a_lacking_strategy_is_replaced_by_the_default_and_the_reasons_say_so():
