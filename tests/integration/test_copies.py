@@ -159,7 +159,7 @@ async def test_nothing_can_be_written(
             with pytest.raises(ConfigError, match="lancedb_copies is set"):
                 await write
         connection = reader.chunks.connection  # type: ignore[attr-defined]
-        with pytest.raises(StoreError, match="would be dropped"):
+        with pytest.raises(StoreError, match="cannot be dropped"):
             await connection.drop_table("chunks_default")
         table = await connection.table("chunks_default")
         rows = await table.count_rows()

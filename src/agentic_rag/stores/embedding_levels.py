@@ -40,7 +40,9 @@ class LevelsFile:
         try:
             await asyncio.to_thread(self._write, measured)
         except OSError as error:
-            logger.warning("the levels of the embedding model cannot be kept in %s: %s", self._path, error)
+            logger.warning(
+                "the calibration of the embedding model cannot be written to %s: %s", self._path, error
+            )
 
     def _read(self) -> Measured | None:
         try:

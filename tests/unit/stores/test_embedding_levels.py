@@ -58,7 +58,7 @@ async def test_what_cannot_be_kept_is_told_and_fails_nothing(
 ):
     (tmp_path / "a file").write_text("")
     await LevelsFile(tmp_path / "a file" / FILE, "one").write(TOLD)
-    assert "cannot be kept" in caplog.text
+    assert "cannot be written" in caplog.text
 
 
 async def test_a_model_is_measured_once(tmp_path: Path):

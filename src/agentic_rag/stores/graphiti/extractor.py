@@ -150,7 +150,7 @@ class GraphitiExtractor:
         except CallFailed as failure:
             self._unanswered = self._unanswered + 1 if failure.endpoint_down else 0
             tally.failed.append((chunk, str(failure)))
-            logger.warning("set aside an episode of %r: %s", dataset, failure)
+            logger.warning("quarantined an episode of %r: %s", dataset, failure)
         else:
             self._unanswered = 0
         tally.retried += now.retried > 0
@@ -234,7 +234,7 @@ async def _sensible(work: Callable[[], Awaitable[Any]]) -> Any:
         raise
     except _NONSENSE as error:
         raise CallFailed(
-            f"the model gave an answer that makes no sense ({type(error).__name__})", endpoint_down=False
+            f"the model gave an unusable answer ({type(error).__name__})", endpoint_down=False
         ) from error
 
 

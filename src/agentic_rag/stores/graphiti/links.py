@@ -128,7 +128,9 @@ class LinkReader:
             try:
                 await asyncio.to_thread(file.write, versions, found)
             except OSError as error:
-                _LOGGER.warning("the links of the graph are not kept for the next start: %s", error)
+                _LOGGER.warning(
+                    "the links of the graph cannot be saved, so the next start reads them again: %s", error
+                )
 
     def _file(self, group: str) -> LinkFile:
         return LinkFile(self._folder / f"links-{group}.cache")

@@ -70,7 +70,7 @@ class Repair:
         self._compared = True
         if written or deleted:
             _LOGGER.warning(
-                "the graph was put right from LanceDB: %d rows written, %d deleted", written, deleted
+                "the graph was repaired from LanceDB: %d rows written, %d deleted", written, deleted
             )
 
     async def _level(

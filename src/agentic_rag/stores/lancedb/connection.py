@@ -50,7 +50,7 @@ _AWAY = re.compile(
 
 REPAIR = "agentic-rag repair"
 """The command that mends damaged files."""
-LATEST_GONE = "the file that says what its latest version consists of is gone"
+LATEST_GONE = "the manifest file of its latest version is missing"
 _FAILURES = (RuntimeError, OSError, ValueError, KeyError, TypeError, NotImplementedError)
 _PANIC = "RustPanic"
 """Of a class that has no importable name: Lance met a content that it does not expect."""
@@ -158,7 +158,7 @@ class LanceConnection:
                         raise
                     if await self._of_files(name, has_data):
                         raise StoreError(
-                            f"table {name} has data, and no file that says which; run: {REPAIR}"
+                            f"table {name} has data files but no manifest file; run: {REPAIR}"
                         ) from error
                     return None
         table = self._tables[name]

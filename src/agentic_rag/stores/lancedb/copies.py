@@ -251,11 +251,15 @@ class CopiedConnection(LanceConnection):
         self, name: str, schema: pa.Schema, key: str, prepare: Prepare | None = None
     ) -> Any:
         """Raises ``StoreError``."""
-        raise StoreError(f"table {name} would be written, and this process reads copies (lancedb_copies)")
+        raise StoreError(
+            f"table {name} cannot be written: this process reads copies; unset lancedb_copies to write"
+        )
 
     async def drop_table(self, name: str) -> None:
         """Raises ``StoreError``."""
-        raise StoreError(f"table {name} would be dropped, and this process reads copies (lancedb_copies)")
+        raise StoreError(
+            f"table {name} cannot be dropped: this process reads copies; unset lancedb_copies to write"
+        )
 
     async def close(self) -> None:
         self._closed = True

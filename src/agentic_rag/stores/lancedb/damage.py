@@ -84,7 +84,7 @@ async def all_damages(folder: Path, names: Sequence[str]) -> list[Damage]:
 
 async def _damage_of(database: Any, folder: Path, name: str) -> Damage | None:
     if not version_files(folder / f"{name}.lance"):
-        told = Damage(name, "there is no file that says what it consists of")
+        told = Damage(name, "its manifest file is missing")
         return told if has_data(folder / f"{name}.lance") else None
     if is_latest_gone(folder / f"{name}.lance"):
         return Damage(name, LATEST_GONE)
@@ -107,7 +107,7 @@ async def _damage_of(database: Any, folder: Path, name: str) -> Damage | None:
     table.close()
     have = {index.columns[0] for index in indexes}
     if any(column in columns and column not in have for column in WORD_COLUMNS):
-        broken[""] = "its full text has no index"
+        broken[""] = "its full-text index is missing"
     return Damage(name, next(iter(broken.values())), tuple(broken)) if broken else None
 
 

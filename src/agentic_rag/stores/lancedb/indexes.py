@@ -158,7 +158,7 @@ async def tidied(
         await asyncio.sleep(FIRST_PAUSE * 2**attempt)
         with translated(f"indexing {called}"):
             await table.checkout_latest()
-    _LOGGER.info("%s is written to all the time; its indexes are left to a later write", called)
+    _LOGGER.info("%s is written too often to be indexed now; a later write updates its indexes", called)
 
 
 async def _tidy(table: Any, plan: IndexPlan, purge: bool, builder: IndexBuilder) -> None:

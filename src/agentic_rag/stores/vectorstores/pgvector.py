@@ -182,6 +182,8 @@ def _url(uri: str) -> Any:
             "vectors.uri cannot be read; write postgresql://user:password@host:port/database, with %40 for @"
         ) from None
     if url.get_backend_name() not in ("postgresql", "postgres"):
-        raise ConfigError(f"vectors.uri is of {url.drivername!r}, but vectors.backend is 'pgvector'")
+        raise ConfigError(
+            f"vectors.uri begins with {url.drivername!r}, but vectors.backend 'pgvector' needs postgresql://…"
+        )
     timeout = {"connect_timeout": str(CONNECT_SECONDS), **url.query}
     return url.set(drivername="postgresql+psycopg", query=timeout)

@@ -174,7 +174,7 @@ async def test_an_emptied_server_is_filled_by_the_next_write(
         await store.graphiti.driver.execute_query("CREATE (n:Entity {uuid: 'stray', group_id: 'notes'})")
         await store.remove_documents("notes", ["unknown"])
         assert await in_graph(store) == before == await in_tables(store)
-    assert "put right from LanceDB: 12 rows written, 1 deleted" in caplog.text
+    assert "repaired from LanceDB: 12 rows written, 1 deleted" in caplog.text
 
 
 async def test_a_cancelled_write_is_put_right(tmp_path: Path, embedding: HashingEmbedding) -> None:
