@@ -103,7 +103,7 @@ async def test_facts_come_by_pages_and_as_of_a_day(rag: Rag) -> None:
         assert len(early["facts"]) < len(seen)
         wrong = await client.call_tool("related", {"name": "Catechins", "cursor": "abc"})
         assert wrong.is_error
-        assert "no cursor" in _all_text(wrong)
+        assert "is not a cursor" in _all_text(wrong)
 
 
 async def test_notes_are_resources_listed_by_pages(rag: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +122,7 @@ async def test_notes_are_resources_listed_by_pages(rag: Rag, monkeypatch: pytest
         assert len(seen) == len(set(seen)) == len(held)
         for uri in seen[::10]:
             assert (await client.read_resource(uri)).contents[0].text
-        with pytest.raises(MCPError, match="no cursor"):
+        with pytest.raises(MCPError, match="is not a cursor"):
             await client.list_resources(cursor="-1")
 
 

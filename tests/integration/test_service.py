@@ -236,7 +236,7 @@ def test_an_upload_stays_in_its_folder(client: httpx.Client, data: Path, name: s
 
 
 def test_a_drive_is_no_folder_of_an_upload() -> None:
-    with pytest.raises(InputError, match="no name for an uploaded file"):
+    with pytest.raises(InputError, match="cannot name an uploaded file"):
         upload_path("c:/x.md")
     assert upload_path("a\\b.md") == Path("a/b.md")
 

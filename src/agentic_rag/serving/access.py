@@ -38,8 +38,8 @@ class OnlyAnswers(InputError):
 
     def __init__(self) -> None:
         super().__init__(
-            "this replica only answers questions (service.writes is false): another one ingests, remembers and keeps "
-            "reviews; call that one, or let the proxy choose it as configs/replicas.conf does"
+            "this replica does not write (service.writes is false); call the replica that does, or let the proxy "
+            "choose it as configs/replicas.conf does"
         )
 
 

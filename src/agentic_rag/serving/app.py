@@ -69,7 +69,7 @@ def create_app(
     """
     if not config.service.writes and (watched or mcp_write):
         raise ConfigError(
-            "service.writes is false, so this replica cannot follow folders (--watch) nor let MCP clients write "
+            "service.writes is false, so this replica cannot watch folders (--watch) nor let MCP clients write "
             "(--mcp-write); leave that to the replica that writes"
         )
     if config.lancedb_copies and config.service.writes:
@@ -84,7 +84,7 @@ def create_app(
         )
     allowed = AllowedRoots(roots)
     if missing := [str(folder) for folder in watched if not folder.is_dir()]:
-        raise InputError(f"there is no folder {missing[0]!r} to follow")
+        raise InputError(f"there is no folder {missing[0]!r} to watch")
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -183,9 +183,9 @@ async def _followed(service: Service, folders: Sequence[Path], dataset: str) -> 
         async with aclosing(service.rag.watch(folders, dataset=dataset)) as changes:
             async for done in changes:
                 service.watched[dataset] = names if done.problem is None else f"{names}: {done.problem}"
-    except Exception as error:  # the end and its reason must be reported
-        logger.exception("following has ended")
-        service.watched[dataset] = f"{names}: not followed any more, {type(error).__name__}; see the log"
+    except Exception as error:  # it must say that it ended, and how
+        logger.exception("watching has ended")
+        service.watched[dataset] = f"{names}: watching ended with {type(error).__name__}; see the log"
 
 
 class Timed:

@@ -123,10 +123,10 @@ async def asked(
     """Answer a question under the limit on concurrent questions, and count it; yields steps, tokens, the answer."""
     said = [ask.model_dump(), *(message.content for message in messages or [])]
     if not is_unicode(json.dumps(said, ensure_ascii=False)):
-        raise InputError("the request holds a character that is none (a lone surrogate)")
+        raise InputError("the request holds a lone surrogate, which is not a Unicode character; remove it")
     rerank = (ask.parameters or {}).get("rerank")
     if isinstance(rerank, dict) and "model" in rerank:
-        raise InputError("rerank.model says what is loaded; it stands in the settings, not in a request")
+        raise InputError("rerank.model cannot be chosen in a request; set it in the settings of the service")
     thread = service.conversations.thread(caller.user_id, ask.thread_id)
     options: dict[str, Any] = {
         "operation": ask.operation,

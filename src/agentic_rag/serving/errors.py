@@ -59,18 +59,18 @@ class ErrorBody(BaseModel):
 
 
 _MEANS = {
-    400: "something given is wrong",
+    400: "the input is wrong",
     401: "an API key is needed",
     403: "the key does not open this",
-    404: "there is no such thing",
-    409: "something else is writing",
+    404: "not found",
+    409: "another call or process is writing",
     413: "too large",
-    421: "another replica writes",
-    422: "the request has not the documented form",
+    421: "this replica does not write; another one does",
+    422: "the request does not have the documented form",
     500: "a store failed",
     502: "a model failed",
     503: "busy, a store is away, or no source can be searched",
-    504: "too late",
+    504: "no answer in time",
 }
 DOCUMENTED: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorBody, "description": told} for status, told in _MEANS.items()

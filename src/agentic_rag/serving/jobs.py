@@ -90,7 +90,7 @@ class Jobs:
             StoreLocked: another job already fills the dataset.
         """
         if any(job.dataset == dataset and job.status == "running" for job in self._jobs.values()):
-            raise StoreLocked(f"dataset {dataset!r} is being filled already; wait for that job, or cancel it")
+            raise StoreLocked(f"another job is ingesting into dataset {dataset!r}; wait for it, or cancel it")
         job = Job(dataset, user_id)
         self._jobs[job.id] = job
         ended = [one.id for one in self._jobs.values() if one.status != "running"]
@@ -107,7 +107,7 @@ class Jobs:
         """One of these jobs; raises ``UnknownJob`` otherwise."""
         job = self._jobs.get(job_id)
         if job is None or not _is_theirs(job, caller):
-            raise UnknownJob(f"there is no job {job_id!r}; jobs are forgotten when the service ends")
+            raise UnknownJob(f"there is no job {job_id!r}; a service that restarts forgets its jobs")
         return job
 
     async def cancel(self, job: Job) -> None:

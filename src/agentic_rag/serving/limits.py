@@ -45,7 +45,7 @@ class Places:
             TooLate: the time limit passed; the question was cancelled.
         """
         if self.taken >= self._most:
-            raise Busy(f"{self.taken} questions are being answered or wait; try again")
+            raise Busy(f"the service is busy: {self.taken} questions are running or waiting; try again later")
         self.taken += 1
         try:
             async with asyncio.timeout(self._seconds):

@@ -257,7 +257,7 @@ class NoteTools:
         """Read a file or folder beneath a root into the notes."""
         report = await self._rag.ingest(self._roots.existing(path), dataset=self._asks.require(dataset))
         counts = ", ".join(f"{number} {action}" for action, number in report.to_dict()["counts"].items())
-        return f"{counts or 'nothing found'}; {report.documents} documents held"
+        return f"{counts or 'nothing found'}; the dataset holds {report.documents} documents"
 
     @_told
     async def write_board(
@@ -396,7 +396,7 @@ def of_note_id(note: str) -> tuple[str, str]:
     """
     dataset, slash, document = note.partition("/")
     if not slash or not dataset or not document:
-        raise InputError(f"{note!r} is no id that search or ask gave")
+        raise InputError(f"{note!r} is not the id of a note; give one that search or ask returned")
     return unquote(dataset), unquote(document)
 
 
@@ -409,7 +409,7 @@ def _place(cursor: str | None) -> int:
     if cursor is None:
         return 0
     if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 6:
-        raise InputError(f"{cursor!r} is no cursor that an answer gave")
+        raise InputError(f"{cursor!r} is not a cursor; give one that an answer returned, or none")
     return int(cursor)
 
 

@@ -239,7 +239,7 @@ def _texts(record: DocumentRecord) -> tuple[str, str]:
     try:
         # A link out of the folder is not followed, just as on ingest.
         if file.is_symlink() or not file.resolve(strict=True).is_relative_to(root.resolve(strict=True)):
-            raise InputError(f"{path!r} leads out of its folder by now; ingest again")
+            raise InputError(f"{path!r} is now a link, or lies outside its folder; ingest again")
         suffix = file.suffix.lower()
         if suffix in (".json", ".jsonl"):
             text = _part(file, record.document_id)
@@ -252,7 +252,7 @@ def _texts(record: DocumentRecord) -> tuple[str, str]:
             f"{path!r} cannot be read any more ({error.strerror or error}); ingest again"
         ) from error
     except SourceError as error:
-        raise InputError(f"{path!r} is no text any more: {error}") from error
+        raise InputError(f"{path!r} is not text any more: {error}") from error
 
 
 def _part(file: Path, document_id: str) -> str:
@@ -317,9 +317,9 @@ def upload_path(name: str) -> Path:
         or "\0" in name
         or any(part in ("..", "") for part in plain.parts)
     ):
-        raise InputError(f"{name!r} is no name for an uploaded file")
+        raise InputError(f"{name!r} cannot name an uploaded file; give a relative path without ..")
     if ":" in plain.parts[0]:
-        raise InputError(f"{name!r} is no name for an uploaded file")
+        raise InputError(f"{name!r} cannot name an uploaded file; give a relative path without a colon")
     return Path(*plain.parts)
 
 

@@ -43,15 +43,17 @@ class AllowedRoots:
         """
         path = self._resolved(given)
         if path.suffix.lower() != suffix or path.is_dir():
-            raise InputError(f"{given!r} is no name for a {suffix} file")
+            raise InputError(f"{given!r} does not name a {suffix} file")
         return path
 
     def _resolved(self, given: str) -> Path:
         """The path below a root; a relative path is tried below each root, and the first existing one counts."""
         if not self.roots:
-            raise InputError(f"no path is allowed, so not {given!r} either; start with --root FOLDER")
+            raise InputError(
+                f"the path {given!r} is not allowed, because no root is set; start with --root FOLDER"
+            )
         if not given.strip() or "\0" in given:
-            raise InputError(f"{given!r} is no path")
+            raise InputError(f"{given!r} is not a path")
         named = Path(given)
         candidates = [named] if named.is_absolute() else [root / named for root in self.roots]
         try:
@@ -61,7 +63,7 @@ class AllowedRoots:
         except (OSError, RuntimeError, ValueError) as error:
             # The error's own text would reveal the path of the root.
             why = (error.strerror if isinstance(error, OSError) else None) or "it cannot be resolved"
-            raise InputError(f"{given!r} is no path that can be used: {why}") from error
+            raise InputError(f"the path {given!r} cannot be used: {why}") from error
         if found is None:
             raise InputError(f"{given!r} does not lie beneath {self._named()}")
         return found

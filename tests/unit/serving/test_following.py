@@ -40,7 +40,7 @@ async def test_following_that_ends_says_so(tmp_path: Path, monkeypatch: pytest.M
         yield
 
     monkeypatch.setattr("agentic_rag.rag.Rag.watch", broken)
-    page = await _told(tmp_path, "not followed any more, ZeroDivisionError; see the log")
+    page = await _told(tmp_path, "watching ended with ZeroDivisionError; see the log")
     assert "text of a note" not in page
 
 

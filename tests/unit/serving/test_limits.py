@@ -48,7 +48,7 @@ async def test_jobs_are_watched_cancelled_and_of_one_user() -> None:
         return {"documents": 1}
 
     job = jobs.start("notes", "ann", work)
-    with pytest.raises(StoreLocked, match="'notes' is being filled"):
+    with pytest.raises(StoreLocked, match="ingesting into dataset 'notes'"):
         jobs.start("notes", "bob", work)
     with pytest.raises(UnknownJob):
         jobs.get(job.id, Caller("bob", None))

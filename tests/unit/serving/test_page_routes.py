@@ -47,7 +47,7 @@ async def test_a_long_note_is_drawn_around_its_passage(tmp_path: Path, headers: 
         page = (await client.get("/read/default/long note.md", params=place, headers=headers)).text
         assert f'<mark id="passage" tabindex="-1">{NEEDLE}</mark>' in page
         assert len(page) < len(text)
-        whole = re.search(r'Too long to be drawn whole: this is a part. <a href="([^"]+)">', page)
+        whole = re.search(r'Too long to show in full: this is a part. <a href="([^"]+)">', page)
         assert whole is not None
         assert (await client.get(whole[1])).json()["text"] == text
         head = (await client.get("/read/default/long note.md", headers=headers)).text
@@ -61,7 +61,7 @@ async def test_a_long_board_stands_there_as_text(tmp_path: Path) -> None:
         page = (await client.get("/read/default/long.canvas")).text
         assert "<svg" not in page
         assert "Card 7" in page
-        assert "Too long to be drawn whole" in page
+        assert "Too long to show in full" in page
 
 
 async def test_drawing_a_note_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
