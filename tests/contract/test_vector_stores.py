@@ -350,7 +350,7 @@ async def test_what_is_stored_can_be_read_by_other_tools(store: ChunkStore, back
         ),
         (f"postgresql://ada:a@{SECRET}@127.0.0.1:1/notes", ConfigError, "with %40 for @"),
         (f"postgresql://ada:{SECRET}@127.0.0.1:port/notes", ConfigError, "write postgresql://"),
-        (f"mysql://ada:{SECRET}@127.0.0.1/notes", ConfigError, "of 'mysql', but"),
+        (f"mysql://ada:{SECRET}@127.0.0.1/notes", ConfigError, "begins with 'mysql', but"),
         (f"{SECRET}", ConfigError, "write postgresql://"),
     ],
 )

@@ -157,7 +157,7 @@ async def test_what_cannot_be_copied_is_told(tmp_path: Path, vault: Path):
         with pytest.raises(InputError, match="within the data folder"):
             await rag.backup(config.data_dir / "copy")
         (tmp_path / "file").touch()
-        with pytest.raises(StoreError, match=r"cannot copy .* nothing was left there"):
+        with pytest.raises(StoreError, match=r"cannot copy .* the unfinished copy was removed"):
             await rag.backup(tmp_path / "file" / "copy")
     with pytest.raises(ConfigError, match="back up lancedb_uri"):
         await back_up(RagConfig(data_dir=tmp_path, lancedb_uri="s3://b/f"), tmp_path / "copy")

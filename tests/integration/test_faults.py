@@ -165,7 +165,7 @@ async def test_a_full_disk_leaves_no_half_backup(disk: Disk, vault: Path, tmp_pa
     async with opened(tmp_path / "data") as rag:
         await rag.ingest(vault)
         disk.resize(0.1)
-        with pytest.raises(StoreError, match="nothing was left there"):
+        with pytest.raises(StoreError, match="the unfinished copy was removed"):
             await rag.backup(disk.folder / "copy")
     assert not list(disk.folder.iterdir())
 

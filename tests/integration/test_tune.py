@@ -179,7 +179,7 @@ def test_the_command_writes_the_settings_that_ask_reads(
     assert said["settings"]["rerank.method"] == "none"
     monkeypatch.setenv("AGENTIC_RAG_RERANK__METHOD", "offline")
     assert command(str(place / "things.json")) == 0
-    assert "the environment sets rerank.method otherwise" in capsys.readouterr().out
+    assert "environment variables override the file's rerank.method" in capsys.readouterr().out
     assert load_config(place / "data").rerank.method == "offline"
     monkeypatch.delenv("AGENTIC_RAG_RERANK__METHOD")
     assert load_config(place / "data").rerank.method == "none"
