@@ -295,7 +295,9 @@ class Rag:
         if not question.strip():
             raise InputError("the question is empty; write what you want to know")
         if thread_id is not None and not self.graph.checkpointer:
-            raise InputError("thread_id names a kept conversation; open_rag(checkpointer=…) keeps them")
+            raise InputError(
+                "thread_id needs a checkpointer, which keeps conversations; open the Rag with open_rag(checkpointer=…)"
+            )
         await self.require_dataset(dataset)
         asked = {
             "query": question,
