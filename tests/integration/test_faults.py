@@ -311,12 +311,17 @@ async def test_neo4j_killed_in_the_middle_ends_an_ingest_and_the_next_one_finish
         await assert_finished(server, vault, tmp_path / "data", tmp_path)
 
 
-@pytest.mark.parametrize("backend", ["neo4j", "falkordb"])
+@pytest.fixture(params=["neo4j", "falkordb"])
+def server(request: pytest.FixtureRequest) -> GraphServer:
+    """A server with nothing in it."""
+    found: GraphServer = request.getfixturevalue(request.param)
+    found.options()  # empties it
+    return found
+
+
 async def test_a_graph_server_that_hangs_ends_an_ingest_and_the_next_one_finishes_it(
-    backend: str, vault: Path, tmp_path: Path, request: pytest.FixtureRequest
+    server: GraphServer, vault: Path, tmp_path: Path
 ):
-    server: GraphServer = request.getfixturevalue(backend)
-    server.options()  # empties it
     # A write is never left half done, so that an ingest that waits for ever could not be ended otherwise.
     late = asyncio.get_running_loop().call_later(60, os.kill, server.pid, signal.SIGCONT)
     try:
@@ -327,13 +332,8 @@ async def test_a_graph_server_that_hangs_ends_an_ingest_and_the_next_one_finishe
     await assert_finished(server, vault, tmp_path / "data", tmp_path)
 
 
-@pytest.mark.parametrize("backend", ["neo4j", "falkordb"])
-async def test_a_graph_server_that_pauses_is_waited_for(
-    backend: str, vault: Path, tmp_path: Path, request: pytest.FixtureRequest
-):
+async def test_a_graph_server_that_pauses_is_waited_for(server: GraphServer, vault: Path, tmp_path: Path):
     """Longer than its client waits, and shorter than it is given: a large change takes its time."""
-    server: GraphServer = request.getfixturevalue(backend)
-    server.options()  # empties it
     async with on_server(server, tmp_path / "data", HashingEmbedding()) as rag:
         await rag.ingest(vault / "Note 3.md")
         os.kill(server.pid, signal.SIGSTOP)

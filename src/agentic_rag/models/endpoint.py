@@ -20,7 +20,6 @@ from typing import Literal, TypeVar
 from agentic_rag import tracing
 from agentic_rag.domain.usage import Usage, count
 from agentic_rag.errors import BudgetSpent
-from agentic_rag.settings.addresses import without_login as without_login
 from agentic_rag.settings.config import BudgetConfig
 
 T = TypeVar("T")

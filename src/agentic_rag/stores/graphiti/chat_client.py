@@ -22,9 +22,9 @@ from agentic_rag.models.endpoint import (
     most_tokens,
     retry_wait,
     status,
-    without_login,
 )
 from agentic_rag.models.remote import chat_endpoint, spoken
+from agentic_rag.settings.addresses import without_login
 from agentic_rag.settings.config import ChatConfig
 from agentic_rag.stores.graphiti.library import LLMConfig, OpenAIGenericClient
 from agentic_rag.text.prompts import DATA

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from graph_fixtures import BACKENDS, in_graph, in_tables, note, opened
 
 from agentic_rag.stores.graphiti.commit import Journal
+from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.testing import HashingEmbedding
 
 
@@ -41,15 +44,31 @@ async def test_one_of_another_form_may_be_about_everything(tmp_path: Path, text:
     assert await journal.read() is None
 
 
+@asynccontextmanager
+async def two_of(
+    folder: Path, embedding: HashingEmbedding, options: dict[str, Any]
+) -> AsyncIterator[tuple[GraphitiStore, GraphitiStore]]:
+    """Two stores of one folder, as two processes have it open."""
+    async with opened(folder, embedding, **options) as one, opened(folder, embedding, **options) as other:
+        yield one, other
+
+
+async def assert_holds(
+    wanted: tuple[int, ...], folder: Path, embedding: HashingEmbedding, options: dict[str, Any]
+) -> None:
+    """So many entities, facts, episodes and mentions, the same in the graph and in the tables."""
+    async with opened(folder, embedding, **options) as after:
+        counts = await after.counts("notes")
+        assert (counts.entities, counts.facts, counts.episodes, counts.mentions) == wanted
+        assert await in_graph(after) == await in_tables(after)
+
+
 @BACKENDS
 async def test_two_stores_of_one_folder_take_turns(
     tmp_path: Path, embedding: HashingEmbedding, options: dict[str, Any]
 ) -> None:
     """As two processes do, for the lock is on a file; each decides by what the other has just written."""
-    async with (
-        opened(tmp_path, embedding, **options) as one,
-        opened(tmp_path, embedding, **options) as other,
-    ):
+    async with two_of(tmp_path, embedding, options) as (one, other):
         await asyncio.gather(
             *(
                 store.replace_documents("notes", [note(f"n{number}", "shared", f"t{number}")])
@@ -59,10 +78,7 @@ async def test_two_stores_of_one_folder_take_turns(
         await one.remove_documents("notes", [f"n{number}" for number in range(1, 8)])
         await other.remove_documents("notes", ["n0"])
         await one.replace_documents("notes", [note("n1", "shared")])
-    async with opened(tmp_path, embedding, **options) as after:
-        counts = await after.counts("notes")
-        assert (counts.entities, counts.facts, counts.episodes, counts.mentions) == (1, 0, 1, 1)
-        assert await in_graph(after) == await in_tables(after)
+    await assert_holds((1, 0, 1, 1), tmp_path, embedding, options)
 
 
 @BACKENDS
@@ -70,15 +86,9 @@ async def test_a_write_sees_what_another_process_has_just_written(
     tmp_path: Path, embedding: HashingEmbedding, options: dict[str, Any]
 ) -> None:
     """A connection may read what is up to a second old; a note removed so would take another's entity with it."""
-    async with (
-        opened(tmp_path, embedding, **options) as one,
-        opened(tmp_path, embedding, **options) as other,
-    ):
+    async with two_of(tmp_path, embedding, options) as (one, other):
         await one.replace_documents("notes", [note("n0", "shared", "t0")])
         assert (await other.counts("notes")).entities == 2
         await one.replace_documents("notes", [note("n1", "shared", "t1")])
         await other.remove_documents("notes", ["n0"])
-    async with opened(tmp_path, embedding, **options) as after:
-        counts = await after.counts("notes")
-        assert (counts.entities, counts.facts, counts.episodes, counts.mentions) == (2, 1, 1, 2)
-        assert await in_graph(after) == await in_tables(after)
+    await assert_holds((2, 1, 1, 2), tmp_path, embedding, options)
