@@ -15,7 +15,7 @@ from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain import Document
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.ingest.documents import DocumentWriter
-from agentic_rag.ingest.markdown import parse_markdown
+from agentic_rag.notes.markdown import parse_markdown
 from agentic_rag.opening import token_counter
 from agentic_rag.testing import HashingEmbedding
 from images import copied, images_of

@@ -18,7 +18,7 @@ from typing import Any
 
 from agentic_rag.dates.months import day_text, month_number
 from agentic_rag.domain import Block, Document
-from agentic_rag.ingest.values import read_date, valid_unicode
+from agentic_rag.notes.values import read_date, valid_unicode
 
 CHAT = "chat.json"
 """What the file of a conversation is called."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from agentic_rag.dates.months import day_text, month_number
 from agentic_rag.domain import Block, Document
-from agentic_rag.ingest.values import jsonable, read_date, valid_unicode
+from agentic_rag.notes.values import jsonable, read_date, valid_unicode
 
 _SESSION = re.compile(r"session_(\d{1,6})")
 _WHEN = re.compile(

@@ -20,8 +20,8 @@ import regex
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import entity_key
-from agentic_rag.ingest.links import FILE_SUFFIXES, NotePaths
 from agentic_rag.ingest.stopwords import CALENDAR_WORDS, FUNCTION_WORDS, GENERIC_TITLES, OPENING_WORDS
+from agentic_rag.notes.links import FILE_SUFFIXES, NotePaths
 from agentic_rag.text import HAN, KATAKANA
 
 MAX_NAME_WORDS = 40

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from agentic_rag.domain import Block, Document
 from agentic_rag.errors import install
 from agentic_rag.ingest.files import NothingToRead, SourceError
-from agentic_rag.ingest.markdown import parse_markdown, parse_text
+from agentic_rag.notes.markdown import parse_markdown, parse_text
 
 MIME_TYPES = {
     ".pdf": "application/pdf",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from agentic_rag.domain import Document
-from agentic_rag.ingest.inline import hidden
+from agentic_rag.notes.inline import hidden
 from agentic_rag.text.sentences import split_sentences
 
 MAX_SENTENCE = 600

@@ -32,7 +32,6 @@ from agentic_rag.ingest.beam import (
 from agentic_rag.ingest.canvas import is_own_board, parse_canvas
 from agentic_rag.ingest.conversation import RawSession, looks_like_locomo, parse_session, sessions
 from agentic_rag.ingest.files import NO_FILE, SourceError, decode, reason, walk
-from agentic_rag.ingest.markdown import paragraphs, parse_markdown, parse_text
 from agentic_rag.ingest.office import (
     MIME_TYPES,
     MISSING,
@@ -41,7 +40,8 @@ from agentic_rag.ingest.office import (
     parse_extracted,
 )
 from agentic_rag.ingest.remembered import SeenFiles, stamp_of
-from agentic_rag.ingest.values import jsonable, metadata_date, valid_unicode
+from agentic_rag.notes.markdown import paragraphs, parse_markdown, parse_text
+from agentic_rag.notes.values import jsonable, metadata_date, valid_unicode
 
 __all__ = [
     "PARSER_VERSION",

@@ -13,7 +13,6 @@ from typing import Any, Protocol
 from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
-from agentic_rag.ingest.values import jsonable, valid_unicode
 from agentic_rag.memory.derivation import (
     MemoryChange,
     confirmed,
@@ -27,6 +26,7 @@ from agentic_rag.memory.reading.schemas import MemoryStatement
 from agentic_rag.memory.records import MemoryRecord, without
 from agentic_rag.memory.schemas import MemoryType, Remembered
 from agentic_rag.memory.store import MemoryStore
+from agentic_rag.notes.values import jsonable, valid_unicode
 
 WORKING_HOURS = 24.0
 """Hours until a working memory expires, unless it has its own expiry."""

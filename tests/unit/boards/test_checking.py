@@ -16,7 +16,7 @@ from agentic_rag.boards.files import provenance, write_board
 from agentic_rag.boards.marking import Names
 from agentic_rag.boards.reviews import Reviews, anki_text
 from agentic_rag.errors import InputError, ModelError, RunError
-from agentic_rag.ingest.markdown import parse_markdown
+from agentic_rag.notes.markdown import parse_markdown
 from agentic_rag.rerank.features import failures, records_mistake
 from board_answers import board_answer
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain import Block, BlockKind, Chunk, Document
 from agentic_rag.ingest.chunking import chunk_document, split_span
-from agentic_rag.ingest.markdown import parse_markdown, parse_text
+from agentic_rag.notes.markdown import parse_markdown, parse_text
 from growth import assert_linear
 
 

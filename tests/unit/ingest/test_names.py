@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain import Document
 from agentic_rag.ingest import names as names_module
-from agentic_rag.ingest.markdown import parse_markdown
 from agentic_rag.ingest.names import (
     TitleIndex,
     changed,
@@ -16,6 +15,7 @@ from agentic_rag.ingest.names import (
     is_mentionable,
     mentions_any,
 )
+from agentic_rag.notes.markdown import parse_markdown
 
 VAULT = TitleIndex(
     [

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import FloatArray
-from agentic_rag.ingest.values import valid_unicode
 from agentic_rag.lab.services.entries import Entries, Entry, checked_top_k, checked_vector, memory_of
 from agentic_rag.lab.services.parts import RankedSettings, ServiceParts
+from agentic_rag.notes.values import valid_unicode
 
 WRONG_LENGTH = "set services.vector_hash_memory.dim to the length of your vectors"
 

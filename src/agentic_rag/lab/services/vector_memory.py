@@ -18,7 +18,6 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.preparing import embedded, embedding_work
-from agentic_rag.ingest.values import valid_unicode
 from agentic_rag.lab.services.entries import (
     Entries,
     Entry,
@@ -28,6 +27,7 @@ from agentic_rag.lab.services.entries import (
     memory_of,
 )
 from agentic_rag.lab.services.parts import RankedSettings, ServiceParts
+from agentic_rag.notes.values import valid_unicode
 
 WRONG_LENGTH = "give vectors of the configured embedding model"
 WIDENING = 4

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agentic_rag.ingest.frontmatter import read_frontmatter
+from agentic_rag.notes.frontmatter import read_frontmatter
 
 
 def values(yaml: str) -> dict[str, object]:

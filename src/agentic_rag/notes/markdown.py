@@ -20,10 +20,10 @@ from markdown_it.token import Token
 
 from agentic_rag.domain import Block, BlockKind, Document, Link
 from agentic_rag.domain.identity import aliases, names_in, unique_names
-from agentic_rag.ingest.frontmatter import Frontmatter, read_frontmatter
-from agentic_rag.ingest.inline import InlineField, fields, hide_code, is_tag, tags
-from agentic_rag.ingest.links import markdown_links, wikilinks
-from agentic_rag.ingest.values import DATE_KEYS, date_in_name, metadata_date
+from agentic_rag.notes.frontmatter import Frontmatter, read_frontmatter
+from agentic_rag.notes.inline import InlineField, fields, hide_code, is_tag, tags
+from agentic_rag.notes.links import markdown_links, wikilinks
+from agentic_rag.notes.values import DATE_KEYS, date_in_name, metadata_date
 
 MAX_FIELD_TEXT = 20_000
 """Code points of a note's Dataview fields that join its properties, which each of its chunks carries."""

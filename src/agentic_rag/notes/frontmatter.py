@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from agentic_rag.domain import Link
-from agentic_rag.ingest.links import wikilinks
-from agentic_rag.ingest.values import jsonable
+from agentic_rag.notes.links import wikilinks
+from agentic_rag.notes.values import jsonable
 
 if TYPE_CHECKING:
     from yaml import SafeLoader as _BaseLoader

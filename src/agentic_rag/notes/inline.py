@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from agentic_rag.ingest.links import is_escaped
+from agentic_rag.notes.links import is_escaped
 
 HIDDEN = "\x00"
 """Stands for a hidden character: no word character, no space, no bracket."""

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.domain import Document
-from agentic_rag.ingest.markdown import (
+from agentic_rag.notes.markdown import (
     MAX_FIELD_TEXT,
     line_starts,
     paragraphs,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.inline import HIDDEN, fields, hide_code, is_tag, tags
+from agentic_rag.notes.inline import HIDDEN, fields, hide_code, is_tag, tags
 
 
 @pytest.mark.parametrize(

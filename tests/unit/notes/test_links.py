@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.ingest.links import is_escaped, markdown_links, wikilinks
+from agentic_rag.notes.links import is_escaped, markdown_links, wikilinks
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,119 @@
+"""A note as a row of the database that people make by hand: its properties, tags, folder, dates and tasks.
+
+One ``Note`` per document is kept by ingest (``ports.Catalogue``), so that a question about many notes reads all of
+them and not the nearest few. Offsets are code points, half-open, into the document's decoded text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+RowKind = Literal["task", "item", "row"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One statement ``key: value`` of a note: a property, an inline field, or a cell of a table row."""
+
+    key: str
+    value: Any
+    """JSON: a scalar, or a list of scalars. Nested properties have a dotted key (``wellbeing.mood``)."""
+    start: int
+    """Of the whole statement, as it is quoted: ``rating: 5``."""
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entry of a note that can be asked for by itself: a task, a list item with fields, a row of a table."""
+
+    kind: RowKind
+    text: str
+    """As it is shown, without markup and fields: ``500g oatmeal``, ``call plumber``."""
+    start: int
+    end: int
+    headings: tuple[str, ...] = ()
+    """The headings above it, outermost first."""
+    state: str | None = None
+    """Of a task, the mark in its box: a space, ``x``, ``/``, ``-`` …; None for other rows."""
+    fields: tuple[Field, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a note is called, where it lies, and what it states in a form that can be compared."""
+
+    document_id: str
+    path: str
+    title: str
+    date: str | None = None
+    """ISO 8601; a day alone where the note states no time."""
+    url: str | None = None
+    tags: tuple[str, ...] = ()
+    """As written, without ``#``, in properties and text."""
+    aliases: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    """Names of the notes that it links to, in order, each once."""
+    fields: tuple[Field, ...] = ()
+    """In order of place; a key may come several times. Fields of ``rows`` are not among them."""
+    rows: tuple[Row, ...] = ()
+    opening: tuple[int, int] | None = None
+    """Span of its first statement; None where it has none."""
+
+    def facts(self) -> dict[str, Any]:
+        """What filters compare (see ``domain.filters``): properties by name, and ``path``, ``title``, ``folder``,
+        ``tags``, ``date``, ``document_id``.
+
+        ``folder`` has each folder above the note (``a/b``, ``a``), ``tags`` each tag and those it lies under, so that
+        ``folder=a`` and ``tags=recipe`` select what lies below too. A key that comes several times has all values.
+        """
+        found: dict[str, Any] = {}
+        for field in self.fields:
+            known = found.get(field.key)
+            values = [] if known is None else known if isinstance(known, list) else [known]
+            values = [*values, *(field.value if isinstance(field.value, list) else [field.value])]
+            found[field.key] = values[0] if len(values) == 1 and not isinstance(field.value, list) else values
+        folders = [str(folder) for folder in PurePosixPath(self.path).parents if str(folder) != "."]
+        tags = [
+            "/".join(parts[:n])
+            for tag in self.tags
+            for parts in [tag.split("/")]
+            for n in range(len(parts), 0, -1)
+        ]
+        place = {
+            "document_id": self.document_id,
+            "path": self.path,
+            "title": self.title,
+            "date": self.date,
+            "folder": folders,
+        }
+        return {**place, **found, "tags": list(dict.fromkeys(tags))}
+
+    def to_json(self) -> str:
+        """Compact JSON, for ``from_json``."""
+        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, stored: str) -> Note:
+        """The inverse of ``to_json``."""
+        values = json.loads(stored)
+        return cls(
+            **{
+                **values,
+                **{key: tuple(values[key]) for key in ("tags", "aliases", "links")},
+                "fields": _fields(values["fields"]),
+                "rows": tuple(
+                    Row(**{**row, "headings": tuple(row["headings"]), "fields": _fields(row["fields"])})
+                    for row in values["rows"]
+                ),
+                "opening": None if values["opening"] is None else tuple(values["opening"]),
+            }
+        )
+
+
+def _fields(stored: list[Mapping[str, Any]]) -> tuple[Field, ...]:
+    return tuple(Field(**field) for field in stored)
