@@ -27,7 +27,7 @@ from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.retrieve import retrieve_graphiti, retrieve_lancedb, retrieve_memory
 from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.rerank import Rerankers
-from agentic_rag.retrieval.ports import GraphSearch, MemorySearch, VectorSearch
+from agentic_rag.retrieval.ports import GraphSearch, MemorySearch, NoteCatalogue, VectorSearch
 from agentic_rag.settings.parameters import FusionStrategy, Overrides, Parameters
 from agentic_rag.state import CallerKeys, CanvasRAGState
 
@@ -49,6 +49,8 @@ class GraphParts:
     """For post-retrieval steps with a token budget."""
     memory: MemorySearch | None = None
     """Searched if a user is given."""
+    catalogue: NoteCatalogue | None = None
+    """Asked by questions about many notes; None: they are answered from passages."""
 
 
 def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> RagStateGraph:
@@ -88,7 +90,7 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
     later: dict[str, Node] = {
         "fuse_results": fuse_results,
         "rerank": partial(rerank, tools=tools),
-        "check_quality": check_quality,
+        "check_quality": partial(check_quality, engine=parts.lancedb),
         "rewrite_query": partial(rewrite_query, chat=parts.chat),
         "answer": partial(answer, chat=parts.chat),
     }

@@ -54,6 +54,7 @@ from agentic_rag.opening import (
     token_counter,
     word_nats,
 )
+from agentic_rag.retrieval.catalogue import Catalogue
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.settings.config import RagConfig
@@ -703,7 +704,10 @@ async def open_rag(
             RuleStatements() if talker is None else ChatStatements(talker),
             Router({agent.memory_type: agent.strategies for agent in AGENTS}, talker),
         )
-        parts = GraphParts(graph_engine, engine, embedding, talker, rerankers, count_tokens, memory)
+        catalogue = Catalogue(stores.ledger)
+        parts = GraphParts(
+            graph_engine, engine, embedding, talker, rerankers, count_tokens, memory, catalogue
+        )
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
         rag = Rag(
             config,

@@ -176,6 +176,9 @@ class CanvasRAGState(CallerKeys, total=False):
     rerank_outcome: Annotated[dict[str, Any] | None, Field(description="Method, and whether it failed.")]
     post_retrieval: Annotated[list[dict[str, Any]], Field(description="What each post-retrieval step did.")]
     quality: Annotated[dict[str, Any], Field(description="Grade, best relevance, reasons, decision.")]
+    units: Annotated[
+        list[dict[str, Any]], Field(description="The lines that answer, each with its place."), Packed
+    ]
     rewrites: Annotated[list[str], Field(description="The other words that were tried in this run.")]
     rewrite_outcome: Annotated[dict[str, Any] | None, Field(description="Method, and whether it failed.")]
     answer: Annotated[str, Field(description="Text with [n] marks.")]

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from agentic_rag.domain import Chunk, Findings, Hit, new_hit
+from agentic_rag.domain import Chunk, Findings, Hit, by_document, new_hit
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.ports import FloatArray, PassageVectors
 from agentic_rag.domain.token_vectors import QuestionTokens, packed
@@ -204,6 +204,9 @@ class FakeRetrievalEngine(_Told):
 
     async def chunks(self, dataset_id: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         return {chunk.id: chunk for chunk, _ in self.found if chunk.id in chunk_ids}
+
+    async def documents(self, dataset_id: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
+        return by_document(chunk for chunk, _ in self.found if chunk.document_id in document_ids)
 
     async def vectors(
         self, dataset_id: str, question: str, chunk_ids: Sequence[str]

@@ -109,6 +109,14 @@ class Chunk:
     metadata: Metadata = field(default_factory=dict)
 
 
+def by_document(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
+    """Chunks by their document's id, in the order of the text."""
+    documents: dict[str, list[Chunk]] = {}
+    for chunk in sorted(chunks, key=lambda chunk: (chunk.document_id, chunk.ordinal)):
+        documents.setdefault(chunk.document_id, []).append(chunk)
+    return documents
+
+
 OWN_NOTE = "agentic-rag"
 """Property of a note that ``check`` wrote: what somebody got wrong. Only weak-point clustering reads those."""
 

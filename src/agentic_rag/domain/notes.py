@@ -7,6 +7,7 @@ them and not the nearest few. Offsets are code points, half-open, into the docum
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
@@ -93,14 +94,14 @@ class Note:
         }
         return {**place, **found, "tags": list(dict.fromkeys(tags))}
 
-    def to_json(self) -> str:
-        """Compact JSON, for ``from_json``."""
-        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+    def packed(self) -> bytes:
+        """Compressed JSON, as the ledger keeps it; see ``unpacked``."""
+        return zlib.compress(json.dumps(asdict(self), ensure_ascii=True, separators=(",", ":")).encode())
 
     @classmethod
-    def from_json(cls, stored: str) -> Note:
-        """The inverse of ``to_json``."""
-        values = json.loads(stored)
+    def unpacked(cls, packed: bytes) -> Note:
+        """The inverse of ``packed``."""
+        values = json.loads(zlib.decompress(packed))
         return cls(
             **{
                 **values,

@@ -184,6 +184,9 @@ class ChunkReader(Protocol):
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         """The chunks that exist among the ids."""
 
+    async def document_chunks(self, dataset: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
+        """All chunks of the documents that exist among the ids, by document id, in the order of the text."""
+
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         """Stored unit vectors of the chunks that exist among the ids."""
 
@@ -434,6 +437,9 @@ class DocumentRecord:
     killed run: the stores may hold any part of the document, and the next run repeats the work, whatever the file
     is now."""
     chunks: int = 0
+    note: bytes = b""
+    """Its row of the dataset's catalogue (``domain.notes.Note.packed``) as of the last run that stored it whole; empty
+    before."""
 
 
 @runtime_checkable

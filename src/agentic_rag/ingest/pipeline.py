@@ -309,13 +309,13 @@ def _orders(plan: Plan) -> list[Order]:
 
 
 def _marks(plan: Plan, records: Mapping[str, DocumentRecord]) -> list[DocumentRecord]:
-    """Pending records of all documents that the plan writes or removes; ``chunks`` is still the stored number."""
-    before = {document_id: record.chunks for document_id, record in records.items()}
-    written = [_record(work, "", before.get(work.item.document_id, 0)) for work in plan.work]
+    """Pending records of all documents that the plan writes or removes; ``chunks`` and ``note`` are still those stored."""
+    before = {document_id: (record.chunks, record.note) for document_id, record in records.items()}
+    written = [_record(work, "", *before.get(work.item.document_id, (0, b""))) for work in plan.work]
     return [replace(r, pending=True, content_hash="", graph_hash="") for r in (*written, *plan.removed)]
 
 
-def _record(work: Work, graph_hash: str, chunks: int) -> DocumentRecord:
+def _record(work: Work, graph_hash: str, chunks: int, note: bytes) -> DocumentRecord:
     return DocumentRecord(
         document_id=work.item.document_id,
         root=work.item.root,
@@ -325,6 +325,7 @@ def _record(work: Work, graph_hash: str, chunks: int) -> DocumentRecord:
         names=work.names,
         pending=False,
         chunks=chunks,
+        note=note,
     )
 
 
@@ -336,7 +337,7 @@ def _done(
     for work, one in zip(batch.works, batch.prepared.documents, strict=True):
         is_unfinished = work.item.document_id in unfinished
         # Without a graph hash, a document that is not read whole joins the work of the next ingest.
-        records.append(_record(work, "" if is_unfinished else graph_hash, len(one.graph.chunks)))
+        records.append(_record(work, "" if is_unfinished else graph_hash, len(one.graph.chunks), work.note))
         files.append(_reported(work, one, unfinished=is_unfinished))
     return records, files
 

@@ -18,6 +18,7 @@ from agentic_rag.ingest.files import NothingToRead
 from agentic_rag.ingest.names import TitleIndex, changed, document_names, mentions_any
 from agentic_rag.ingest.remembered import Remembered
 from agentic_rag.ingest.sources import SourceError, SourceItem, SourceScan
+from agentic_rag.notes.catalogue import note_of
 
 WRITTEN = "written-3"
 """Prefix of every graph hash. Raise it when the same note would give other facts."""
@@ -57,6 +58,8 @@ class Work:
     """Of its text in UTF-8."""
     packed: bytes
     """The document, for ``unpacked``."""
+    note: bytes = b""
+    """Its row of the catalogue, packed."""
 
     @classmethod
     def of(cls, item: SourceItem, document: Document, action: Action) -> Work:
@@ -66,6 +69,7 @@ class Work:
             document_names(document),
             len(document.text.encode("utf-8", "replace")),
             zlib.compress(pickle.dumps(document, pickle.HIGHEST_PROTOCOL), 1),
+            note_of(document).packed(),
         )
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,6 +47,8 @@ async def answer(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str
     ][: max(shape.choice.results, request.top_k)]  # the most that is quoted from or given to a model
     if state["quality"]["decision"] == "abstain" or not usable:
         return _written(request, _not_found(request.query))
+    if state.get("units") and request.parameters.answer.method != "chat":
+        return _written(request, _from_units(state["units"]))
     return _written(request, await _from_results(request, _with_texts(usable, results), chat))
 
 
@@ -72,6 +75,20 @@ async def _from_results(request: Request, usable: list[dict[str, Any]], chat: Ch
     cited = CitationList()
     text = shape.render(request.query, shape.brings(request.query, quotes)[:limit], cited)
     return _answered(text, cited.all(), step_outcome("extractive", degraded))
+
+
+def _from_units(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The lines, each with the number of its citation; lines of one block share it."""
+    numbers: dict[tuple[Any, ...], int] = {}
+    citations: list[dict[str, Any]] = []
+    texts = []
+    for line in lines:
+        place = line["document_id"], line["chunk_id"], line["start"], line["end"]
+        if place not in numbers:
+            numbers[place] = len(numbers) + 1
+            citations.append({"n": numbers[place], **{key: line[key] for key in line if key != "text"}})
+        texts.append(f"{line['text']} [{numbers[place]}]")
+    return _answered("\n".join(texts), citations, step_outcome("extractive"))
 
 
 def _answered(

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from agentic_rag.answering.composing import composed
+from agentic_rag.answering.evidence import scored, source_notes
+from agentic_rag.answering.question import Question
+from agentic_rag.domain import Chunk
+from agentic_rag.errors import StoreError
+from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.features import judged
+from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.state import CanvasRAGState, in_full
 
 Decision = Literal["answer", "rewrite", "abstain"]
+READ = 10
+"""Results whose notes are read for units."""
+logger = logging.getLogger(__name__)
 
 
-def check_quality(state: CanvasRAGState) -> dict[str, Any]:
-    """Writes ``quality``: grade, best relevance, reasons and decision.
+async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = None) -> dict[str, Any]:
+    """Writes ``quality``: grade, best relevance, reasons and decision; and ``units``: the lines that answer.
 
     The grade reads calibrated relevance in [0, 1] (the rerank score, else the sources'), never a fused
     score. A weak result is tried again while tries and time are left; the reasons say why it stopped.
@@ -21,7 +33,8 @@ def check_quality(state: CanvasRAGState) -> dict[str, Any]:
     request = Request.of(state)
     parameters = request.parameters
     results = in_full(state["reranked_results"])
-    best = max(judged(results), default=0.0)
+    relevance = judged(results)
+    best = max(relevance, default=0.0)
     floor, weak = parameters.answer.abstain_below, parameters.quality.weak_below
     grade = "none" if best < floor else "weak" if best < max(weak, floor) else "strong"
     reasons = [_found(state, best, grade)]
@@ -33,14 +46,46 @@ def check_quality(state: CanvasRAGState) -> dict[str, Any]:
             reasons.append("trying other words")
         else:
             reasons.append(refusal)
+    units: list[dict[str, Any]] = []
+    if decision == "answer" and request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
+        units = await read(request, results[:READ], relevance[:READ], engine)
     return {
         "quality": {
             "grade": grade,
             "score": round(best, 6),
             "reasons": reasons,
             "decision": decision,
-        }
+        },
+        "units": units,
     }
+
+
+async def read(
+    request: Request,
+    results: Sequence[dict[str, Any]],
+    relevance: Sequence[float],
+    engine: VectorSearch | None,
+) -> list[dict[str, Any]]:
+    """The lines that answer, from the units of the results' notes."""
+    near = [n for n, known in enumerate(relevance) if known >= 0.05 * max(relevance, default=0.0)]
+    results, relevance = [results[n] for n in near], [relevance[n] for n in near]
+    documents = await _documents(request, results, engine)
+    notes = source_notes(results, relevance, documents)
+    question = Question.of(request.question)
+    return [line.to_dict() for line in composed(question, scored(question, notes, {}))]
+
+
+async def _documents(
+    request: Request, results: Sequence[dict[str, Any]], engine: VectorSearch | None
+) -> Mapping[str, Sequence[Chunk]]:
+    ids = {result["metadata"].get("document_id") for result in results if "memory" not in result["sources"]}
+    if engine is None or not ids:
+        return {}
+    try:
+        return await engine.documents(request.dataset, sorted(str(one) for one in ids if one is not None))
+    except StoreError as error:
+        logger.warning("notes cannot be read whole, so their passages alone are quoted: %s", error)
+        return {}
 
 
 def _found(state: CanvasRAGState, best: float, grade: str) -> str:

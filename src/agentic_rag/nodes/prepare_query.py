@@ -29,6 +29,7 @@ _PASS: dict[str, Any] = {
     "rerank_outcome": None,
     "post_retrieval": [],
     "quality": {},
+    "units": [],
 }
 _RUN: dict[str, Any] = {
     "rewrites": [],

@@ -92,6 +92,42 @@ def read_frontmatter(text: str) -> Frontmatter:
     return Frontmatter(end, values, tuple(_links(text, start, stop)), warnings)
 
 
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One property and where its statement ``key: value`` stands; nested ones have a dotted key."""
+
+    key: str
+    value: Any
+    start: int
+    end: int
+
+
+def properties(text: str, front: Frontmatter) -> Iterator[Property]:
+    """The properties of a note with their places, in order; none where the YAML could not be read."""
+    span = _span(text)
+    if span is None or not front.values:
+        return
+    start, stop, _ = span
+    source = text[start:stop]
+    root = yaml.compose(source, Loader=_Loader)
+    if isinstance(root, yaml.MappingNode):
+        # Marks count the characters of the source; a byte order mark or NUL would have made the YAML unreadable.
+        yield from _located(root, front.values, start, source, "")
+
+
+def _located(
+    node: yaml.MappingNode, values: dict[str, Any], offset: int, source: str, prefix: str
+) -> Iterator[Property]:
+    for (key, member), value in zip(node.value, values.values(), strict=False):
+        name = f"{prefix}{key.value}"
+        if isinstance(value, dict) and isinstance(member, yaml.MappingNode):
+            yield from _located(member, value, offset, source, f"{name}.")
+            continue
+        written = source[key.start_mark.index : member.end_mark.index].rstrip()
+        begin = offset + key.start_mark.index
+        yield Property(name, value, begin, begin + len(written))
+
+
 def _span(text: str) -> tuple[int, int, int] | None:
     """Start (where the opening fence's line ends) and end of the YAML, and the end of the closing fence."""
     opening = _FENCE.match(text)

@@ -128,6 +128,11 @@ def _shown(match: re.Match[str]) -> str:
     return alias if pipe else address
 
 
+def block_tokens(body: str) -> list[Token]:
+    """Block tokens of a note's body; their ``map`` counts lines as ``line_starts`` does."""
+    return _parser().parse(body)
+
+
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": 60}).enable("table").disable("reference")
@@ -144,7 +149,7 @@ def _parse_body(text: str, begin: int) -> tuple[list[Block], list[tuple[int, int
     blocks: list[Block] = []
     regions: list[tuple[int, int]] = []
     trail: list[tuple[int, str]] = []
-    tokens = _parser().parse(body)
+    tokens = block_tokens(body)
     end = begin
     for index, token in enumerate(tokens):
         if token.map is None or token.nesting < 0:

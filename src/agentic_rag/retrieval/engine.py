@@ -78,6 +78,10 @@ class RetrievalEngine:
         """The stored chunks that exist among the ids."""
         return await self._store.get_chunks(dataset_id, chunk_ids)
 
+    async def documents(self, dataset_id: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
+        """All chunks of the documents that exist among the ids, in the order of the text."""
+        return await self._store.document_chunks(dataset_id, document_ids)
+
     async def vectors(
         self, dataset_id: str, question: str, chunk_ids: Sequence[str]
     ) -> tuple[FloatArray, dict[str, FloatArray]]:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 from agentic_rag.domain import Chunk, Findings
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.ports import FloatArray
+from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.schemas import Judged, Linked
 
@@ -82,6 +83,10 @@ class VectorSearch(Protocol):
         """The chunks that exist among the ids."""
         ...
 
+    async def documents(self, dataset_id: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
+        """All chunks of the documents that exist among the ids, in the order of the text."""
+        ...
+
     async def vectors(
         self, dataset_id: str, question: str, chunk_ids: Sequence[str]
     ) -> tuple[FloatArray, dict[str, FloatArray]]:
@@ -92,6 +97,18 @@ class VectorSearch(Protocol):
     ) -> str | None:
         """The filter key, condition or date that excludes all chunks; None if some pass. See
         ``RetrievalEngine``."""
+
+
+@runtime_checkable
+class NoteCatalogue(Protocol):
+    """All notes of a dataset as rows that can be compared."""
+
+    async def snapshot(self, dataset: str) -> Snapshot:
+        """The notes as of now, and their schema; none of an unknown dataset.
+
+        Raises:
+            StoreError: they cannot be read.
+        """
 
 
 @runtime_checkable

@@ -8,16 +8,16 @@ from agentic_rag.errors import StoreError
 from agentic_rag.stores.whole_file import write_whole
 
 FILE = "format"
-FORMAT = 1
-"""Raise it with every change that earlier versions would misread, and bring folders of the one before up to date in
-``checked_format``."""
+FORMAT = 2
+"""Raise it with every change that earlier versions would misread. Folders of earlier forms are refused: their notes are
+ingested again."""
 
 
 def checked_format(folder: Path) -> None:
-    """Note the form in a folder that has none noted: a new one, or one from before it was noted, which is the first.
+    """Note the form in a folder that has none noted, which is a new one.
 
     Raises:
-        StoreError: the folder is of a later version, or what it notes cannot be read.
+        StoreError: the folder is of an earlier or later version, or what it notes cannot be read.
     """
     file = folder / FILE
     try:
@@ -32,6 +32,11 @@ def checked_format(folder: Path) -> None:
         raise StoreError(
             f"the data folder {folder} has format {noted}, and this version of agentic-rag reads up to {FORMAT}; "
             "upgrade agentic-rag, or use another --data-dir"
+        )
+    if noted is not None and noted < FORMAT:
+        raise StoreError(
+            f"the data folder {folder} has format {noted}, and this version of agentic-rag writes {FORMAT}; ingest the "
+            "notes into a new --data-dir"
         )
     if noted is None:
         try:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from agentic_rag.domain import Chunk, filterable, search_text
+from agentic_rag.domain import Chunk, by_document, filterable, search_text
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.ports import (
     DatasetProfile,
@@ -99,6 +99,10 @@ class InMemoryChunkStore:
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         held = self._held(dataset)
         return {chunk_id: held.chunks[chunk_id] for chunk_id in chunk_ids if chunk_id in held.chunks}
+
+    async def document_chunks(self, dataset: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
+        wanted = set(document_ids)
+        return by_document(c for c in self._held(dataset).chunks.values() if c.document_id in wanted)
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         held = self._held(dataset)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from agentic_rag.domain import Chunk, search_text
+from agentic_rag.domain import Chunk, by_document, search_text
 from agentic_rag.domain.identity import dataset_name, group_id, is_unicode
 from agentic_rag.domain.ports import (
     DatasetProfile,
@@ -167,6 +167,14 @@ class LanceChunkStore:
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         rows = await self._by_ids(dataset, chunk_ids, CHUNK_COLUMNS)
         return {chunk.id: chunk for chunk in map(unpacked, rows["chunk"].to_pylist())}
+
+    async def document_chunks(self, dataset: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
+        ids = sorted({document_id for document_id in document_ids if is_unicode(document_id)})
+        if not ids:
+            return {}
+        where = is_one_of("document_id", ids)
+        rows = await self._select(f"reading documents of {dataset!r}", dataset, CHUNK_COLUMNS, where)
+        return by_document(map(unpacked, rows["chunk"].to_pylist()))
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         rows = await self._by_ids(dataset, chunk_ids, ["chunk_id", "vector"])

@@ -29,6 +29,7 @@ _SCHEMA = pa.schema(
         pa.field("names", pa.list_(pa.string()), nullable=False),
         pa.field("pending", pa.bool_(), nullable=False),
         pa.field("chunks", pa.int64(), nullable=False),
+        pa.field("note", pa.binary(), nullable=False),
     ]
 )
 

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from agentic_rag.domain import Chunk
+from agentic_rag.domain import Chunk, by_document
+from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.identity import dataset_name, digest, group_id
 from agentic_rag.domain.ports import (
     DatasetProfile,
@@ -172,6 +173,14 @@ class VectorStoreChunks:
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         chunks = [to_chunk(row) for row in await self._rows(dataset, chunk_ids)]
         return {chunk.id: chunk for chunk in chunks}
+
+    async def document_chunks(self, dataset: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
+        if not document_ids:
+            return {}
+        of_documents = Restriction(Comparison("document_id", "$in", tuple(document_ids)))
+        names = await self._names(f"reading documents of {dataset!r}", dataset, of_documents)
+        chunks = await self.get_chunks(dataset, [chunk_id for chunk_id, _ in names])
+        return by_document(chunks.values())
 
     async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
         """None: these stores have no place for them, and the rerank does without."""

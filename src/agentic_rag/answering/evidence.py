@@ -1,0 +1,289 @@
+"""Scores the units of the notes that were retrieved: which of them speak of what a question asks.
+
+    score(unit) = Σ rarity(term) · level(term, unit) / Σ rarity(term)  +  fit  +  prior
+
+over the question's terms. ``level`` is 1 in the unit's own words, less in what stands above it (items, headings, the
+note's title); ``rarity`` is log(1 + N / df) among the units that are compared; ``fit`` says whether the unit holds the
+kind of value that is wanted; ``prior`` is the relevance of the passage that it stands in.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import Any
+
+from rapidfuzz import fuzz
+
+from agentic_rag.answering.question import Question
+from agentic_rag.domain import Chunk
+from agentic_rag.notes.units import Reading, Unit, read_plain, read_units
+from agentic_rag.text import tokens
+
+OWN, NEAR, ABOVE, TITLE = 1.0, 0.9, 0.75, 0.7
+"""Level of a term in the unit's own words, in the items above it and its innermost heading, in other headings, and
+in the note's title, folders and tags."""
+SIMILAR = 0.85
+"""Factor on the level of a word that is only similar to the term: another ending, a slip of the pen."""
+FIT = 0.2
+PRIOR, ORDER = 0.3, 0.3
+"""Weight of the passage's relevance, and of its note's place in the ranking (1 / place)."""
+ASKING = 0.35
+"""Taken from a unit that is itself a question."""
+MAX_NOTE = 60_000
+"""Code points of a note that are read whole; of a longer one the passages that were retrieved are read."""
+_MARKDOWN = (".md", ".markdown")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNote:
+    """A note with a retrieved passage, and its units."""
+
+    document_id: str | None
+    title: str
+    path: str
+    url: str | None
+    date: str | None
+    tags: tuple[str, ...]
+    order: int
+    """Of its best passage in the ranking, from 0."""
+    relevance: float
+    """Of its best passage, in [0, 1]."""
+    chunks: tuple[Chunk, ...]
+    """In the order of the text, as far as they were read."""
+    passages: Mapping[str, float]
+    """Relevance of the retrieved chunks by id."""
+    reading: Reading
+    base: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """The retrieved result, where it comes from no stored document (a memory)."""
+
+    def chunk_at(self, start: int) -> Chunk | None:
+        """The chunk that a unit begins in; None where the note has no stored chunks."""
+        return next((chunk for chunk in self.chunks if chunk.start <= start < chunk.end), None)
+
+    def text(self, start: int, end: int) -> str:
+        """The text of a span, as far as chunks of it were read."""
+        if not self.chunks:
+            return str(self.base["content"])[start - self.offset : end - self.offset]
+        parts = [
+            chunk.text[max(0, start - chunk.start) : max(0, end - chunk.start)]
+            for chunk in self.chunks
+            if chunk.start < end and start < chunk.end
+        ]
+        return "".join(parts)
+
+    @property
+    def offset(self) -> int:
+        """Of the retrieved result in its document, where no chunks are stored."""
+        return int(self.base.get("metadata", {}).get("start") or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A unit with what it matches of a question."""
+
+    unit: Unit
+    note: SourceNote
+    score: float
+    """Higher is better; about in [0, 2]."""
+    own: frozenset[str]
+    """Terms in its own words."""
+    near: frozenset[str]
+    """Terms in the items above it, its lead and its innermost heading."""
+    above: frozenset[str]
+    """Terms in the other headings, the title, folders and tags."""
+
+    @property
+    def matched(self) -> frozenset[str]:
+        """All terms that the unit or its context expresses."""
+        return self.own | self.near | self.above
+
+
+def source_notes(
+    results: Sequence[Mapping[str, Any]],
+    relevance: Sequence[float],
+    documents: Mapping[str, Sequence[Chunk]],
+) -> list[SourceNote]:
+    """The notes of the results, in the order of their best passage.
+
+    Args:
+        results: best first.
+        relevance: of each, in [0, 1].
+        documents: all chunks of the notes, as far as they could be read.
+    """
+    groups: dict[str, list[tuple[int, Mapping[str, Any], float]]] = {}
+    for order, (result, known) in enumerate(zip(results, relevance, strict=True)):
+        groups.setdefault(str(result["metadata"].get("document_id") or result["id"]), []).append(
+            (order, result, known)
+        )
+    return [_source_note(key, group, documents.get(key, ())) for key, group in groups.items()]
+
+
+def _source_note(
+    key: str, group: Sequence[tuple[int, Mapping[str, Any], float]], chunks: Sequence[Chunk]
+) -> SourceNote:
+    order, best, _ = group[0]
+    metadata = best["metadata"]
+    passages = {str(result["id"]): known for _, result, known in group}
+    path = str(metadata.get("path") or "")
+    tags = metadata.get("tags") or ()
+    return SourceNote(
+        document_id=metadata.get("document_id"),
+        title=str(metadata.get("title") or ""),
+        path=path,
+        url=metadata.get("url"),
+        date=metadata.get("date"),
+        tags=tuple(str(tag) for tag in ([tags] if isinstance(tags, str) else tags)),
+        order=order,
+        relevance=max(passages.values()),
+        chunks=tuple(chunks),
+        passages=passages,
+        reading=_reading(path, chunks, passages) if chunks else _of_results(group),
+        base=best,
+    )
+
+
+def _reading(path: str, chunks: Sequence[Chunk], passages: Mapping[str, float]) -> Reading:
+    """The units of a note; of a long one those of the retrieved passages and of their neighbours."""
+    markdown = PurePosixPath(path).suffix.casefold() in _MARKDOWN
+    if chunks[-1].end - chunks[0].start <= MAX_NOTE:
+        return _read("".join(chunk.text for chunk in chunks), chunks[0].start, (), markdown)
+    places = {n for n, chunk in enumerate(chunks) if chunk.id in passages}
+    wanted = sorted({near for n in places for near in (n - 1, n, n + 1) if 0 <= near < len(chunks)})
+    units: list[Unit] = []
+    for n in wanted:
+        chunk = chunks[n]
+        read = _read(chunk.text, chunk.start, chunk.heading_path, markdown)
+        units += [Unit(**{**_plain(unit), "block": unit.block + 1_000 * n}) for unit in read.units]
+    return Reading(tuple(units))
+
+
+def _plain(unit: Unit) -> dict[str, Any]:
+    return {name: getattr(unit, name) for name in Unit.__slots__}
+
+
+def _of_results(group: Sequence[tuple[int, Mapping[str, Any], float]]) -> Reading:
+    """Units of passages without a stored document: memories, facts without a chunk."""
+    units: list[Unit] = []
+    for _, result, _ in group:
+        metadata = result["metadata"]
+        headings = tuple(str(part) for part in metadata.get("heading_path") or ())
+        units += _read(str(result["content"]), int(metadata.get("start") or 0), headings, False).units
+    return Reading(tuple(units))
+
+
+@lru_cache(maxsize=512)
+def _read(text: str, start: int, headings: tuple[str, ...], markdown: bool) -> Reading:
+    read = read_units if markdown else read_plain
+    return read(text, start=start, headings=headings)
+
+
+def scored(question: Question, notes: Sequence[SourceNote], keys: Mapping[str, float]) -> list[Candidate]:
+    """All units of the notes, score descending, then by the note's order and the unit's place.
+
+    Args:
+        question: as it was read.
+        notes: of the results.
+        keys: how likely each property name is what is asked for, in [0, 1], by name.
+    """
+    units = [(unit, note) for note in notes for unit in note.reading.units]
+    words = [_words(unit, note) for unit, note in units]
+    variants = _variants(question.terms, {word for three in words for level in three for word in level})
+    matches = [tuple(_matched(variants, level) for level in three) for three in words]
+    frequency = Counter(term for three in matches for term in set().union(*three))
+    rarity = {term: math.log(1 + len(units) / max(frequency[term], 0.5)) for term in question.terms}
+    total = sum(rarity.values()) or 1.0
+    candidates = []
+    for (unit, note), (own, near, above) in zip(units, matches, strict=True):
+        levels = {term: _level(term, own, near, above) for term in question.terms}
+        score = sum(rarity[term] * level for term, level in levels.items()) / total
+        score += FIT * _fits(question, unit) + 0.4 * keys.get(unit.key or "", 0.0) * (unit.kind == "property")
+        score += PRIOR * _relevance(unit, note) + ORDER / (1 + note.order)
+        score -= ASKING * unit.text.rstrip().endswith(("?", "？"))
+        candidates.append(Candidate(unit, note, score, frozenset(own), frozenset(near), frozenset(above)))
+    return sorted(candidates, key=lambda one: (-one.score, one.note.order, one.unit.start))
+
+
+def _level(
+    term: str, own: Mapping[str, float], near: Mapping[str, float], above: Mapping[str, float]
+) -> float:
+    return max(OWN * own.get(term, 0.0), NEAR * near.get(term, 0.0), ABOVE * above.get(term, 0.0))
+
+
+def _words(unit: Unit, note: SourceNote) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Tokens of the unit's own words, of what is near above it, and of what is farther above."""
+    inner = unit.headings[-1:]
+    own = set(_tokens(unit.own()))
+    for one in unit.fields:
+        own.update(_tokens(one.key))
+    near = set().union(*(map(_tokens, (*unit.parents, unit.lead or "", *inner))))
+    parts = PurePosixPath(note.path).parts
+    above = set().union(*(map(_tokens, (*unit.headings[:-1], note.title, *parts, *note.tags))))
+    return frozenset(own), frozenset(near), frozenset(above)
+
+
+@lru_cache(maxsize=16_384)
+def _tokens(text: str) -> frozenset[str]:
+    return frozenset(tokens(text))
+
+
+def _variants(terms: Iterable[str], vocabulary: set[str]) -> dict[str, dict[str, float]]:
+    """For each term the words of the vocabulary that express it, with a factor in (0, 1]."""
+    found: dict[str, dict[str, float]] = {}
+    for term in terms:
+        found[term] = {term: 1.0} if term in vocabulary else {}
+        if term.isascii() and len(term) >= 4 and not term.isdigit():
+            similar = {word: SIMILAR for word in vocabulary if word != term and _similar(term, word)}
+            found[term] = {**similar, **found[term]}
+    return found
+
+
+@lru_cache(maxsize=65_536)
+def _similar(term: str, word: str) -> bool:
+    """Whether two stems are forms of one word (``direct``, ``director``) or one is a slip of the other."""
+    if len(word) < 4 or not word.isascii() or word.isdigit() or abs(len(term) - len(word)) > 4:
+        return False
+    short, long = sorted((term, word), key=len)
+    if long.startswith(short) and len(short) >= 5:
+        return True
+    return len(short) >= 5 and term[0] == word[0] and fuzz.ratio(term, word) >= 80
+
+
+def _matched(variants: Mapping[str, Mapping[str, float]], words: frozenset[str]) -> dict[str, float]:
+    matched = {}
+    for term, forms in variants.items():
+        best = max((factor for word, factor in forms.items() if word in words), default=0.0)
+        if best:
+            matched[term] = best
+    return matched
+
+
+def _relevance(unit: Unit, note: SourceNote) -> float:
+    chunk = note.chunk_at(unit.start)
+    if chunk is None:
+        return note.relevance
+    return note.passages.get(chunk.id, 0.5 * note.relevance)
+
+
+_NUMBER = re.compile(
+    r"\d|[一二三四五六七八九十百两半]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|half|dozen|twice|once)\b",
+    re.I,
+)
+_DAY = re.compile(
+    r"\d{4}-\d\d|\b\d{4}\b|\d{1,2}[:：]\d\d|\d+\s*[年月日点号]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|[周星期]{1,2}[一二三四五六日天]|\b(?:winter|spring|summer|autumn|morning|evening|noon|night)\b|[早晚]上|凌晨|下午|上午|[春夏秋冬]",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'’.-]+|^[A-Z][\w'’.-]+ [A-Z]|[\u4e00-\u9fff]{2,4}")
+
+
+def _fits(question: Question, unit: Unit) -> bool:
+    """Whether a unit holds a value of the kind that is wanted; a question that wants none fits any."""
+    own = unit.own()
+    checks = {"amount": _NUMBER, "date": _DAY, "person": _NAME, "place": _NAME}
+    return any(checks[kind].search(own) for kind in question.wants) if question.wants else False

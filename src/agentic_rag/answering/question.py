@@ -1,0 +1,155 @@
+"""What a question asks for: its terms, the names among them, and the form that its answer takes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from agentic_rag.text import STOPWORDS, asked_about, folded, script, simplified, tokens
+
+Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
+"""The form of an answer; ``topic``: words without a question."""
+Kind = Literal["amount", "date", "person", "place"]
+"""What kind of value a question wants."""
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+_HOWTO = _any(
+    r"\bhow (?:do|does|can|could|should|would|to|did|must) ?(?:i|we|you|one|people)?\b(?! (?:know|find out|like|feel|call|pronounce))",
+    r"\b(?:steps?|instructions?|directions?|procedure|recipe) (?:to|for|of)\b",
+    r"\bwhat (?:should|must|can) i (?:try|do)\b",
+    r"怎么(?!样|回事|了)|如何|怎样|步骤|做法|方法|教程|流程",
+    r"\bwie (?:mache|kann|koche|backe|bereite|geht|richte|installiere|stelle)\b",
+)
+_AMOUNT = _any(
+    r"\bhow (?:much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early)\b",
+    r"\b(?:price|cost|amount|number|temperature|size|length|duration|weight|percentage|rating|score)\b",
+    r"多少|[几多](?:个|页|岁|天|次|分钟|小时|克|元|块|钱|大|长|久|高|远|重|种|本|部|集|季|人|位|张|条|步|杯|勺)|温度|价格|时长",
+    r"\bwie (?:viel|viele|lange|alt|groß|hoch|oft|teuer|weit)\b",
+)
+_DATE = _any(
+    r"\b(?:when|what (?:date|day|year|month|time)|which (?:date|day|year|month)|since when|until when|how long ago|birthday|deadline|due)\b",
+    r"什么时候|何时|哪[一]?[天年月日]|几[点号月年]|日期|时间|生日",
+    r"\b(?:wann|seit wann|bis wann|geburtstag)\b",
+)
+_PERSON = _any(r"\b(?:who|whom|whose|by whom)\b", r"谁|哪位|什么人", r"\b(?:wer|wen|wem|wessen)\b")
+_PLACE = _any(
+    r"\b(?:where|which (?:city|country|place|town))\b", r"哪里|哪儿|在哪|什么地方", r"\b(?:wo|wohin|woher)\b"
+)
+_COMPARE = _any(
+    r"\bcompar(?:e|ed|ing|ison)\b|\bdifferences?\b|\bversus\b|\bvs\.?\s|\bdiffer\b|\bcompared (?:to|with)\b",
+    r"比较|对比|区别|差别|不同|哪个更|相比",
+    r"\b(?:vergleiche?|unterschied)\b",
+    r"\bwhich (?:is|was|one is|of .{1,40} is) (?:\w+er|more|less)\b",
+)
+_YESNO = _any(
+    r"^\s*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|should|must|may|am)\b",
+    r"(?:吗|嘛|么|没有|是否|能不能|可不可以|会不会|有没有|是不是|要不要)\s*[?？]?\s*$|是否|能不能|可不可以|有没有|是不是|要不要",
+    r"^\s*(?:ist|sind|hat|haben|kann|darf|gibt|wird|muss)\b",
+)
+_DEFINITION = _any(
+    r"^\s*(?:what(?:'s|’s| is| are| was| were)|define|explain|who(?:'s|’s| is| was| are)|tell me about|describe)\s",
+    r"什么是|是什么|什么意思|是谁|介绍一?下|指什么|解释",
+    r"^\s*(?:was|wer) (?:ist|sind|war|bedeutet)\b",
+)
+_LIST = _any(
+    r"\b(?:which|what) (?:\w+ ){0,2}?\w+s\b|\blist\b|\ball (?:the |my |of )?\w+s?\b|\bnames? (?:of|all)\b|\bwhat else\b|\bwho all\b",
+    r"\bwhat (?:do|did|does) (?:i|we) (?:need|have|want|spend|buy|pack|write|do)\b|\bwhat(?:'s|’s| is) (?:on|in) (?:the|my)\b|\bingredients?\b",
+    r"哪些|有什么|有哪|列出|清单|都有|几种|什么材料|材料|原料|配料|食材",
+    r"\b(?:welche|liste|alle)\b",
+)
+_ASKS = _any(
+    r"[?？]\s*$", r"\b(?:what|which|who|whom|whose|when|where|why|how)\b", r"什么|哪|谁|几|多少|怎|为何|如何|吗\s*$",
+    r"\b(?:was|wer|wo|wann|warum|wie|welche[rsnm]?)\b",
+)  # fmt: skip
+_NOT_LIST = frozenset(
+    "is was does has this its his us plus less across series class address process status".split()
+)
+_CAPITALISED = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’&.-]*[\w]|(?<![\w'’])[A-Z](?![\w'’])")
+_QUOTED = re.compile(r"[《「『“\"]([^》」』”\"]{1,60})[》」』”\"]")
+_WITH_DIGIT = re.compile(r"[\w.-]*\d[\w.-]*")
+_FIRST_WORD = re.compile(r"^\W*[\w'’]+")
+_GENERIC = frozenset(
+    "anyth anyon someth someon thing kind sort way much mani long often exact actual current usual also still ever again"
+    " use get got need want like go went come came make made let put say said tell told take took call name list give do"
+    " happen work first last next new old good best main differ import note write wrote written have own one two"
+    " question answer detail info inform".split()
+)
+"""Stems too general to be missed in an answer. They count where they occur."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, read once."""
+
+    text: str
+    terms: frozenset[str]
+    """Content terms, as ``text.tokens`` gives them."""
+    names: frozenset[str]
+    """Those of the terms that belong to a proper name, a number or something in quotation marks."""
+    form: Form
+    wants: frozenset[Kind]
+    script: str
+
+    @property
+    def specific(self) -> frozenset[str]:
+        """Terms whose lack in an answer counts."""
+        return frozenset(term for term in self.terms if term not in _GENERIC)
+
+    @classmethod
+    def of(cls, text: str) -> Question:
+        """Read a question in English or Chinese, and in part in German."""
+        plain = simplified(folded(text))
+        terms = asked_about(text) or frozenset(tokens(text))
+        return cls(text, terms, _names(text) & terms, _form(plain), _wants(plain), script(text))
+
+
+def _form(text: str) -> Form:
+    for form, pattern in (("compare", _COMPARE), ("howto", _HOWTO)):
+        if pattern.search(text):
+            return form  # type: ignore[return-value]
+    listed = _LIST.search(text)
+    if (
+        listed is not None
+        and listed.group().split()[-1].casefold() not in _NOT_LIST
+        and not _YESNO.match(text)
+    ):
+        return "list"
+    if _AMOUNT.search(text) or _DATE.search(text):
+        return "fact"
+    if _YESNO.search(text):
+        return "yesno"
+    if _DEFINITION.search(text):
+        return "definition"
+    return "fact" if _ASKS.search(text) else "topic"
+
+
+def _wants(text: str) -> frozenset[Kind]:
+    kinds: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+        ("amount", _AMOUNT), ("date", _DATE), ("person", _PERSON), ("place", _PLACE),
+    )  # fmt: skip
+    return frozenset(kind for kind, pattern in kinds if pattern.search(text))
+
+
+def _names(text: str) -> frozenset[str]:
+    """Terms of capitalised words but for the first, of words with a digit, and of what stands in quotation marks."""
+    opening = _FIRST_WORD.match(text)
+    begin = 0 if opening is None else opening.end()
+    lower = [word for word in re.findall(r"[A-Za-z]+", text) if word.islower()]
+    written = [match.group(1) for match in _QUOTED.finditer(text)]
+    written += [match.group() for match in _WITH_DIGIT.finditer(text)]
+    if lower:  # capitals tell nothing where every word has one
+        written += [
+            m.group() for m in _CAPITALISED.finditer(text, begin) if m.group().casefold() not in STOPWORDS
+        ]
+        if (
+            opening is not None
+            and opening.group()[:1].isupper()
+            and opening.group().strip().casefold() not in STOPWORDS
+        ):
+            written += []
+    return frozenset(term for word in written for term in tokens(word))

@@ -1,0 +1,217 @@
+"""A note's row of its dataset's catalogue, and the schema of all rows: what people made a database of by hand."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from agentic_rag.domain import Document
+from agentic_rag.domain.notes import Field, Note, Row
+from agentic_rag.notes.units import Unit, read_units
+
+MAX_ROWS = 500
+"""Entries of one note that are kept."""
+MAX_FIELDS = 200
+MAX_TEXT = 200
+"""Code points of an entry's text, and of a value."""
+SHOWN_VALUES = 10
+"""Values of a property that the schema names, the most frequent first."""
+_STATEMENTS = ("sentence", "item", "step", "code")
+
+
+def note_of(document: Document) -> Note:
+    """The catalogue's row of a document. Other kinds than Markdown have a name, a place, a date and tags alone."""
+    units = read_units(document.text).units if document.kind == "markdown" else ()
+    fields = [one for unit in units for one in _fields(unit)]
+    rows = [_row(unit) for unit in units if _is_row(unit)]
+    opening = next((unit for unit in units if unit.kind in _STATEMENTS and len(unit.text) > 1), None)
+    links = dict.fromkeys(_name(link.target) for link in document.links if not link.embed)
+    return Note(
+        document_id=document.id,
+        path=document.path,
+        title=document.title,
+        date=None if document.date is None else _written(document.date.isoformat()),
+        url=document.url,
+        tags=document.tags,
+        aliases=document.aliases,
+        links=tuple(links)[:MAX_FIELDS],
+        fields=tuple(fields[:MAX_FIELDS]),
+        rows=tuple(rows[:MAX_ROWS]),
+        opening=None if opening is None else (opening.start, opening.end),
+    )
+
+
+def _written(moment: str) -> str:
+    return moment.removesuffix("T00:00:00+00:00")
+
+
+def _name(target: str) -> str:
+    return PurePosixPath(target).name.removesuffix(".md")
+
+
+def _is_row(unit: Unit) -> bool:
+    return unit.kind in ("task", "row") or (unit.kind in ("item", "step") and bool(unit.fields))
+
+
+def _fields(unit: Unit) -> list[Field]:
+    """Statements about the note: its properties, and named values in its sentences."""
+    if unit.kind == "property":
+        return [Field(str(unit.key), _value(unit.value), unit.start, unit.end)]
+    if unit.kind == "sentence":
+        return [Field(one.key, _value(one.value), unit.start, unit.end) for one in unit.fields]
+    return []
+
+
+def _row(unit: Unit) -> Row:
+    own = [Field(one.key, _value(one.value), unit.start, unit.end) for one in unit.fields]
+    own += [Field(name, _value(_number(cell)), unit.start, unit.end) for name, cell in unit.columns if name]
+    text = unit.text
+    for one in unit.fields:
+        text = re.sub(rf"\s*[\[(]?{re.escape(one.key)}: {re.escape(str(one.value))}[\])]?", "", text)
+    kind: Any = unit.kind if unit.kind in ("task", "row") else "item"
+    return Row(kind, text[:MAX_TEXT], unit.start, unit.end, unit.headings, unit.state, tuple(own))
+
+
+def _number(cell: str) -> Any:
+    """A cell that is a number as such."""
+    if not re.fullmatch(r"[-+]?\d{1,15}(?:\.\d+)?", cell):
+        return cell
+    return float(cell) if "." in cell else int(cell)
+
+
+def _value(value: Any) -> Any:
+    """Scalars and lists of them; what is nested deeper as text."""
+    if isinstance(value, list):
+        return [_value(member) for member in value if member is not None][:MAX_FIELDS]
+    if isinstance(value, dict):
+        return str(value)[:MAX_TEXT]
+    return value[:MAX_TEXT] if isinstance(value, str) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A property of a dataset."""
+
+    name: str
+    notes: int
+    """How many have it with a value."""
+    types: tuple[str, ...]
+    """``number``, ``date``, ``boolean``, ``link`` or ``text``, the most frequent first."""
+    values: tuple[tuple[Any, int], ...]
+    """Values with the number of notes that have them, the most frequent first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What a dataset's notes state in a form that can be compared, with counts."""
+
+    notes: int
+    keys: tuple[Key, ...] = ()
+    tags: tuple[tuple[str, int], ...] = ()
+    folders: tuple[tuple[str, int], ...] = ()
+    """Paths with the number of notes at or below them."""
+    tasks: tuple[tuple[str, int], ...] = ()
+    """Marks of tasks with their number."""
+    row_keys: tuple[Key, ...] = ()
+    """Of list items and table rows."""
+
+    @classmethod
+    def of(cls, notes: Sequence[Note]) -> Schema:
+        """The schema of the notes."""
+        facts = [note.facts() for note in notes]
+        return cls(
+            len(notes),
+            _keys((f.key, f.value) for note in notes for f in note.fields),
+            _counted(tag for fact in facts for tag in fact["tags"]),
+            _counted(folder for fact in facts for folder in fact["folder"]),
+            _counted(row.state for note in notes for row in note.rows if row.state is not None),
+            _keys((f.key, f.value) for note in notes for row in note.rows for f in row.fields),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for people and tools: of each property its types, its count and its first values."""
+        return {
+            "notes": self.notes,
+            "properties": [_shown(key) for key in self.keys],
+            "tags": dict(self.tags),
+            "folders": dict(self.folders),
+            "tasks": dict(self.tasks),
+            "entries": [_shown(key) for key in self.row_keys],
+        }
+
+
+def _shown(key: Key) -> dict[str, Any]:
+    values = {str(value): count for value, count in key.values[:SHOWN_VALUES]}
+    return {"name": key.name, "notes": key.notes, "types": list(key.types), "values": values}
+
+
+def _counted(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(Counter(names).items(), key=lambda one: (-one[1], one[0])))
+
+
+@dataclass(slots=True)
+class _Column:
+    count: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+    values: Counter[Any] = field(default_factory=Counter)
+
+
+def _keys(statements: Iterable[tuple[str, Any]]) -> tuple[Key, ...]:
+    columns: dict[str, _Column] = {}
+    for name, value in statements:
+        members = [one for one in (value if isinstance(value, list) else [value]) if one not in (None, "")]
+        column = columns.setdefault(name, _Column())
+        column.count += bool(members)
+        for member in members:
+            column.types[value_type(member)] += 1
+            column.values[member] += 1
+    keys = (
+        Key(
+            name,
+            column.count,
+            tuple(kind for kind, _ in column.types.most_common()),
+            tuple(sorted(column.values.items(), key=lambda one: (-one[1], str(one[0])))),
+        )
+        for name, column in columns.items()
+    )
+    return tuple(sorted(keys, key=lambda key: (-key.notes, key.name)))
+
+
+_DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?(?:[T ].*)?")
+
+
+def value_type(value: Any) -> str:
+    """``number``, ``boolean``, ``date``, ``link`` or ``text``."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    if _DATE.fullmatch(str(value)):
+        return "date"
+    return "link" if str(value).startswith("[[") else "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All notes of a dataset at one moment, and their schema."""
+
+    notes: tuple[Note, ...] = ()
+    schema: Schema = field(default_factory=lambda: Schema(0))
+
+    @classmethod
+    def of(cls, notes: Iterable[Note]) -> Snapshot:
+        """The notes in the order of their paths."""
+        ordered = tuple(sorted(notes, key=lambda note: note.path))
+        return cls(ordered, Schema.of(ordered))
+
+    def titled(self) -> Mapping[str, Note]:
+        """Notes by title and alias, case folded; the first of a name."""
+        named: dict[str, Note] = {}
+        for note in self.notes:
+            for name in (note.title, *note.aliases, PurePosixPath(note.path).stem):
+                named.setdefault(name.casefold(), note)
+        return named

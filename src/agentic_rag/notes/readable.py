@@ -1,0 +1,69 @@
+"""Markdown as a person reads it: links by their display text, no markup, no comments, no marks of lists and blocks."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+_WIKILINK = re.compile(r"!?\[\[([^\[\]|#\r\n]*)(#[^\[\]|\r\n]*)?(?:\\?\|([^\[\]\r\n]*))?\]\]")
+_IMAGE = re.compile(r"!\[[^\[\]]{0,500}\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,500}\)|!\[\[[^\[\]\r\n]*\]\]")
+_LINK = re.compile(r"\[([^\[\]]{0,500})\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,500}\)")
+_CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+_AUTOLINK = re.compile(r"<(https?://[^\s<>]+)>")
+_HTML = re.compile(
+    r"</?(?P<apart>br|center|div|p|li|ul|ol|tr|td|th|table|hr|details|summary|h[1-6])(?:\s[^<>\r\n]*)?/?>|</?[A-Za-z][\w-]*(?:\s[^<>\r\n]*)?/?>",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"^[ \t]*(?:>[ \t]*)*(?:\[![^\]\r\n]*\][+-]?)?[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?)*",
+    re.MULTILINE,
+)
+_MARKS = re.compile(
+    r"\*\*|__|~~|==|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)"
+    r"|\[\^[^\]\s]*\]:?|(?:^|[ \t])\^[\w-]+[ \t\r]*$",
+    re.MULTILINE,
+)
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_COMMENT = re.compile(
+    r"(?P<kept>^[ \t>]*(?P<fence>`{3,}|~{3,})[^\r\n]*\r?\n(?s:.*?)(?:^[ \t>]*(?P=fence)[`~]*[ \t]*\r?$|\Z)"
+    r"|(?<!`)(?P<ticks>`+)(?!`)[^\r\n]{0,500}?(?<!`)(?P=ticks)(?!`))"
+    r"|%%(?s:.*?)(?:%%|\Z)|<!--(?s:.*?)-->",
+    re.MULTILINE,
+)
+
+
+def comments(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of ``%%…%%`` and ``<!--…-->`` outside of code, in order. An unclosed ``%%`` reaches to the text's end."""
+    return (match.span() for match in _COMMENT.finditer(text) if match["kept"] is None)
+
+
+def link_text(match: re.Match[str]) -> str:
+    """What a wikilink shows: its alias, else the name of its note, else its heading."""
+    target = match.group(1).replace("\\", "/").rstrip("/").rpartition("/")[2].strip().removesuffix(".md")
+    return (match.group(3) or target or (match.group(2) or "")[1:]).strip()
+
+
+def readable(markup: str) -> str:
+    """Markdown on one line as it is read.
+
+    ``[[A|b]]`` is b and ``[[folder/A#B]]`` is A; pictures, footnote marks and block ids are left out; code keeps its
+    signs.
+
+    >>> readable("- [ ] See **[[tea/Oolong|oolong]]** and [this](x.md) &amp; `a*b`.[^1]")
+    'See oolong and this & a*b.'
+    """
+    kept: list[str] = []
+
+    def keep(text: str) -> str:
+        kept.append(text)
+        return f"\x00{len(kept) - 1}\x00"
+
+    text = _CODE.sub(lambda code: keep(code[2]), markup.replace("\x00", ""))
+    text = _ESCAPED.sub(lambda sign: keep(sign[1]), text)
+    text = _LINK.sub(r"\1", _WIKILINK.sub(link_text, _IMAGE.sub("", text)))
+    text = _AUTOLINK.sub(r"\1", text)
+    text = _HTML.sub(lambda tag: " " if tag["apart"] else "", text)
+    text = html.unescape(_MARKS.sub("", _LEAD.sub("", text)))
+    text = re.sub("\x00(\\d+)\x00", lambda place: kept[int(place[1])], text)
+    return " ".join(text.split())

@@ -1,0 +1,596 @@
+"""The units of a note: the smallest pieces that can answer, each with what gives it meaning.
+
+A unit is a sentence, a list item with the items above it, a step, a task with its state, a table row with its column
+names, a property, a field, a callout's text under its title, a definition, a code block. Ingest takes a note's row of
+the catalogue from them, answering scores and quotes them. Pure; linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import zip_longest
+from typing import Any, Literal
+
+from markdown_it.token import Token
+
+from agentic_rag.notes.frontmatter import Frontmatter, properties, read_frontmatter
+from agentic_rag.notes.inline import InlineField, fields, hide_code
+from agentic_rag.notes.inline import hidden as blanked
+from agentic_rag.notes.markdown import block_tokens, line_starts, plain
+from agentic_rag.notes.readable import comments, readable
+from agentic_rag.text.sentences import split_sentences
+
+UnitKind = Literal["sentence", "item", "step", "task", "row", "property", "code"]
+MAX_ITEM = 400
+"""Code points up to which an item of a list is one unit; a longer one is divided into sentences."""
+MAX_UNITS = 20_000
+"""Units of one note; what comes after them is not read."""
+STATES = {" ": "☐", "x": "☑", "X": "☑", "/": "◐", "-": "☒"}
+"""What is shown for the mark in a task's box; other marks are shown as they are written."""
+QUERY_LANGUAGES = frozenset({"dataview", "dataviewjs", "tasks", "base", "query", "button", "mermaid", "compressed-json", "json-compressed", "ad-summary", "tracker", "kanban"})  # fmt: skip
+"""Languages of code blocks that a plugin runs: programs of the vault, which state nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A piece of a note that can answer; ``text[start:end]`` of the document is how it is written."""
+
+    kind: UnitKind
+    start: int
+    end: int
+    text: str
+    """As it is read, without markup and without its context. Of a property its value."""
+    block: int
+    """Number of its paragraph, list, table or run of properties in the note: its neighbours have the same."""
+    headings: tuple[str, ...] = ()
+    """Headings above it, outermost first; lines in bold that stand alone and callout titles count as headings."""
+    parents: tuple[str, ...] = ()
+    """Items above a list item, outermost first."""
+    lead: str | None = None
+    """The question, or line with a colon, that its block follows; it gives meaning and is not shown."""
+    key: str | None = None
+    """Of a property or a definition, the name that it gives to its value."""
+    value: Any = None
+    """Of a property, as JSON."""
+    number: int | None = None
+    """Of a step."""
+    state: str | None = None
+    """Of a task, the mark in its box: a space, ``x``, ``/``, ``-`` …"""
+    columns: tuple[tuple[str, str], ...] = ()
+    """Of a table row, column name and cell, those with a cell."""
+    fields: tuple[InlineField, ...] = ()
+    """Named values inside it (``[due:: 2024-05-01]``)."""
+    depth: int = 0
+    """Of a list item, number of items above it."""
+    failure: bool = False
+    """Whether it stands in a failure callout, which records what is wrong."""
+    footnote: str = ""
+    """Text of the footnotes that it refers to."""
+
+    def shown(self) -> str:
+        """The unit with what gives it meaning, on one line: ``Waffles: 300 ml of milk``, ``☐ call plumber``."""
+        own = self.own()
+        path = ": ".join([*(parent.rstrip(":： ") for parent in self.parents), own])
+        if self.state is not None:
+            path = f"{STATES.get(self.state, f'[{self.state}]')} {path}"
+        return f"✗ {path}" if self.failure else path
+
+    def own(self) -> str:
+        """The unit without the items above it."""
+        if self.columns:
+            said = " · ".join(f"{name}: {cell}" if name else cell for name, cell in self.columns)
+        else:
+            said = f"{self.key}: {self.text}" if self.key else self.text
+        return f"{said} ({self.footnote})" if self.footnote else said
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A note's units in order."""
+
+    units: tuple[Unit, ...]
+    title: str | None = None
+    """Its first heading of level 1, where it begins with one."""
+
+    def block_of(self, unit: Unit) -> list[Unit]:
+        """The units of the same paragraph, list or table, in order."""
+        return [other for other in self.units if other.block == unit.block]
+
+    def under(self, headings: tuple[str, ...]) -> list[Unit]:
+        """The units below these headings, in order."""
+        return [unit for unit in self.units if unit.headings[: len(headings)] == headings]
+
+
+def read_units(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> Reading:
+    """The units of a Markdown text.
+
+    Comments, templates' placeholders, plugin banners, drawings' data, programs of plugins, pictures, lines of tags and
+    bare headings are no units.
+
+    Args:
+        text: a note, or a part of one from the beginning of a line on.
+        start: offset of the part in the note; added to every offset.
+        headings: above the part's beginning.
+    """
+    front = read_frontmatter(text) if start == 0 else Frontmatter()
+    masked = blanked(text, _left_out(text, front), " ")
+    reader = _Reader(text, masked, front.end, headings)
+    found = [*_of_properties(text, front), *reader.units()]
+    if start:
+        found = [_moved(unit, start) for unit in found]
+    return Reading(tuple(found[:MAX_UNITS]), reader.title)
+
+
+def read_plain(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> Reading:
+    """The sentences of a text without markup."""
+    found = []
+    for a, b in split_sentences(text):
+        shown = " ".join(text[a:b].split())
+        if any(map(str.isalnum, shown)):
+            block = text.count("\n\n", 0, a)
+            found.append(Unit("sentence", start + a, start + b, shown, block, headings))
+    return Reading(tuple(found[:MAX_UNITS]))
+
+
+def _moved(unit: Unit, by: int) -> Unit:
+    moved = tuple(replace(one, start=one.start + by, end=one.end + by) for one in unit.fields)
+    return replace(unit, start=unit.start + by, end=unit.end + by, fields=moved)
+
+
+_BANNER = re.compile(r"^==⚠.*$", re.MULTILINE)
+_DRAWING = re.compile(r"^#{1,6} (?:Embedded Files|Element Links|Drawing)[ \t]*\r?$", re.MULTILINE)
+_TEXT_ELEMENTS = re.compile(r"^#{1,6} (?:Excalidraw Data|Text Elements)[ \t]*\r?$", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"<%.*?%>|\{\{[^{}\r\n]{1,80}\}\}")
+
+
+def _left_out(text: str, front: Frontmatter) -> list[tuple[int, int]]:
+    """Spans of comments and of what the drawing plugin writes, in order, apart."""
+    spans = [span for span in comments(text) if span[0] >= front.end]
+    if "excalidraw-plugin" in front.values:
+        spans += [banner.span() for banner in _BANNER.finditer(text)]
+        spans += [heading.span() for heading in _TEXT_ELEMENTS.finditer(text)]
+        if drawing := _DRAWING.search(text):
+            spans.append((drawing.start(), len(text)))
+    apart: list[tuple[int, int]] = []
+    for a, b in sorted(spans):
+        a = max(a, apart[-1][1]) if apart else a
+        if a < b:
+            apart.append((a, b))
+    return apart
+
+
+_SILENT_KEYS = frozenset({"aliases", "alias", "cssclasses", "cssclass", "publish", "position"})
+"""Properties that steer the program and state nothing of their note."""
+
+
+def _of_properties(text: str, front: Frontmatter) -> Iterator[Unit]:
+    if "excalidraw-plugin" in front.values or "kanban-plugin" in front.values:
+        return
+    for prop in properties(text, front):
+        written = _value_text(prop.value)
+        if written and prop.key.casefold() not in _SILENT_KEYS and not _PLACEHOLDER.search(written):
+            yield Unit("property", prop.start, prop.end, written, 0, key=prop.key, value=prop.value)
+
+
+def _value_text(value: Any) -> str:
+    """A property's value as it is read; empty for none."""
+    if value is None or value == "" or value == []:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_value_text, value)))
+    if isinstance(value, dict):
+        return ", ".join(
+            f"{key}: {_value_text(member)}" for key, member in value.items() if _value_text(member)
+        )
+    return readable(str(value))
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An open list, item or quote around the token that is read."""
+
+    kind: str
+    number: int | None = None
+    label: str | None = None
+    """Text of the item, once it is read."""
+    is_callout: bool = False
+    failure: bool = False
+    title: str | None = None
+    block: int = 0
+
+
+_CALLOUT = re.compile(r"[ \t>]*\[!(?P<kind>[^\]\r\n]+)\][+-]?[ \t]*(?P<title>[^\r\n]*)")
+_FAILURES = frozenset({"failure", "fail", "missing"})
+_TASK = re.compile(r"\[(?P<state>.)\][ \t]+")
+_MARKERS = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
+_BOLD_LINE = re.compile(r"^(?:\*\*|__)(?P<title>(?:(?!\*\*|__).){1,80})(?:\*\*|__)[:：]?$")
+_FOOTNOTE = re.compile(r"^[ \t]{0,3}\[\^(?P<label>[^\]\s]+)\]:[ \t]*(?P<text>(?s:.*?))(?=^[ \t]{0,3}\[\^[^\]\s]+\]:|\Z|\n[ \t]*\n)", re.MULTILINE)  # fmt: skip
+_FOOTNOTE_MARK = re.compile(r"\[\^(?P<label>[^\]\s]+)\](?!:)")
+_INLINE_NOTE = re.compile(r"\^\[(?P<text>[^\[\]]*(?:\[\[[^\[\]]*\]\][^\[\]]*)*)\]")
+_TAG_LINE = re.compile(r"^(?:#[^\s#]+[\s,，]*)+$")
+_NOT_SHOWN = re.compile(r"^(?:https?://\S+|[-*_=\s|:]+|\^[\w-]+)$")
+_DEFINITION = re.compile(
+    r"^(?P<key>[^:：\n]{1,60}?)(?P<sign>::|[:：](?=\s|[^\s\d/\\:：]))\s*(?P<value>\S.*)$", re.DOTALL
+)
+_EMPTY_FIELD = re.compile(r"^\S[^:\n]{0,60}::$")
+_CARD = re.compile(r"^[ \t]*\?{1,2}[ \t]*\r?$", re.MULTILINE)
+_CELL = re.compile(r"(?<!\\)\|(?![^\[\]]*\]\])")
+
+
+class _Reader:
+    """Walks the block tokens of a note once; ``units`` yields what it meets."""
+
+    def __init__(self, text: str, masked: str, begin: int, headings: tuple[str, ...]) -> None:
+        self._text = text
+        self._masked = masked
+        self._begin = begin
+        body = masked[begin:]
+        self._lines = [begin + start for start in line_starts(body)] + [len(text)]
+        self._tokens: list[Token] = block_tokens(body) if body.strip() else []
+        self._base = headings
+        self._trail: list[tuple[int, str]] = []
+        self._bold: str | None = None
+        """The line in bold that stands as a heading above what follows."""
+        self._lead: str | None = None
+        """The question or line with a colon that the next block belongs to."""
+        self._frames: list[_Frame] = []
+        self._block = 0
+        self.title: str | None = None
+
+    def units(self) -> Iterator[Unit]:
+        """All units in order."""
+        rows: list[list[str]] = []
+        for number, token in enumerate(self._tokens):
+            if token.type == "heading_open":
+                self._open_heading(int(token.tag[1]), plain(self._tokens[number + 1].content))
+            elif token.type in ("bullet_list_open", "ordered_list_open"):
+                if not self._frames or self._frames[-1].kind not in ("item",):
+                    self._block += 1
+                self._frames.append(_Frame(token.type.removesuffix("_list_open"), block=self._block))
+            elif token.type == "list_item_open":
+                count = int(token.info) if token.info.isdigit() else None
+                self._frames.append(_Frame("item", count if self._frames[-1].kind == "ordered" else None))
+            elif token.type == "blockquote_open":
+                self._block += 1
+                self._frames.append(_Frame("quote"))
+            elif token.type in (
+                "bullet_list_close",
+                "ordered_list_close",
+                "list_item_close",
+                "blockquote_close",
+            ):
+                closed = self._frames.pop()
+                if closed.kind in ("bullet", "ordered") and not self._in_item():
+                    self._lead = None
+                if closed.kind == "quote":
+                    self._lead = None
+            elif token.type in ("fence", "code_block"):
+                yield from self._code(token)
+            elif token.type == "html_block":
+                yield from self._paragraph(*self._span(token))
+            elif token.type == "table_open":
+                self._block, rows = self._block + 1, []
+            elif token.type == "tr_open":
+                yield from self._row(token, rows)
+            elif token.type == "table_close":
+                self._lead = None
+            elif token.type == "inline" and self._tokens[number - 1].type == "paragraph_open":
+                yield from self._paragraph(*self._span(token))
+
+    def _span(self, token: Token) -> tuple[int, int]:
+        first, last = token.map or (0, 0)
+        return tuple(self._lines[min(line, len(self._lines) - 1)] for line in (first, last))  # type: ignore[return-value]
+
+    def _open_heading(self, level: int, title: str) -> None:
+        if not self._trail and level == 1 and self.title is None and not self._base:
+            self.title = title
+        self._trail = [part for part in self._trail if part[0] < level]
+        self._trail.append((level, title))
+        self._bold = self._lead = None
+        self._block += 1
+
+    def _headings(self) -> tuple[str, ...]:
+        titles = [frame.title for frame in self._frames if frame.title]
+        trail = [title for _, title in self._trail if title]
+        return (*self._base, *trail, *([self._bold] if self._bold else []), *titles)
+
+    def _in_item(self) -> bool:
+        return any(frame.kind == "item" for frame in self._frames)
+
+    def _parents(self) -> tuple[str, ...]:
+        return tuple(frame.label for frame in self._frames if frame.kind == "item" and frame.label)
+
+    def _failure(self) -> bool:
+        return any(frame.failure for frame in self._frames)
+
+    def _code(self, token: Token) -> Iterator[Unit]:
+        if token.info.split(" ")[0].casefold() in QUERY_LANGUAGES:
+            return
+        start, end = self._span(token)
+        if token.type == "fence":
+            start = self._text.find("\n", start, end) + 1 or end
+            body = self._text[start:end].rstrip()
+            last = body.rfind("\n") + 1
+            if body[last:].strip(" \t>").startswith(token.markup):
+                body = body[:last]
+        else:
+            body = self._text[start:end]
+        body = body.rstrip()
+        if body.strip():
+            self._block += 1
+            lead = len(body) - len(body.lstrip("\r\n"))
+            shown = "\n".join(line.rstrip() for line in body[lead:].splitlines())
+            yield Unit(
+                "code",
+                start + lead,
+                start + len(body),
+                shown,
+                self._block,
+                self._headings(),
+                self._parents(),
+                self._lead,
+            )
+            if not self._in_item():
+                self._lead = None
+
+    def _row(self, token: Token, rows: list[list[str]]) -> Iterator[Unit]:
+        start, end = self._span(token)
+        line = self._masked[start:end]
+        lead = len(line) - len(line.lstrip(" \t>"))
+        written = line[lead:].rstrip()
+        cells = [readable(cell) for cell in _cells(written)]
+        rows.append(cells)
+        if len(rows) == 1:
+            return
+        named = zip_longest(rows[0], cells[: max(len(rows[0]), 1)], fillvalue="")
+        columns = tuple((name, cell) for name, cell in named if cell)
+        if not columns or _PLACEHOLDER.search(written):
+            return
+        text = columns[0][1]
+        at = start + lead
+        yield Unit(
+            "row",
+            at,
+            at + len(written),
+            text,
+            self._block,
+            self._headings(),
+            self._parents(),
+            self._lead,
+            columns=columns,
+            failure=self._failure(),
+        )
+
+    def _paragraph(self, start: int, end: int) -> Iterator[Unit]:
+        """Units of a paragraph: an item's text, a callout's title and text, fields, or sentences."""
+        quote = next((frame for frame in reversed(self._frames) if frame.kind in ("quote", "item")), None)
+        if quote is not None and quote.kind == "quote" and not quote.is_callout:
+            opening = _CALLOUT.match(self._masked, start, end)
+            if opening is not None:
+                quote.is_callout = True
+                quote.failure = opening["kind"].split("|")[0].strip().casefold() in _FAILURES
+                quote.title = readable(opening["title"]) or None
+                body = min(opening.end(), end)
+                if not self._masked[body:end].strip(" \t>\r\n"):
+                    yield from self._title_alone(opening, quote)
+                    return
+                start = body
+        if quote is not None and quote.kind == "item":
+            yield from self._item(quote, start, end)
+            return
+        if not self._frames:
+            self._block += 1
+            stripped = self._masked[start:end].strip()
+            if bold := _BOLD_LINE.match(stripped):
+                self._bold = readable(bold["title"]).rstrip(":： ")
+                self._lead = None
+                return
+        first = self._masked[start:end].lstrip(" \t>").partition("\n")[0].strip()
+        bold = _BOLD_LINE.match(first)
+        if bold is None:
+            yield from self._running(start, end)
+            return
+        # A line in bold above the other lines of its paragraph stands over them alone.
+        outer, self._bold = self._bold, readable(bold["title"]).rstrip(":： ")
+        yield from self._running(self._masked.index("\n", start, end) + 1, end)
+        self._bold = outer
+
+    def _title_alone(self, opening: re.Match[str], quote: _Frame) -> Iterator[Unit]:
+        """The title of a callout is a unit where nothing stands below it, which is known by the next token only; it
+        is given as a unit in every case and loses to what stands below."""
+        if quote.title:
+            at = opening.start("title")
+            yield Unit(
+                "sentence",
+                at,
+                at + len(opening["title"].rstrip()),
+                quote.title,
+                self._block,
+                self._headings()[:-1],
+                failure=quote.failure,
+            )
+
+    def _item(self, frame: _Frame, start: int, end: int) -> Iterator[Unit]:
+        at = start
+        if frame.label is None:
+            at = _MARKERS.match(self._masked, start, end).end()  # type: ignore[union-attr]
+        state = None
+        box = _TASK.match(self._masked, at, end) if frame.label is None else None
+        if box is not None:
+            state, at = box["state"], box.end()
+        stop = at + len(self._masked[at:end].rstrip())
+        written = self._masked[at:stop]
+        named = self._fields(at, stop)
+        shown = self._shown(written, at, named)
+        lists = [one for one in self._frames if one.kind in ("bullet", "ordered")]
+        parents = self._parents()
+        if frame.label is None:
+            frame.label = shown
+        else:
+            parents = (*parents[:-1], frame.label) if parents else (frame.label,)
+        if not shown or self._is_nothing(written, shown):
+            return
+        kind: UnitKind = "task" if state is not None else "step" if frame.number is not None else "item"
+        unit = Unit(
+            kind, at, stop, shown, lists[0].block if lists else self._block, self._headings(), parents,
+            self._lead, number=frame.number, state=state, fields=named, depth=max(0, len(lists) - 1), failure=self._failure(),
+            footnote=self._footnotes(at, stop),
+        )  # fmt: skip
+        if len(written) > MAX_ITEM and state is None:
+            yield from self._sentences(at, stop, unit)
+        else:
+            yield self._defined(unit, written)
+
+    def _running(self, start: int, end: int) -> Iterator[Unit]:
+        lines = [field for field in self._fields(start, end) if self._is_line(field, start)]
+        position = start
+        for one in lines:
+            begin = self._masked.rfind("\n", start, one.start) + 1 or start
+            begin = max(begin, position)
+            begin += len(self._masked[begin : one.start]) - len(
+                self._masked[begin : one.start].lstrip(" \t>")
+            )
+            yield from self._prose(position, begin)
+            position = min(
+                one.end + len(self._masked[one.end : end]) - len(self._masked[one.end : end].lstrip(" \t")),
+                end,
+            )
+            value = readable(self._masked[one.start : one.end])
+            stop = begin + len(self._masked[begin : one.end].rstrip())
+            if value and not _PLACEHOLDER.search(value):
+                yield Unit(
+                    "property",
+                    begin,
+                    stop,
+                    value,
+                    self._block,
+                    self._headings(),
+                    self._parents(),
+                    self._lead,
+                    key=one.key,
+                    value=one.value,
+                    failure=self._failure(),
+                )
+        yield from self._prose(position, end)
+        if lines:
+            self._lead = None
+
+    def _is_line(self, one: InlineField, start: int) -> bool:
+        """Whether a field takes its whole line, and is not one inside a sentence."""
+        begin = self._masked.rfind("\n", start, one.start) + 1 or start
+        before = self._masked[begin : one.start]
+        return not re.search(r"[\[(]", before) and before.count("::") == 1
+
+    def _prose(self, start: int, end: int) -> Iterator[Unit]:
+        written = self._masked[start:end]
+        if not written.strip():
+            return
+        frame = Unit("sentence", start, end, "", self._block, self._headings(), failure=self._failure())
+        parts = [start]
+        for mark in _CARD.finditer(written):
+            parts += [start + mark.start(), start + mark.end()]
+        parts.append(end)
+        for number, (a, b) in enumerate(zip(parts[::2], parts[1::2], strict=True)):
+            if number:
+                self._lead = readable(self._masked[parts[0] : parts[1]]) or None
+            if self._masked[a:b].strip():
+                yield from self._sentences(a, b, frame)
+
+    def _sentences(self, start: int, end: int, frame: Unit) -> Iterator[Unit]:
+        """Sentences of running text; a last one that asks, or ends in a colon, leads the next block."""
+        lead, shown = self._lead, ""
+        for a, b in split_sentences(self._masked[start:end]):
+            written = self._masked[start + a : start + b]
+            begin = start + b - len(written.lstrip(" \t>"))
+            written = self._masked[begin : start + b]
+            named = self._fields(begin, start + b)
+            shown = self._shown(written, begin, named)
+            if not shown or self._is_nothing(written, shown):
+                continue
+            notes = self._footnotes(begin, start + b)
+            unit = replace(
+                frame, start=begin, end=start + b, text=shown, lead=lead, fields=named, footnote=notes
+            )
+            yield unit if _leads(shown) else self._defined(unit, written)
+        if frame.kind == "sentence":
+            self._lead = shown if _leads(shown) else None
+
+    def _fields(self, start: int, end: int) -> tuple[InlineField, ...]:
+        """Named values in a span of the note."""
+        return tuple(one for one in self._all_fields if start <= one.start and one.end <= end)
+
+    @cached_property
+    def _all_fields(self) -> list[InlineField]:
+        if "::" not in self._masked:
+            return []
+        regions: list[tuple[int, int]] = []
+        for token in self._tokens:
+            if token.type == "inline" and token.map is not None:
+                first, last = self._span(token)
+                if not regions or first >= regions[-1][1]:
+                    regions.append((first, last))
+        return fields(self._text, hide_code(self._masked, regions))
+
+    def _shown(self, written: str, at: int, named: Sequence[InlineField]) -> str:
+        """The text as it is read; fields in brackets at its end are named after it."""
+        for one in reversed(named):
+            a, b = one.start - at, one.end - at
+            opening = max(written.rfind("[", 0, a), written.rfind("(", 0, a))
+            if opening < 0 or not written[opening + 1 : a].rstrip(" \t").endswith("::"):
+                continue
+            shown, tail = written[a:b].strip(), written[b + 1 :]
+            if written[opening] == "[":  # round brackets hide the name where Dataview shows it
+                is_tail = not re.sub(r"[\[(][^\[\]()]*[\])]", "", tail).strip()
+                shown = f"({one.key}: {shown})" if is_tail else f"{one.key}: {shown}"
+            written = f"{written[:opening]}{shown}{tail}"
+        return readable(_INLINE_NOTE.sub("", written))
+
+    def _defined(self, unit: Unit, written: str) -> Unit:
+        """The unit with the name that it gives to its value: ``Phone: 555``, ``**Term**: …``, ``question::answer``."""
+        found = _DEFINITION.match(unit.text)
+        if found is None or "://" in unit.text[: found.end("key") + 4]:
+            return unit
+        if found["sign"] == "::" and " " not in found["key"] and "`" in written:
+            return unit
+        return replace(unit, key=found["key"].strip(), text=found["value"])
+
+    def _is_nothing(self, written: str, shown: str) -> bool:
+        """Whether a text states nothing: tags, a rule, an address, a placeholder of a template."""
+        stripped = written.strip()
+        return bool(
+            _TAG_LINE.match(stripped)
+            or _NOT_SHOWN.match(shown)
+            or _PLACEHOLDER.search(stripped)
+            or _EMPTY_FIELD.match(stripped)
+            or not any(map(str.isalnum, shown))
+            or _FOOTNOTE.match(stripped)
+        )
+
+    @cached_property
+    def _notes(self) -> dict[str, str]:
+        return {match["label"]: readable(match["text"]) for match in _FOOTNOTE.finditer(self._masked)}
+
+    def _footnotes(self, start: int, end: int) -> str:
+        """Text of the footnotes that a span refers to."""
+        written = self._masked[start:end]
+        if "^" not in written:
+            return ""
+        told = [self._notes.get(mark["label"], "") for mark in _FOOTNOTE_MARK.finditer(written)]
+        told += [readable(mark["text"]) for mark in _INLINE_NOTE.finditer(written)]
+        return " ".join(filter(None, told))
+
+
+def _leads(shown: str) -> bool:
+    return shown.endswith(("?", "？", ":", "："))
+
+
+def _cells(row: str) -> list[str]:
+    return [
+        cell.strip().replace("\\|", "|")
+        for cell in _CELL.split(row.strip().removeprefix("|").removesuffix("|"))
+    ]

@@ -1,0 +1,46 @@
+"""The catalogue of a dataset's notes, read from the ledger and unpacked once per change."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agentic_rag.domain import OWN_NOTE
+from agentic_rag.domain.notes import Note
+from agentic_rag.domain.ports import Ledger
+from agentic_rag.notes.catalogue import Snapshot
+
+
+class Catalogue:
+    """``ports.NoteCatalogue`` over the ledger.
+
+    Notes that the program wrote itself (records of mistakes) are left out, as in searches.
+
+    Args:
+        ledger: keeps each note's row.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._snapshots: dict[str, tuple[dict[str, bytes], dict[str, Note], Snapshot]] = {}
+        """By dataset the packed rows, the notes and the snapshot of the last reading."""
+
+    async def snapshot(self, dataset: str) -> Snapshot:
+        records = await self._ledger.records(dataset)
+        packed = {name: record.note for name, record in records.items() if record.note}
+        earlier = self._snapshots.get(dataset, ({}, {}, Snapshot()))
+        if earlier[0] == packed:
+            return earlier[2]
+        latest = await asyncio.to_thread(_latest, packed, earlier)
+        self._snapshots[dataset] = latest
+        return latest[2]
+
+
+def _latest(
+    packed: dict[str, bytes], earlier: tuple[dict[str, bytes], dict[str, Note], Snapshot]
+) -> tuple[dict[str, bytes], dict[str, Note], Snapshot]:
+    before, notes, _ = earlier
+    now = {
+        name: notes[name] if before.get(name) == row else Note.unpacked(row) for name, row in packed.items()
+    }
+    own = {name for name, note in now.items() if any(field.key == OWN_NOTE for field in note.fields)}
+    return packed, now, Snapshot.of(note for name, note in now.items() if name not in own)
