@@ -17,6 +17,7 @@ from agentic_rag.domain.ports import Chat, Embedding, TokenCounter
 from agentic_rag.domain.usage import counted
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.cascade_retrieval import decide_tier
+from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.answer import answer
 from agentic_rag.nodes.check_quality import check_quality
 from agentic_rag.nodes.fuse_results import fuse_results, results_of, resumable
@@ -26,6 +27,7 @@ from agentic_rag.nodes.requirements import RerankTools, check_requirements
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.retrieve import retrieve_graphiti, retrieve_lancedb, retrieve_memory
 from agentic_rag.nodes.rewrite_query import rewrite_query
+from agentic_rag.nodes.select_notes import select_notes
 from agentic_rag.rerank import Rerankers
 from agentic_rag.retrieval.ports import GraphSearch, MemorySearch, NoteCatalogue, VectorSearch
 from agentic_rag.settings.parameters import FusionStrategy, Overrides, Parameters
@@ -69,7 +71,8 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
     for name, node in rag_nodes(parts, defaults).items():
         graph.add_node(name, RunnableLambda(_refuse, node) if is_async(node) else node)
     graph.add_edge(START, "prepare_query")
-    graph.add_conditional_edges("prepare_query", to_sources, [*SOURCES, "retrieve_memory"])
+    # The selection ends in the superstep of the first sources, so that whatever follows them finds it.
+    graph.add_conditional_edges("prepare_query", to_sources, [*SOURCES, "retrieve_memory", "select_notes"])
     graph.add_conditional_edges(
         "retrieve_graphiti", to_second_tier, ["retrieve_lancedb", "retrieve_memory", "fuse_results"]
     )
@@ -98,6 +101,7 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         "retrieve_graphiti": partial(retrieve_graphiti, engine=parts.graphiti),
         "retrieve_lancedb": partial(retrieve_lancedb, engine=parts.lancedb),
         "retrieve_memory": partial(retrieve_memory, memory=parts.memory),
+        "select_notes": partial(select_notes, catalogue=parts.catalogue, embedding=parts.embedding),
         **{name: partial(resumable, node=node, engine=parts.lancedb) for name, node in later.items()},
     }
     return {
@@ -182,15 +186,18 @@ SOURCES: tuple[Literal["retrieve_graphiti"], Literal["retrieve_lancedb"]] = (
 )
 
 
-Source = Literal["retrieve_graphiti", "retrieve_lancedb", "retrieve_memory"]
+Source = Literal["retrieve_graphiti", "retrieve_lancedb", "retrieve_memory", "select_notes"]
 
 
 def to_sources(state: CanvasRAGState) -> Sequence[Source]:
     """Both sources in parallel, and the user's memories if a user is given; under the cascade the graph alone."""
     request = Request.of(state)
+    selecting: Sequence[Source] = (
+        ("select_notes",) if request.operation is CanvasOperation.DOCUMENT_RETRIEVAL else ()
+    )
     if request.fusion.strategy is FusionStrategy.CASCADE:
-        return SOURCES[:1]
-    return (*SOURCES, "retrieve_memory") if request.asks_memory else SOURCES
+        return (*SOURCES[:1], *selecting)
+    return (*SOURCES, *(("retrieve_memory",) if request.asks_memory else ()), *selecting)
 
 
 def to_second_tier(state: CanvasRAGState) -> Sequence[Source | Literal["fuse_results"]]:

@@ -167,6 +167,13 @@ class CanvasRAGState(CallerKeys, total=False):
         list[Hit], Field(description="Memories of the user, best first; empty without a user."), Packed
     ]
     memory_outcome: Annotated[Outcome | None, Field(description="How asking the memories went.")]
+    selection: Annotated[
+        dict[str, Any],
+        Field(
+            description="The question read as a query to the notes, and what it selects; see its ``status``."
+        ),
+        Packed,
+    ]
     fused_results: Annotated[list[dict[str, Any]], Field(description="Results of all, fused."), Packed]
     fusion: Annotated[dict[str, Any], Field(description="Operation, strategy, parameters, tier, and why.")]
     outcomes: Annotated[dict[str, Any], Field(description='By source its outcome, or "skipped".')]

@@ -165,3 +165,29 @@ def _pointed(question: Question, candidates: Sequence[Candidate]) -> list[Line]:
         titled = one.unit.kind == "property" and not one.unit.headings
         lines.append(_line(one.unit, one.note, _titled(one) if titled else None))
     return lines
+
+
+DAY = 5
+"""Statements of a note that are shown where a day is asked for; fewer where there are many notes."""
+DAYS = 30
+
+
+def of_notes(notes: Sequence[SourceNote], candidates: Sequence[Candidate] = ()) -> list[Line]:
+    """What each note says, by its date: the best unit where candidates are given, else its first statements."""
+    ordered = sorted(notes, key=lambda note: (note.date or "", note.path))[:DAYS]
+    each = max(1, DAY // max(1, len(ordered) // 2))
+    lines = []
+    for note in ordered:
+        if candidates:
+            units = [one.unit for one in candidates if one.note is note][:1]
+        else:
+            units = _statements(note)[:each]
+        several = len(ordered) > 1
+        lines += [_line(unit, note, f"{note.title}: {unit.shown()}" if several else None) for unit in units]
+    return lines
+
+
+def _statements(note: SourceNote) -> list[Unit]:
+    """What a note states in its text; its properties where it has no text."""
+    text = [unit for unit in note.reading.units if unit.kind != "property" or unit.headings]
+    return text or list(note.reading.units)

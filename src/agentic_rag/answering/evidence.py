@@ -148,6 +148,27 @@ def _source_note(
     )
 
 
+def note_of_chunks(chunks: Sequence[Chunk]) -> SourceNote:
+    """A note that was selected and not retrieved: all of it is as relevant."""
+    first = chunks[0]
+    tags = first.metadata.get("tags") or ()
+    metadata = {"path": first.path, "title": first.title, "start": first.start}
+    return SourceNote(
+        document_id=first.document_id,
+        title=first.title,
+        path=first.path,
+        url=first.url,
+        date=None if first.date is None else first.date.isoformat(),
+        tags=tuple(str(tag) for tag in ([tags] if isinstance(tags, str) else tags)),
+        order=0,
+        relevance=1.0,
+        chunks=tuple(chunks),
+        passages={chunk.id: 1.0 for chunk in chunks},
+        reading=_reading(first.path, chunks, {chunk.id: 1.0 for chunk in chunks}),
+        base={"id": first.id, "metadata": metadata, "content": first.text},
+    )
+
+
 def _reading(path: str, chunks: Sequence[Chunk], passages: Mapping[str, float]) -> Reading:
     """The units of a note; of a long one those of the retrieved passages and of their neighbours."""
     markdown = PurePosixPath(path).suffix.casefold() in _MARKDOWN

@@ -45,6 +45,9 @@ async def answer(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str
         for rank, (result, known) in enumerate(zip(results, judged(results), strict=True))
         if known >= floor or rank < FIRST
     ][: max(shape.choice.results, request.top_k)]  # the most that is quoted from or given to a model
+    selection = state.get("selection") or {}
+    if state.get("units") and selection.get("status") == "ok":
+        return _written(request, _from_units(state["units"]))
     if state["quality"]["decision"] == "abstain" or not usable:
         return _written(request, _not_found(request.query))
     if state.get("units") and request.parameters.answer.method != "chat":
@@ -83,6 +86,9 @@ def _from_units(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     citations: list[dict[str, Any]] = []
     texts = []
     for line in lines:
+        if line["document_id"] is None and line.get("chunk_id") is None:
+            texts.append(line["text"])
+            continue
         place = line["document_id"], line["chunk_id"], line["start"], line["end"]
         if place not in numbers:
             numbers[place] = len(numbers) + 1

@@ -7,8 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from agentic_rag.answering.composing import composed
-from agentic_rag.answering.evidence import scored, source_notes
+from agentic_rag.answering.answers import PAGE, Evidence, from_days, from_passages, from_selection
 from agentic_rag.answering.question import Question
 from agentic_rag.domain import Chunk
 from agentic_rag.errors import StoreError
@@ -16,11 +15,14 @@ from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.features import judged
 from agentic_rag.retrieval.ports import VectorSearch
+from agentic_rag.selection.query import is_span
 from agentic_rag.state import CanvasRAGState, in_full
 
 Decision = Literal["answer", "rewrite", "abstain"]
 READ = 10
 """Results whose notes are read for units."""
+NEAR = 0.05
+"""Share of the best relevance from which a result is read: one near 0 is never quoted beside one near 1."""
 logger = logging.getLogger(__name__)
 
 
@@ -46,9 +48,14 @@ async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = 
             reasons.append("trying other words")
         else:
             reasons.append(refusal)
-    units: list[dict[str, Any]] = []
-    if decision == "answer" and request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
-        units = await read(request, results[:READ], relevance[:READ], engine)
+    evidence = Evidence()
+    if request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
+        selected = await _from_selection(state, request, engine)
+        if selected is not None:
+            evidence, decision = selected, "answer" if selected.lines else "abstain"
+            reasons = [selected.reason or f"a question about many notes: {state['selection']['reading']}"]
+        elif decision == "answer":
+            evidence = await _from_passages(request, results[:READ], relevance[:READ], engine)
     return {
         "quality": {
             "grade": grade,
@@ -56,33 +63,49 @@ async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = 
             "reasons": reasons,
             "decision": decision,
         },
-        "units": units,
+        "units": list(evidence.lines),
     }
 
 
-async def read(
+async def _from_selection(
+    state: CanvasRAGState, request: Request, engine: VectorSearch | None
+) -> Evidence | None:
+    """The answer to a question about many notes; None where it is none."""
+    selection = state.get("selection") or {}
+    if selection.get("status") not in ("ok", "none"):
+        return None
+    if selection["status"] == "none":
+        nearest = f"; nearest: {selection['nearest']}" if selection["nearest"] else ""
+        return Evidence(reason=f"no note fits {selection['reading']}{nearest}")
+    ids = list(dict.fromkeys(entry["document_id"] for entry in selection["entries"]))[:PAGE]
+    documents = await _documents(request, ids, engine)
+    question = Question.of(request.question)
+    if is_span(selection["query"]):
+        return from_days(question, selection, documents)
+    return from_selection(question, selection, documents)
+
+
+async def _from_passages(
     request: Request,
     results: Sequence[dict[str, Any]],
     relevance: Sequence[float],
     engine: VectorSearch | None,
-) -> list[dict[str, Any]]:
-    """The lines that answer, from the units of the results' notes."""
-    near = [n for n, known in enumerate(relevance) if known >= 0.05 * max(relevance, default=0.0)]
+) -> Evidence:
+    """The answer from the units of the notes that were found."""
+    near = [n for n, known in enumerate(relevance) if known >= NEAR * max(relevance, default=0.0)]
     results, relevance = [results[n] for n in near], [relevance[n] for n in near]
-    documents = await _documents(request, results, engine)
-    notes = source_notes(results, relevance, documents)
-    question = Question.of(request.question)
-    return [line.to_dict() for line in composed(question, scored(question, notes, {}))]
+    ids = {result["metadata"].get("document_id") for result in results if "memory" not in result["sources"]}
+    documents = await _documents(request, sorted(str(one) for one in ids if one is not None), engine)
+    return from_passages(Question.of(request.question), results, relevance, documents)
 
 
 async def _documents(
-    request: Request, results: Sequence[dict[str, Any]], engine: VectorSearch | None
+    request: Request, ids: Sequence[str], engine: VectorSearch | None
 ) -> Mapping[str, Sequence[Chunk]]:
-    ids = {result["metadata"].get("document_id") for result in results if "memory" not in result["sources"]}
     if engine is None or not ids:
         return {}
     try:
-        return await engine.documents(request.dataset, sorted(str(one) for one in ids if one is not None))
+        return await engine.documents(request.dataset, ids)
     except StoreError as error:
         logger.warning("notes cannot be read whole, so their passages alone are quoted: %s", error)
         return {}

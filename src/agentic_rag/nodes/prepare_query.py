@@ -30,6 +30,7 @@ _PASS: dict[str, Any] = {
     "post_retrieval": [],
     "quality": {},
     "units": [],
+    "selection": {},
 }
 _RUN: dict[str, Any] = {
     "rewrites": [],

@@ -195,9 +195,9 @@ def value_type(value: Any) -> str:
     return "link" if str(value).startswith("[[") else "text"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Snapshot:
-    """All notes of a dataset at one moment, and their schema."""
+    """All notes of a dataset at one moment, and their schema. Equal to itself alone, so that caches can hold by it."""
 
     notes: tuple[Note, ...] = ()
     schema: Schema = field(default_factory=lambda: Schema(0))

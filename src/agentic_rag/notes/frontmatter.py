@@ -129,8 +129,11 @@ def _located(
 
 
 def _span(text: str) -> tuple[int, int, int] | None:
-    """Start (where the opening fence's line ends) and end of the YAML, and the end of the closing fence."""
-    opening = _FENCE.match(text)
+    """Start (where the opening fence's line ends) and end of the YAML, and the end of the closing fence.
+
+    Blank lines before it are passed over: Obsidian takes such properties for text, their author does not.
+    """
+    opening = _FENCE.match(text, len(text) - len(text.lstrip("\r\n")))
     closing = None if opening is None else _FENCE.search(text, opening.end())
     if opening is None or closing is None:
         return None

@@ -553,7 +553,7 @@ class _Reader:
     def _defined(self, unit: Unit, written: str) -> Unit:
         """The unit with the name that it gives to its value: ``Phone: 555``, ``**Term**: …``, ``question::answer``."""
         found = _DEFINITION.match(unit.text)
-        if found is None or "://" in unit.text[: found.end("key") + 4]:
+        if found is None or unit.fields or "://" in unit.text[: found.end("key") + 4]:
             return unit
         if found["sign"] == "::" and " " not in found["key"] and "`" in written:
             return unit

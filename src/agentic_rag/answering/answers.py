@@ -1,0 +1,126 @@
+"""From results and a selection to the lines of an answer, or to the reason why the notes do not have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agentic_rag.answering.composing import Line, composed, of_notes
+from agentic_rag.answering.evidence import SourceNote, note_of_chunks, scored, source_notes
+from agentic_rag.answering.question import Question
+from agentic_rag.domain import Chunk
+from agentic_rag.text import script
+
+PAGE = 30
+"""Entries of a selection that are shown; what is beyond is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What supports an answer."""
+
+    lines: tuple[dict[str, Any], ...] = ()
+    """Lines of the answer in order; a line without ``document_id`` is a heading and is not cited."""
+    reason: str | None = None
+    """Why there are none."""
+
+
+def from_passages(
+    question: Question,
+    results: Sequence[Mapping[str, Any]],
+    relevance: Sequence[float],
+    documents: Mapping[str, Sequence[Chunk]],
+) -> Evidence:
+    """The lines that answer from the notes of the results."""
+    notes = source_notes(results, relevance, documents)
+    lines = composed(question, scored(question, notes, {}))
+    return Evidence(tuple(line.to_dict() for line in lines))
+
+
+def from_selection(
+    question: Question, selection: Mapping[str, Any], documents: Mapping[str, Sequence[Chunk]]
+) -> Evidence:
+    """The selected notes or entries, counted, each with its value.
+
+    Args:
+        question: as it was read.
+        selection: as ``select_notes`` wrote it.
+        documents: all chunks of the notes of the first ``PAGE`` entries.
+    """
+    is_chinese = script(question.text) == "cjk"
+    entries = selection["entries"]
+    query = selection["query"]
+    reading = selection["reading"]
+    head = f"{'理解为' if is_chinese else 'Read as'}: {reading}"
+    if query["ask"] == "extreme":
+        best = entries[0]["value"]
+        entries = [entry for entry in entries if entry["value"] == best]
+        count = None
+    else:
+        count = _counted(len(entries), query["target"], is_chinese)
+    lines = [_heading(head), *([_heading(count)] if count else [])]
+    lines += [line for entry in entries[:PAGE] if (line := _entry(entry, documents)) is not None]
+    if len(entries) > PAGE:
+        more = len(entries) - PAGE
+        lines.append(_heading(f"… 另有 {more} 条" if is_chinese else f"… and {more} more"))
+    return Evidence(tuple(lines))
+
+
+def _counted(count: int, target: str, is_chinese: bool) -> str:
+    if is_chinese:
+        return f"共 {count} {'项' if target != 'notes' else '篇'}:"
+    noun = {"notes": "note", "tasks": "task", "entries": "entry"}[target]
+    plural = "entries" if noun == "entry" else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}:"
+
+
+def _heading(text: str) -> dict[str, Any]:
+    return {"text": text, "document_id": None}
+
+
+def _entry(entry: Mapping[str, Any], documents: Mapping[str, Sequence[Chunk]]) -> dict[str, Any] | None:
+    chunks = documents.get(entry["document_id"], ())
+    text = f"- {entry['text']}"
+    if not chunks:
+        return _heading(text)
+    note = note_of_chunks(chunks)
+    start, end = entry["start"], entry["end"]
+    if start is None:
+        first = chunks[0].text
+        start = chunks[0].start + len(first) - len(first.lstrip())
+        end = chunks[0].start + len(first.split("\n\n")[0].rstrip())
+    return Line(text, note, start, max(start, end), tuple(entry["headings"])).to_dict()
+
+
+def from_days(
+    question: Question, selection: Mapping[str, Any], documents: Mapping[str, Sequence[Chunk]]
+) -> Evidence:
+    """What the notes of a day or span say of the rest of the question."""
+    ids = list(dict.fromkeys(entry["document_id"] for entry in selection["entries"]))
+    notes = [
+        replace(note_of_chunks(documents[one]), order=order)
+        for order, one in enumerate(ids)
+        if documents.get(one)
+    ]
+    residual = selection["query"]["residual"]
+    rest = (
+        replace(Question.of(" ".join(residual)), form=question.form, wants=question.wants)
+        if residual
+        else None
+    )
+    lines = _day_lines(rest, notes)
+    if not lines:
+        return Evidence(reason=f"no note of that time says anything about: {', '.join(residual)}")
+    return Evidence(tuple(line.to_dict() for line in lines))
+
+
+def _day_lines(rest: Question | None, notes: Sequence[SourceNote]) -> list[Line]:
+    if rest is None:
+        return of_notes(notes)
+    candidates = [one for one in scored(rest, notes, {}) if one.own | one.near]
+    if not candidates:
+        return []
+    if len(notes) <= 2:
+        return composed(rest, candidates)
+    return of_notes(notes, candidates)

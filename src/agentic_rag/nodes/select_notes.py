@@ -1,0 +1,72 @@
+"""Beside the retrievers: read the question as a query to what people wrote as properties, tags, tasks and dates.
+
+A question about many notes is answered from all of them and not from the nearest few.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from agentic_rag.domain.ports import Embedding
+from agentic_rag.errors import ModelError, StoreError
+from agentic_rag.nodes.request import Request
+from agentic_rag.retrieval.ports import NoteCatalogue
+from agentic_rag.selection.choosing import choose
+from agentic_rag.selection.query import Selection
+from agentic_rag.selection.reading import read_query
+from agentic_rag.selection.times import named_time
+from agentic_rag.selection.vocabulary import Vocabulary
+from agentic_rag.state import CanvasRAGState
+
+logger = logging.getLogger(__name__)
+
+
+async def select_notes(
+    state: CanvasRAGState, *, catalogue: NoteCatalogue | None, embedding: Embedding
+) -> dict[str, Any]:
+    """Writes ``selection``: the reading, the notes that fit, and ``status``.
+
+    ``ok``: a question about many notes that some fit; ``none``: one that none fits; ``empty``: not such a question;
+    ``degraded``: the catalogue or the model failed, with the reason.
+    """
+    started = time.perf_counter()
+    request = Request.of(state)
+    if catalogue is None:
+        return {"selection": _outcome("empty", started)}
+
+    async def nearest(text: str, names: Sequence[str]) -> Mapping[str, float]:
+        unique = list(dict.fromkeys(names))
+        vectors = await embedding.embed_queries([text, *unique])
+        return dict(zip(unique, map(float, vectors[1:] @ vectors[0]), strict=True))
+
+    try:
+        snapshot = await catalogue.snapshot(request.dataset)
+        if not snapshot.notes:
+            return {"selection": _outcome("empty", started)}
+        named = named_time(request.question)
+        query = await read_query(request.question, Vocabulary.of(snapshot), nearest, named)
+    except (StoreError, ModelError) as error:
+        logger.warning("the question cannot be read as a query to the notes: %s", error)
+        return {"selection": _outcome("degraded", started, reason=str(error))}
+    if query is None:
+        return {"selection": _outcome("empty", started)}
+    selection = choose(query, snapshot.notes, request.filters)
+    return {"selection": {**_outcome("ok" if selection.entries else "none", started), **_plain(selection)}}
+
+
+def _outcome(status: str, started: float, reason: str | None = None) -> dict[str, Any]:
+    return {"status": status, "reason": reason, "ms": round((time.perf_counter() - started) * 1000, 3)}
+
+
+def _plain(selection: Selection) -> dict[str, Any]:
+    return {
+        "reading": selection.query.text(),
+        "query": selection.query.to_dict(),
+        "count": selection.count,
+        "entries": [asdict(entry) for entry in selection.entries],
+        "nearest": selection.nearest,
+    }

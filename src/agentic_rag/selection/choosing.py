@@ -1,0 +1,108 @@
+"""Carries a query out over all notes of a catalogue: exhaustive, in a total order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from agentic_rag.domain.filters import Expression, matches
+from agentic_rag.domain.notes import Field, Note, Row
+from agentic_rag.notes.units import STATES
+from agentic_rag.selection.comparisons import MARKS
+from agentic_rag.selection.query import Entry, Query, Selection
+from agentic_rag.selection.vocabulary import value_name
+
+
+def choose(query: Query, notes: Sequence[Note], restriction: Expression | None = None) -> Selection:
+    """The notes or entries that a query selects.
+
+    Ordered by the query's property, else by the note's path and the entry's place.
+
+    Args:
+        query: as it was read.
+        notes: all notes of the dataset.
+        restriction: the caller's own filter, which holds besides.
+    """
+    within = [note for note in notes if restriction is None or matches(restriction, note.facts())]
+    chosen = [note for note in within if _passes(query, note)]
+    if query.target == "notes":
+        entries = [_of_note(query, note) for note in chosen]
+    else:
+        entries = [_of_row(note, row) for note in chosen for row in note.rows if _fits(query, row)]
+    if query.order is not None:
+        entries = _ordered(entries, descending=query.order[1])
+    selection = Selection(query, tuple(entries))
+    return selection if entries else replace(selection, nearest=_nearest(query, within))
+
+
+def _passes(query: Query, note: Note) -> bool:
+    facts = note.facts()
+    return all(matches(one, facts) for one in query.conditions)
+
+
+def _fits(query: Query, row: Row) -> bool:
+    if query.target == "tasks":
+        return row.state is not None and (query.state is None or row.state in MARKS[query.state])
+    facts = {field.key: field.value for field in row.fields}
+    return bool(facts) and all(matches(one, facts) for one in query.entry_conditions)
+
+
+def _of_note(query: Query, note: Note) -> Entry:
+    fields = [
+        field for field in note.fields if field.key in query.shown and field.value not in (None, "", [])
+    ]
+    shown = "; ".join(f"{field.key}: {_shown(field.value)}" for field in fields)
+    value = None
+    if query.order is not None:
+        key = query.order[0]
+        value = note.date if key == "date" else next((f.value for f in note.fields if f.key == key), None)
+    span = _span(fields) or note.opening
+    title = (
+        note.title
+        if note.date is None or query.order is None or query.order[0] != "date"
+        else f"{note.title} ({note.date})"
+    )
+    return Entry(
+        note.document_id, note.path, note.title, note.url, f"{title} — {shown}" if shown else title,
+        None if span is None else span[0], None if span is None else span[1], value=value,
+    )  # fmt: skip
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    return str(value).lower() if isinstance(value, bool) else value_name(value)
+
+
+def _span(fields: Iterable[Field]) -> tuple[int, int] | None:
+    first = next(iter(fields), None)
+    return None if first is None else (first.start, first.end)
+
+
+def _of_row(note: Note, row: Row) -> Entry:
+    shown = "; ".join(f"{field.key}: {_shown(field.value)}" for field in row.fields)
+    text = f"{row.text} ({shown})" if shown and row.kind != "row" else shown or row.text
+    if row.state is not None:
+        text = f"{STATES.get(row.state, f'[{row.state}]')} {text}"
+    return Entry(note.document_id, note.path, note.title, note.url, text, row.start, row.end, row.headings)
+
+
+def _ordered(entries: Sequence[Entry], *, descending: bool) -> list[Entry]:
+    """By value; numbers before texts, those without a value left out."""
+    valued = [entry for entry in entries if entry.value not in (None, "", [])]
+    numbers = [entry for entry in valued if isinstance(entry.value, int | float)]
+    same = numbers or [entry for entry in valued if isinstance(entry.value, str)]
+    return sorted(same, key=lambda entry: entry.value, reverse=descending)
+
+
+def _nearest(query: Query, notes: Sequence[Note]) -> str | None:
+    """The query without its last condition that selects something, and how many notes that selects."""
+    for count in range(len(query.conditions) - 1, 0, -1):
+        wider = replace(
+            query, conditions=query.conditions[:count], entry_conditions=(), target="notes", order=None
+        )
+        chosen = sum(_passes(wider, note) for note in notes)
+        if chosen:
+            return f"{wider.text()}: {chosen}"
+    return None

@@ -1,0 +1,168 @@
+"""What a question about many notes is read as: a query that can be shown, corrected, kept and carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, as_dict
+
+Ask = Literal["list", "count", "extreme"]
+Target = Literal["notes", "entries", "tasks"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which notes, or which of their entries, and what is said of them."""
+
+    target: Target = "notes"
+    ask: Ask = "list"
+    classes: tuple[str, ...] = ()
+    """Names of the kinds of notes, for people."""
+    conditions: tuple[Expression, ...] = ()
+    """On notes; all hold."""
+    entry_conditions: tuple[Expression, ...] = ()
+    """On tasks, list items and rows; all hold."""
+    state: str | None = None
+    """Of tasks: open, done, doing, cancelled."""
+    shown: tuple[str, ...] = ()
+    """Properties that are shown with each note."""
+    order: tuple[str, bool] | None = None
+    """Property to order by, and whether descending."""
+    residual: tuple[str, ...] = ()
+    """Words of the question that the query does not express: units of the selected notes are searched for them."""
+
+    @property
+    def filters(self) -> Expression | None:
+        """The conditions on notes as one filter."""
+        if not self.conditions:
+            return None
+        return self.conditions[0] if len(self.conditions) == 1 else And(self.conditions)
+
+    def text(self) -> str:
+        """The query in words: ``notes in games with price > 20``."""
+        subject = {"notes": "notes", "tasks": f"{self.state or 'all'} tasks", "entries": "entries"}[
+            self.target
+        ]
+        places = _joined(self.conditions)
+        phrases = [subject]
+        if self.target != "notes":
+            phrases += [_joined(self.entry_conditions)] if self.entry_conditions else []
+            phrases += [f"of notes {places}"] if places else []
+        elif places:
+            phrases.append(places)
+        if self.order is not None:
+            phrases.append(f"by {self.order[0]}, {'largest' if self.order[1] else 'smallest'} first")
+        return " ".join(phrases)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for the state."""
+        return {
+            "target": self.target,
+            "ask": self.ask,
+            "filters": None if self.filters is None else as_dict(self.filters),
+            "entry_filters": [as_dict(one) for one in self.entry_conditions],
+            "state": self.state,
+            "shown": list(self.shown),
+            "order": None if self.order is None else list(self.order),
+            "residual": list(self.residual),
+        }
+
+    def narrowed(self, *conditions: Expression) -> Query:
+        """The query with further conditions on notes."""
+        return replace(self, conditions=(*self.conditions, *conditions))
+
+
+_SIGNS = {"$eq": "=", "$ne": "≠", "$gt": ">", "$gte": "≥", "$lt": "<", "$lte": "≤", "$contains": "~"}
+
+
+def _joined(conditions: Sequence[Expression]) -> str:
+    """Conditions in words, places first: ``in games/ with price > 20 and rating = 5``."""
+    flat = [part for one in conditions for part in (one.parts if isinstance(one, And) else (one,))]
+    places = [phrase for one in flat if (phrase := _place(one)) is not None]
+    others = [_phrase(one) for one in flat if _place(one) is None]
+    return " ".join([*places, *([f"with {' and '.join(others)}"] if others else [])])
+
+
+def _place(condition: Expression) -> str | None:
+    match condition:
+        case Comparison("folder", "$eq", value):
+            return f"in {value}/"
+        case Comparison("path", "$eq", value):
+            return f"in {value}"
+        case Comparison("tags", "$eq", value):
+            return f"tagged #{value}"
+        case Comparison("title", "$in", tuple() as values):
+            first, last = str(min(values, key=str)), str(max(values, key=str))
+            same = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+            return f"titled {first[:same]}…"
+    return None
+
+
+def _phrase(condition: Expression) -> str:
+    """A condition in words: ``price > 20``."""
+    match condition:
+        case And(parts):
+            return " and ".join(map(_phrase, parts))
+        case Or(parts):
+            return f"({' or '.join(map(_phrase, parts))})"
+        case Not(part):
+            return f"not {_phrase(part)}"
+        case Comparison(key, "$in", tuple() as values):
+            shown = ", ".join(map(_value, values[:3])) + (" …" if len(values) > 3 else "")
+            return f"{key} = {shown}"
+        case Comparison(key, "$exists", value):
+            return f"{key}" if value else f"no {key}"
+        case Comparison(key, operator, value):
+            return f"{key} {_SIGNS.get(operator, operator)} {_value(value)}"
+
+
+def _value(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value).strip("[]")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One selected note or entry, with the span that is quoted for it."""
+
+    document_id: str
+    path: str
+    title: str
+    url: str | None
+    text: str
+    """As it is shown, without the citation: ``Dota 2 — price: 0``."""
+    start: int | None
+    """Of the statement that selects it; None where only its place or name does."""
+    end: int | None
+    headings: tuple[str, ...] = ()
+    value: Any = None
+    """Of the property that orders the entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A query carried out."""
+
+    query: Query
+    entries: Sequence[Entry] = field(default_factory=tuple)
+    nearest: str | None = None
+    """Where nothing fits: the query without its last condition, and how many notes fit that."""
+
+    @property
+    def count(self) -> int:
+        """Number of notes or entries that fit."""
+        return len(self.entries)
+
+
+def is_span(query: Mapping[str, Any]) -> bool:
+    """Whether a query, as the state holds it, selects by the note's date alone: its notes are then read for the rest of
+    the question."""
+    filters = query["filters"] or {}
+    parts = filters.get("$and", [filters])
+    return (
+        query["target"] == "notes"
+        and query["order"] is None
+        and bool(filters)
+        and all(set(p) == {"date"} for p in parts)
+    )

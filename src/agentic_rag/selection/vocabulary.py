@@ -1,0 +1,192 @@
+"""The names by which a dataset's notes can be asked for: classes of notes, properties, values, titles."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+from agentic_rag.domain.filters import Comparison
+from agentic_rag.domain.notes import Note
+from agentic_rag.notes.catalogue import Key, Snapshot
+from agentic_rag.selection.words import Likeness, Span, Words, longest_first, parts
+
+ClassKind = Literal["folder", "category", "tag", "title"]
+MAX_VALUE_WORDS = 6
+SERIES = 3
+"""Notes whose titles differ in a number alone, from which their common name is a class: ``project_1`` …"""
+_LEADING = re.compile(r"^[\d\s._-]+(?=\D)")
+_SERIES = re.compile(r"^(?P<name>.*?[^\W\d_].*?)[\s_-]*\d+$")
+_LINK = re.compile(r"^\[\[(?:[^\[\]|#]*/)?([^\[\]|#/]+)(?:#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]$")
+_LINKS = re.compile(r"\[\[[^\[\]]+\]\]")
+_CATEGORY_KEYS = frozenset(
+    {"category", "categories", "type", "types", "kind", "class", "classes", "分类", "类型", "类别"}
+)
+_SILENT = frozenset({"aliases", "alias", "cssclasses", "cssclass", "url", "source", "cover", "description"})
+
+
+@dataclass(frozen=True, slots=True)
+class NoteClass:
+    """A word for a kind of note, and the condition that selects them."""
+
+    name: str
+    kind: ClassKind
+    condition: Comparison
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A name that properties have as a value; ``stored`` are the values as they are written."""
+
+    name: str
+    key: str
+    stored: tuple[Any, ...]
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """All names of a snapshot, the longest first."""
+
+    snapshot: Snapshot
+    classes: Sequence[NoteClass]
+    keys: Mapping[str, Key]
+    row_keys: Mapping[str, Key]
+    values: Mapping[str, Sequence[Value]]
+    """By the name as it is read."""
+    titles: Mapping[str, Note]
+    """By title, alias and file name, case folded."""
+    _longest: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Vocabulary:
+        """The names of a snapshot; made once for each."""
+        return _vocabulary(snapshot)
+
+    def classes_in(self, words: Words) -> list[tuple[NoteClass, Span]]:
+        """The classes that a question names; of one word those of the first kind that has any."""
+        order = {"category": 0, "folder": 1, "tag": 2, "title": 3}
+        chosen: list[tuple[NoteClass, Span]] = []
+        for likeness in LIKENESSES[:2]:
+            met = [
+                (one, place) for one in self.classes if (place := words.find(one.name, likeness)) is not None
+            ]
+            met.sort(key=lambda pair: (pair[1].start - pair[1].end, order[pair[0].kind], -pair[0].count))
+            for one, place in met:
+                if not any(place.overlaps(other) for _, other in chosen):
+                    chosen.append((one, place))
+        return chosen
+
+    def titles_in(self, words: Words) -> list[tuple[Note, Span]]:
+        """The notes that a question names by title, the longest title of each place."""
+        return [
+            (self.titles[name], place) for name, place in _met(words, self._longest["titles"], LIKENESSES[:1])
+        ]
+
+    def values_in(self, words: Words, *, slips: bool) -> list[tuple[Sequence[Value], Span]]:
+        """The values that a question names, the longest name of each place."""
+        likenesses = LIKENESSES if slips else LIKENESSES[:2]
+        return [
+            (self.values[name], place) for name, place in _met(words, self._longest["values"], likenesses)
+        ]
+
+    def keys_in(self, words: Words) -> list[tuple[str, Span]]:
+        """The properties that a question names."""
+        return _met(words, self._longest["keys"], LIKENESSES[:2])
+
+
+LIKENESSES: tuple[Likeness, ...] = ("stem", "beginning", "slip")
+
+
+def _met(words: Words, names: Sequence[str], likenesses: Sequence[Likeness]) -> list[tuple[str, Span]]:
+    """The names that are met, those that agree best first, none within another."""
+    met: list[tuple[str, Span]] = []
+    for likeness in likenesses:
+        for name in names:
+            place = words.find(name, likeness)
+            if place is not None and not any(place.overlaps(other) for _, other in met):
+                met.append((name, place))
+    return met
+
+
+def value_name(value: Any) -> str:
+    """A value as it is called: ``[[folder/Ann|A.]]`` is Ann."""
+    link = _LINK.match(str(value).strip())
+    return link[1] if link else str(value).strip()
+
+
+@lru_cache(maxsize=8)
+def _vocabulary(snapshot: Snapshot) -> Vocabulary:
+    values: dict[str, dict[str, list[tuple[Any, int]]]] = defaultdict(lambda: defaultdict(list))
+    for key in snapshot.schema.keys:
+        if key.name.casefold() not in _SILENT:
+            for value, count in key.values:
+                for name in _names(value):
+                    values[name][key.name].append((value, count))
+    named = {
+        name: [
+            Value(name, key, tuple(value for value, _ in stored), sum(count for _, count in stored))
+            for key, stored in by_key.items()
+        ]
+        for name, by_key in values.items()
+    }
+    titles = snapshot.titled()
+    keys = {key.name: key for key in snapshot.schema.keys}
+    row_keys = {key.name: key for key in snapshot.schema.row_keys}
+    classes = sorted(_classes(snapshot), key=lambda one: (-len(parts(one.name)), one.name))
+    longest = {
+        "titles": longest_first(name for name in titles if _is_name(name)),
+        "values": longest_first(named),
+        "keys": longest_first([*keys, *row_keys]),
+    }
+    return Vocabulary(snapshot, classes, keys, row_keys, named, titles, longest)
+
+
+def _is_name(title: str) -> bool:
+    """Whether a title can be recognised in a question: not a mere number or day."""
+    return any(map(str.isalpha, title))
+
+
+def _names(value: Any) -> Iterator[str]:
+    """The names that a value gives: itself, and the members of a list that is written with commas."""
+    if isinstance(value, bool | int | float):
+        return
+    name = value_name(value).casefold()
+    linked = (value_name(link).casefold() for link in _LINKS.findall(str(value)))
+    for part in {name, *linked, *(part.strip() for part in re.split(r"[,，、;；]", name))}:
+        if part and any(map(str.isalpha, part)) and len(parts(part)) <= MAX_VALUE_WORDS and len(part) <= 60:
+            yield part
+
+
+def _classes(snapshot: Snapshot) -> Iterator[NoteClass]:
+    for folder, count in snapshot.schema.folders:
+        name = _LEADING.sub("", PurePosixPath(folder).name).strip()
+        if name:
+            yield NoteClass(name, "folder", Comparison("folder", "$eq", folder), count)
+    for tag, count in snapshot.schema.tags:
+        yield NoteClass(
+            tag.replace("/", " ").replace("-", " ").replace("_", " "),
+            "tag",
+            Comparison("tags", "$eq", tag),
+            count,
+        )
+        if "/" in tag:
+            yield NoteClass(tag.rsplit("/", 1)[1], "tag", Comparison("tags", "$eq", tag), count)
+    for key in snapshot.schema.keys:
+        if key.name.casefold() in _CATEGORY_KEYS:
+            for value, count in key.values:
+                if isinstance(value, str):
+                    yield NoteClass(value_name(value), "category", Comparison(key.name, "$eq", value), count)
+    series: dict[str, list[str]] = defaultdict(list)
+    for note in snapshot.notes:
+        numbered = _SERIES.match(note.title)
+        if numbered:
+            series[numbered["name"].strip(" _-")].append(note.title)
+    for name, titles in series.items():
+        if len(titles) >= SERIES:
+            yield NoteClass(name, "title", Comparison("title", "$in", tuple(sorted(titles))), len(titles))

@@ -1,0 +1,146 @@
+"""The words of a question with their places, and how a name of the schema is met among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import regex
+from rapidfuzz import fuzz
+
+from agentic_rag.text import CJK, folded, simplified, tokens
+
+_WORD = regex.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_]+)?")
+_CJK = regex.compile(rf"[{CJK}]")
+Likeness = Literal["stem", "beginning", "slip"]
+SLIP = 82
+"""Likeness of two words, in percent, from which one is a slip of the pen for the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the question: as it is written, its stem, and its place."""
+
+    text: str
+    stem: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of characters of the question."""
+
+    start: int
+    end: int
+
+    def overlaps(self, other: Span) -> bool:
+        """Whether the two share a character."""
+        return self.start < other.end and other.start < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A question as words; a run of Chinese counts as one and is searched by characters."""
+
+    text: str
+    """Folded: compatibility forms unified, traditional characters of common words simplified, lower case."""
+    words: tuple[Word, ...]
+
+    @classmethod
+    def of(cls, question: str) -> Words:
+        """Read a question."""
+        text = simplified(folded(question)).casefold()
+        words = (
+            Word(match.group(), stem(match.group()), match.start(), match.end())
+            for match in _WORD.finditer(text)
+        )
+        return cls(text, tuple(words))
+
+    def find(self, name: str, likeness: Likeness = "stem") -> Span | None:
+        """Where a name is met; None if it is not.
+
+        Words of Latin script are met as stems, in a row; Chinese as characters.
+
+        Args:
+            name: of a folder, tag, property, value or note.
+            likeness: of the words: of one stem, of one beginning, or a slip of the pen apart.
+        """
+        wanted = parts(name)
+        if not wanted:
+            return None
+        if any(_CJK.search(part) for part in wanted):
+            place = self.text.find(simplified(folded(name)).casefold().strip())
+            return None if place < 0 else Span(place, place + len(name.strip()))
+        stems = [word.stem for word in self.words]
+        for first in range(len(stems) - len(wanted) + 1):
+            row = self.words[first : first + len(wanted)]
+            if all(_same(word, part, likeness) for word, part in zip(row, wanted, strict=True)):
+                return Span(row[0].start, row[-1].end)
+        return None
+
+
+def _same(word: Word, part: str, likeness: Likeness) -> bool:
+    if word.stem == part:
+        return True
+    if likeness == "stem":
+        return False
+    long = min(len(word.stem), len(part)) >= 5
+    if (
+        long
+        and (word.stem.startswith(part) or part.startswith(word.stem))
+        and abs(len(part) - len(word.stem)) <= 3
+    ):
+        return True
+    return likeness == "slip" and long and word.stem[0] == part[0] and fuzz.ratio(word.stem, part) >= SLIP
+
+
+@lru_cache(maxsize=65_536)
+def parts(name: str) -> tuple[str, ...]:
+    """The stems of a name's words, in order; a run of Chinese is one."""
+    return tuple(stem(word) for word in _WORD.findall(folded(_spaced(name)).casefold()))
+
+
+_CAMEL = regex.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def _spaced(name: str) -> str:
+    """``totalPages`` as two words."""
+    return _CAMEL.sub(" ", name)
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The stem of one word; irregular forms that properties and questions differ in are mapped to one."""
+    known = _IRREGULAR.get(word)
+    if known is not None:
+        return known
+    found = tokens(word)
+    return word if not found or _CJK.search(word) is not None else str(found[-1])
+
+
+_IRREGULAR = {
+    "met": "meet", "bought": "buy", "paid": "pay", "wrote": "write", "written": "write", "author": "write", "authors": "write",
+    "made": "make", "maker": "make", "spent": "spend", "slept": "sleep", "felt": "feel", "read": "read", "ate": "eat",
+    "saw": "see", "seen": "see", "went": "go", "gone": "go", "drank": "drink", "ran": "run", "people": "person", "persons": "person",
+    "dailies": "daili", "dailys": "daili", "children": "child", "movies": "movi", "films": "film", "began": "begin", "begun": "begin",
+}  # fmt: skip
+
+
+def uncovered(words: Words, spans: Iterable[Span], generic: frozenset[str]) -> list[Word]:
+    """The words that no span covers and that are not generic, in order."""
+    covered = list(spans)
+    return [
+        word
+        for word in words.words
+        if word.stem not in generic
+        and word.text not in generic
+        and not any(Span(word.start, word.end).overlaps(span) for span in covered)
+    ]
+
+
+def longest_first(names: Iterable[str]) -> Sequence[str]:
+    """Names by the number of their words, most first, so that the longer one of two is met."""
+    return sorted(set(names), key=lambda name: (-len(parts(name)), -len(name), name))
