@@ -21,7 +21,7 @@ from agentic_rag.retrieval.ports import Filters
 from agentic_rag.retrieval.schemas import Judged, Leg, Linked, RetrievalResult, chunk_metadata
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CanvasRAGState
-from agentic_rag.text import tokens
+from agentic_rag.text import placed_tokens, tokens
 
 
 class HashingEmbedding:
@@ -69,7 +69,11 @@ class TokenHashingEmbedding(HashingEmbedding):
 
     async def question_tokens(self, text: str) -> QuestionTokens:
         vectors = self._tokens(text)
-        return QuestionTokens(vectors, np.full(len(vectors), 1 / max(len(vectors), 1), dtype=np.float32))
+        weights = np.full(len(vectors), 1 / max(len(vectors), 1), dtype=np.float32)
+        return QuestionTokens(vectors, weights, tuple(self.token_spans([text])[0]))
+
+    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        return [[(start, end) for _, start, end in placed_tokens(text)] for text in texts]
 
     def _tokens(self, text: str) -> FloatArray:
         """Vectors of random signs, shape (words, dimension), L2 norm 1."""

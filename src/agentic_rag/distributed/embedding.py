@@ -91,6 +91,9 @@ class RayTokenEmbedding(RayEmbedding):
     async def question_tokens(self, text: str) -> QuestionTokens:
         return await self._telling.question_tokens(text)
 
+    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        return self._telling.token_spans(texts)
+
 
 def ray_embedding(cluster: Cluster, opened: Open[Embedding], here: Embedding) -> RayEmbedding:
     """An embedding of the same kind as the model. Takes seconds, so call it in a thread."""

@@ -81,7 +81,11 @@ class TokenEmbedding(Embedding, Protocol):
         """The vectors of ``embed_passages``, and the tokens of each text."""
 
     async def question_tokens(self, text: str) -> QuestionTokens:
-        """A question's tokens, in the space of the passages'."""
+        """A question's tokens, in the space of the passages', with their places in it."""
+
+    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Of each text the places, in code points, of the tokens that ``embed_passage_tokens`` packs, in their order;
+        (0, 0) for a token that the model adds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ class QuestionTokens:
     """Unit vectors, shape (tokens, dimension); the dimension is even."""
     weights: Floats
     """Shape (tokens,), ≥ 0, of sum 1: rare tokens count more."""
+    spans: tuple[tuple[int, int], ...] = ()
+    """Of each token, code points in the question; empty where the model does not tell them."""
 
 
 def packed(vectors: Floats) -> bytes:
@@ -84,6 +86,23 @@ def similarities(question: QuestionTokens, passages: Sequence[bytes]) -> Similar
     found[full] = question.weights @ nearest - LENGTH * np.log(counts[full] / TYPICAL)
     together = question.weights @ nearest.max(axis=1) - LENGTH * np.log(counts.sum() / TYPICAL)
     return Similarities(found.tolist(), float(together))
+
+
+def cosines(question: QuestionTokens, passage: bytes) -> Floats:
+    """Cosine of each of the question's tokens with each of a passage's packed tokens, shape (question's, passage's).
+
+    Raises:
+        ValueError: the bytes are not whole tokens of the question's dimension.
+    """
+    width = question.vectors.shape[1] // 2
+    if len(passage) % width:
+        raise ValueError(f"packed tokens of {2 * width} dimensions come in {width} bytes each")
+    pairs = np.frombuffer(passage, dtype=np.uint8).reshape(-1, width)
+    tokens = _PAIRS.take(pairs, axis=0).reshape(len(pairs), -1)
+    lengths = np.sqrt(np.einsum("ij,ij->i", tokens, tokens))
+    own = np.sqrt(np.einsum("ij,ij->i", question.vectors, question.vectors))
+    scale = np.maximum(own, 1e-9)[:, None] * np.maximum(lengths, 1e-9)
+    return _products(question.vectors, tokens) / scale
 
 
 def _products(left: Floats, right: Floats) -> Floats:

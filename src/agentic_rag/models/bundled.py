@@ -185,6 +185,9 @@ class BundledEmbedding:
 
         return (await self._questions.of([text], tokens))[0]
 
+    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        return [_spans(_passage(text), len(text) - len(text.lstrip())) for text in texts]
+
 
 Window = tuple[list[int], NDArray[Any]]
 """Token ids of a text or of a part of it, and the graph's output for each token."""
@@ -222,14 +225,24 @@ async def _run(texts: list[str], tokens: str | None = None) -> tuple[FloatArray,
 async def _asked(questions: list[str]) -> tuple[FloatArray, list[QuestionTokens]]:
     """Vectors of questions, and the tokens of their first windows."""
     vectors, windows = await _run([f"query: {text.strip()}" for text in questions], "token_vectors")
-    return vectors, [_question_tokens(*of[0]) for of in windows]
+    return vectors, [_question_tokens(text, *of[0]) for text, of in zip(questions, windows, strict=True)]
 
 
-def _question_tokens(row: list[int], vectors: FloatArray) -> QuestionTokens:
+def _question_tokens(text: str, row: list[int], vectors: FloatArray) -> QuestionTokens:
     """The tokens of a question; the weight of a token is its information content under the tokenizer's unigram
     model."""
-    told = np.array([_token_nats(number) for number in row[QUERY_PREFIX:]], dtype=np.float32)
-    return QuestionTokens(vectors[QUERY_PREFIX:], told / max(float(told.sum()), 1e-9))
+    nats = np.array([_token_nats(number) for number in row[QUERY_PREFIX:]], dtype=np.float32)
+    spans = _spans(f"query: {text.strip()}", len(text) - len(text.lstrip()), QUERY_PREFIX)
+    weights = nats / max(float(nats.sum()), 1e-9)
+    return QuestionTokens(vectors[QUERY_PREFIX:], weights, tuple(spans[: len(weights)]))
+
+
+def _spans(prefixed: str, lead: int, skipped: int = 0) -> list[tuple[int, int]]:
+    """Places of the tokens of a text with its prefix in the text itself, which begins with ``lead`` spaces."""
+    offsets = _loaded().tokenizer.encode(_encodable(prefixed), return_type="offset_mapping")["offsets"]
+    by = lead - (prefixed.index(": ") + 2)
+    places = [(max(0, start + by), max(0, end + by)) for start, end in offsets[skipped:]]
+    return [(start, end) if end > start else (0, 0) for start, end in places]
 
 
 def _passage(text: str) -> str:

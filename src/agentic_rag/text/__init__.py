@@ -136,6 +136,26 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def placed_tokens(text: str) -> list[tuple[str, int, int]]:
+    """``tokens`` with their places in the text, in code points: (token, start, end).
+
+    A text whose folding changes its length (ligatures) is taken as it is written.
+    """
+    plain = folded(text)
+    plain = (plain if len(plain) == len(text) else text).casefold()
+    plain = plain if len(plain) == len(text) else text.lower()
+    found: list[tuple[str, int, int]] = []
+    for word in _TOKEN.finditer(plain):
+        written, start = word.group(), word.start()
+        if not starts_cjk(written):
+            found.append((_stem(written), start, word.end()))
+        elif len(written) == 1:
+            found.append((written, start, word.end()))
+        else:
+            found += [(written[i : i + 2], start + i, start + i + 2) for i in range(len(written) - 1)]
+    return found
+
+
 def has_all(terms: frozenset[str], text: str) -> bool:
     """Whether a text has all of these terms, as ``tokens`` gives them.
 
