@@ -104,9 +104,9 @@ async def answers_contained(
     for query in loaded.selected(half=half, limit=limit).ranked_queries:
         if not (expected := expected_answer(query.fields)):
             continue
-        (state,) = await _answered(rag, loaded.name, [query])
+        answer = await rag.ask(query.text, dataset=loaded.name, parameters=NO_CLOCK)
         passage = await chain.ainvoke([query.text])
-        ours.add("\n".join(citation["quote"] for citation in state["citations"]), expected)
+        ours.add("\n".join(citation["quote"] for citation in answer.citations), expected)
         theirs.add(passage.text if passage else "", expected)
     return ours, theirs
 
