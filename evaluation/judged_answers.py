@@ -1,4 +1,5 @@
-"""Quality of answers: whether they quote the answer, and whether questions outside the documents are refused."""
+"""Quality of answers: whether they quote or contain the answer, and whether questions outside the documents are
+refused."""
 
 from __future__ import annotations
 
@@ -7,17 +8,19 @@ import random
 import re
 import shutil
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import Embedding
+from agentic_rag.evaluation.answers import comparable, contains
 from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery, load_dataset
 from agentic_rag.evaluation.systems import NO_CLOCK
 from agentic_rag.ingest.sources import discover
 from agentic_rag.text import script
 from judged_sets import OWN, gibberish
+from plain_chain import plain_chain
 
 EVERYDAY = OWN / "everyday.json"
 """Questions on subjects other than tea, pottery and the stars; those under ``choosing`` chose a parameter."""
@@ -71,6 +74,60 @@ async def answers(rag: Rag, path: Path, others: Sequence[Path], limit: int | Non
         _abstained(everyday),
         [1.0 - value for value in _abstained(nonsense)],
     )
+
+
+class Contained(NamedTuple):
+    """For each question of one set, what one system shows."""
+
+    contained: list[float]
+    """1 if the short answer is in it."""
+    lengths: list[int]
+    """Its characters, 0 for a refusal."""
+
+    def add(self, text: str, expected: Expected) -> None:
+        shown = comparable(text)
+        self.contained.append(float(all(any(contains(shown, one) for one in group) for group in expected)))
+        self.lengths.append(len(text))
+
+
+async def answers_contained(
+    rag: Rag, path: Path, half: str | None, limit: int | None
+) -> tuple[Contained, Contained]:
+    """What ``ask`` quotes, and what the plain chain shows, for the questions of a set with short answers.
+
+    Questions to be answered by yes or no are left out: the documents contain neither. ``half``, ``limit``: see
+    ``EvalDataset.selected``.
+    """
+    loaded = await _ingested(rag, path)
+    chain = await plain_chain(rag, loaded.name)
+    ours, theirs = Contained([], []), Contained([], [])
+    for query in loaded.selected(half=half, limit=limit).ranked_queries:
+        if not (expected := expected_answer(query.fields)):
+            continue
+        answer = await rag.ask(query.text, dataset=loaded.name, parameters=NO_CLOCK)
+        passage = await chain.ainvoke([query.text])
+        ours.add("\n".join(citation["quote"] for citation in answer.citations), expected)
+        theirs.add(passage.text if passage else "", expected)
+    return ours, theirs
+
+
+Expected = list[list[str]]
+"""Groups of alternatives; one of each group is expected."""
+_YES_OR_NO = frozenset({"yes", "no"})
+
+
+def expected_answer(fields: Mapping[str, Any]) -> Expected:
+    """The short answer in a query's fields: ``answer`` with ``answer_aliases``, or ``answers``, which is one text, a
+    list of alternatives, or a list of lists of them; empty for yes, no and nothing.
+
+    >>> expected_answer({"answers": ["4 minutes", "four minutes"]})
+    [['4 minutes', 'four minutes']]
+    """
+    given = fields.get("answers", [fields.get("answer"), *(fields.get("answer_aliases") or [])])
+    alternatives = [given] if isinstance(given, str) else given
+    groups = alternatives if all(isinstance(one, list) for one in alternatives) else [alternatives]
+    texts = [[str(one) for one in group if one and comparable(str(one))] for group in groups]
+    return [group for group in texts if group and not _YES_OR_NO.intersection(map(str.casefold, group))]
 
 
 async def refused_of_few(path: Path, embedding: Embedding, limit: int | None = None) -> list[float]:
