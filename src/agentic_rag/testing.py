@@ -19,6 +19,7 @@ from agentic_rag.nodes.prepare_query import prepare_query
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.ports import Filters
 from agentic_rag.retrieval.schemas import Judged, Leg, Linked, RetrievalResult, chunk_metadata
+from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CanvasRAGState
 from agentic_rag.text import placed_tokens, tokens
@@ -81,7 +82,7 @@ class TokenHashingEmbedding(HashingEmbedding):
             np.random.default_rng(list(token.encode("utf-8", "surrogatepass"))).choice(
                 [-1.0, 1.0], self._dimension
             )
-            for token in tokens(text)
+            for token, _, _ in placed_tokens(text)
         ]
         signs = np.array(drawn, dtype=np.float32).reshape(len(drawn), self._dimension)
         unit: FloatArray = signs / np.sqrt(self._dimension, dtype=np.float32)
@@ -211,6 +212,9 @@ class FakeRetrievalEngine(_Told):
 
     async def documents(self, dataset_id: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
         return by_document(chunk for chunk, _ in self.found if chunk.document_id in document_ids)
+
+    async def likeness(self, dataset_id: str, question: str, chunks: Sequence[Chunk]) -> TermLikeness | None:
+        return None
 
     async def vectors(
         self, dataset_id: str, question: str, chunk_ids: Sequence[str]

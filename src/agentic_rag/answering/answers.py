@@ -10,6 +10,7 @@ from agentic_rag.answering.composing import Line, composed, of_notes
 from agentic_rag.answering.evidence import SourceNote, note_of_chunks, scored, source_notes
 from agentic_rag.answering.question import Question
 from agentic_rag.domain import Chunk
+from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import script
 
 PAGE = 30
@@ -31,10 +32,11 @@ def from_passages(
     results: Sequence[Mapping[str, Any]],
     relevance: Sequence[float],
     documents: Mapping[str, Sequence[Chunk]],
+    likeness: TermLikeness | None = None,
 ) -> Evidence:
     """The lines that answer from the notes of the results."""
     notes = source_notes(results, relevance, documents)
-    lines = composed(question, scored(question, notes, {}))
+    lines = composed(question, scored(question, notes, likeness))
     return Evidence(tuple(line.to_dict() for line in lines))
 
 
@@ -94,7 +96,10 @@ def _entry(entry: Mapping[str, Any], documents: Mapping[str, Sequence[Chunk]]) -
 
 
 def from_days(
-    question: Question, selection: Mapping[str, Any], documents: Mapping[str, Sequence[Chunk]]
+    question: Question,
+    selection: Mapping[str, Any],
+    documents: Mapping[str, Sequence[Chunk]],
+    likeness: TermLikeness | None = None,
 ) -> Evidence:
     """What the notes of a day or span say of the rest of the question."""
     ids = list(dict.fromkeys(entry["document_id"] for entry in selection["entries"]))
@@ -111,14 +116,18 @@ def from_days(
     )
     lines = _day_lines(rest, notes)
     if not lines:
-        return Evidence(reason=f"no note of that time says anything about: {', '.join(residual)}")
+        return Evidence(
+            reason=f"no note of that time says anything about: {' '.join(question.text[a:b] for a, b in residual)}"
+        )
     return Evidence(tuple(line.to_dict() for line in lines))
 
 
-def _day_lines(rest: Question | None, notes: Sequence[SourceNote]) -> list[Line]:
+def _day_lines(
+    rest: Question | None, notes: Sequence[SourceNote], likeness: TermLikeness | None
+) -> list[Line]:
     if rest is None:
         return of_notes(notes)
-    candidates = [one for one in scored(rest, notes, {}) if one.own | one.near]
+    candidates = [one for one in scored(rest, notes, likeness) if one.own or one.near]
     if not candidates:
         return []
     if len(notes) <= 2:

@@ -65,9 +65,16 @@ def composed(question: Question, candidates: Sequence[Candidate]) -> list[Line]:
     best = candidates[0]
     if question.form == "list" and (listed := _whole_list(best)):
         return listed
-    if not best.own - best.near - best.above and not question.wants:
+    if not _adds(best) and not question.wants:
         return _section(best)
     return _pointed(question, candidates)
+
+
+def _adds(one: Candidate) -> bool:
+    """Whether the unit's own words express a term better than what stands above it."""
+    return any(
+        value > max(one.near.get(term, 0.0), one.above.get(term, 0.0)) for term, value in one.own.items()
+    )
 
 
 def _line(unit: Unit, note: SourceNote, text: str | None = None) -> Line:
@@ -138,10 +145,11 @@ def _both(question: Question, candidates: Sequence[Candidate]) -> list[Line]:
     lines: list[Line] = []
     covered: set[str] = set()
     for one in candidates:
-        new = one.matched & question.names - covered if question.names else one.matched - covered
-        if new or not lines:
+        names = {term.token for term in question.terms if term.is_name}
+        matched = {term for term in names or {t.token for t in question.terms} if one.level(term) >= 0.5}
+        if matched - covered or not lines:
             lines.append(_line(one.unit, one.note, _titled(one)))
-            covered |= one.matched
+            covered |= matched
         if len(lines) == 2:
             break
     return lines
@@ -157,7 +165,7 @@ def _pointed(question: Question, candidates: Sequence[Candidate]) -> list[Line]:
     near = [
         one
         for one in candidates
-        if one.score >= best.score - NEAR_TIE and (one.note is best.note or one.own >= best.own)
+        if one.score >= best.score - NEAR_TIE and (one.note is best.note or set(one.own) >= set(best.own))
     ]
     chosen = near[:MAX_UNITS]
     lines = []

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from agentic_rag.text import STOPWORDS, asked_about, folded, script, simplified, tokens
+from agentic_rag.text import STOPWORDS, asked_about, folded, placed_tokens, script, simplified, tokens
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
 """The form of an answer; ``topic``: words without a question."""
-Kind = Literal["amount", "date", "person", "place"]
+Kind = Literal["amount", "duration", "date", "person", "place"]
 """What kind of value a question wants."""
 
 
@@ -30,6 +31,11 @@ _AMOUNT = _any(
     r"\b(?:price|cost|amount|number|temperature|size|length|duration|weight|percentage|rating|score)\b",
     r"多少|[几多](?:个|页|岁|天|次|分钟|小时|克|元|块|钱|大|长|久|高|远|重|种|本|部|集|季|人|位|张|条|步|杯|勺)|温度|价格|时长",
     r"\bwie (?:viel|viele|lange|alt|groß|hoch|oft|teuer|weit)\b",
+)
+_DURATION = _any(
+    r"\bhow long\b|\bduration\b|\bhow many (?:minutes|hours|days|weeks|months|years)\b",
+    r"多久|多长时间|几(?:分钟|小时|天)|多少(?:分钟|小时|天)",
+    r"\bwie lange\b",
 )
 _DATE = _any(
     r"\b(?:when|what (?:date|day|year|month|time)|which (?:date|day|year|month)|since when|until when|how long ago|birthday|deadline|due)\b",
@@ -71,6 +77,11 @@ _NOT_LIST = frozenset(
 )
 _CAPITALISED = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’&.-]*[\w]|(?<![\w'’])[A-Z](?![\w'’])")
 _QUOTED = re.compile(r"[《「『“\"]([^》」』”\"]{1,60})[》」』”\"]")
+_HOW = re.compile(
+    r"\bhow (?P<word>much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early)\b",
+    re.IGNORECASE,
+)
+"""Words that ask with "how", which no answer repeats."""
 _WITH_DIGIT = re.compile(r"[\w.-]*\d[\w.-]*")
 _FIRST_WORD = re.compile(r"^\W*[\w'’]+")
 _GENERIC = frozenset(
@@ -83,29 +94,54 @@ _GENERIC = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
+class Term:
+    """A content word of a question, or a pair of Chinese characters."""
+
+    token: str
+    """As ``text.tokens`` gives it."""
+    start: int
+    end: int
+    """Its place in the question."""
+    is_name: bool = False
+    """Whether it belongs to a proper name, a number or something in quotation marks."""
+    is_generic: bool = False
+    """Whether it is too general to be missed in an answer."""
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A question, read once."""
 
     text: str
-    terms: frozenset[str]
-    """Content terms, as ``text.tokens`` gives them."""
-    names: frozenset[str]
-    """Those of the terms that belong to a proper name, a number or something in quotation marks."""
+    terms: tuple[Term, ...]
+    """Each token once, in order."""
     form: Form
     wants: frozenset[Kind]
     script: str
-
-    @property
-    def specific(self) -> frozenset[str]:
-        """Terms whose lack in an answer counts."""
-        return frozenset(term for term in self.terms if term not in _GENERIC)
 
     @classmethod
     def of(cls, text: str) -> Question:
         """Read a question in English or Chinese, and in part in German."""
         plain = simplified(folded(text))
-        terms = asked_about(text) or frozenset(tokens(text))
-        return cls(text, terms, _names(text) & terms, _form(plain), _wants(plain), script(text))
+        return cls(text, _terms(text), _form(plain), _wants(plain), script(text))
+
+    def without(self, places: Iterable[tuple[int, int]]) -> Question:
+        """The question without the terms at some places: those of its date, of its class of notes."""
+        spans = list(places)
+        left = (term for term in self.terms if not any(a < term.end and term.start < b for a, b in spans))
+        return replace(self, terms=tuple(left))
+
+
+def _terms(text: str) -> tuple[Term, ...]:
+    contents = asked_about(text) or frozenset(tokens(text))
+    how = {match.span("word") for match in _HOW.finditer(text)}
+    names = _name_spans(text)
+    terms: dict[str, Term] = {}
+    for token, start, end in placed_tokens(text):
+        if token in contents and (start, end) not in how and token not in terms:
+            is_name = any(a <= start and end <= b for a, b in names)
+            terms[token] = Term(token, start, end, is_name, token in _GENERIC)
+    return tuple(terms.values())
 
 
 def _form(text: str) -> Form:
@@ -130,26 +166,21 @@ def _form(text: str) -> Form:
 
 def _wants(text: str) -> frozenset[Kind]:
     kinds: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-        ("amount", _AMOUNT), ("date", _DATE), ("person", _PERSON), ("place", _PLACE),
+        ("duration", _DURATION), ("amount", _AMOUNT), ("date", _DATE), ("person", _PERSON), ("place", _PLACE),
     )  # fmt: skip
-    return frozenset(kind for kind, pattern in kinds if pattern.search(text))
+    wanted = {kind for kind, pattern in kinds if pattern.search(text)}
+    return frozenset(wanted - {"amount"} if "duration" in wanted else wanted)
 
 
-def _names(text: str) -> frozenset[str]:
-    """Terms of capitalised words but for the first, of words with a digit, and of what stands in quotation marks."""
+def _name_spans(text: str) -> list[tuple[int, int]]:
+    """Places of capitalised words but for the first, of words with a digit, and of what is in quotation marks."""
     opening = _FIRST_WORD.match(text)
     begin = 0 if opening is None else opening.end()
-    lower = [word for word in re.findall(r"[A-Za-z]+", text) if word.islower()]
-    written = [match.group(1) for match in _QUOTED.finditer(text)]
-    written += [match.group() for match in _WITH_DIGIT.finditer(text)]
-    if lower:  # capitals tell nothing where every word has one
-        written += [
-            m.group() for m in _CAPITALISED.finditer(text, begin) if m.group().casefold() not in STOPWORDS
-        ]
-        if (
-            opening is not None
-            and opening.group()[:1].isupper()
-            and opening.group().strip().casefold() not in STOPWORDS
-        ):
-            written += []
-    return frozenset(term for word in written for term in tokens(word))
+    spans = [match.span(1) for match in _QUOTED.finditer(text)]
+    spans += [match.span() for match in _WITH_DIGIT.finditer(text)]
+    if any(
+        word.islower() for word in re.findall(r"[A-Za-z]+", text)
+    ):  # capitals tell nothing where each word has one
+        capitals = _CAPITALISED.finditer(text, begin)
+        spans += [match.span() for match in capitals if match.group().casefold() not in STOPWORDS]
+    return spans

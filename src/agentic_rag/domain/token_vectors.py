@@ -102,7 +102,8 @@ def cosines(question: QuestionTokens, passage: bytes) -> Floats:
     lengths = np.sqrt(np.einsum("ij,ij->i", tokens, tokens))
     own = np.sqrt(np.einsum("ij,ij->i", question.vectors, question.vectors))
     scale = np.maximum(own, 1e-9)[:, None] * np.maximum(lengths, 1e-9)
-    return _products(question.vectors, tokens) / scale
+    similar: Floats = _products(question.vectors, tokens) / scale
+    return similar
 
 
 def _products(left: Floats, right: Floats) -> Floats:

@@ -10,11 +10,12 @@ from typing import Any, Literal
 from agentic_rag.answering.answers import PAGE, Evidence, from_days, from_passages, from_selection
 from agentic_rag.answering.question import Question
 from agentic_rag.domain import Chunk
-from agentic_rag.errors import StoreError
+from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.features import judged
 from agentic_rag.retrieval.ports import VectorSearch
+from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.selection.query import is_span
 from agentic_rag.state import CanvasRAGState, in_full
 
@@ -23,6 +24,8 @@ READ = 10
 """Results whose notes are read for units."""
 NEAR = 0.05
 """Share of the best relevance from which a result is read: one near 0 is never quoted beside one near 1."""
+MAX_COMPARED = 40
+"""Passages of a note whose tokens are compared with the question's."""
 logger = logging.getLogger(__name__)
 
 
@@ -81,7 +84,8 @@ async def _from_selection(
     documents = await _documents(request, ids, engine)
     question = Question.of(request.question)
     if is_span(selection["query"]):
-        return from_days(question, selection, documents)
+        likeness = await _likeness(request, question, documents, engine)
+        return from_days(question, selection, documents, likeness)
     return from_selection(question, selection, documents)
 
 
@@ -96,7 +100,25 @@ async def _from_passages(
     results, relevance = [results[n] for n in near], [relevance[n] for n in near]
     ids = {result["metadata"].get("document_id") for result in results if "memory" not in result["sources"]}
     documents = await _documents(request, sorted(str(one) for one in ids if one is not None), engine)
-    return from_passages(Question.of(request.question), results, relevance, documents)
+    question = Question.of(request.question)
+    likeness = await _likeness(request, question, documents, engine)
+    return from_passages(question, results, relevance, documents, likeness)
+
+
+async def _likeness(
+    request: Request,
+    question: Question,
+    documents: Mapping[str, Sequence[Chunk]],
+    engine: VectorSearch | None,
+) -> TermLikeness | None:
+    chunks = [chunk for its in documents.values() for chunk in its[:MAX_COMPARED]]
+    if engine is None or not chunks:
+        return None
+    try:
+        return await engine.likeness(request.dataset, question.text, chunks)
+    except (StoreError, ModelError) as error:
+        logger.warning("units are compared by their letters alone: %s", error)
+        return None
 
 
 async def _documents(

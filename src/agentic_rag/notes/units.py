@@ -8,8 +8,8 @@ the catalogue from them, answering scores and quotes them. Pure; linear in the t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 from typing import Any, Literal
@@ -94,6 +94,8 @@ class Reading:
     units: tuple[Unit, ...]
     title: str | None = None
     """Its first heading of level 1, where it begins with one."""
+    headings: Mapping[tuple[str, ...], tuple[int, int]] = field(default_factory=dict, compare=False)
+    """The span of each heading, by its path."""
 
     def block_of(self, unit: Unit) -> list[Unit]:
         """The units of the same paragraph, list or table, in order."""
@@ -121,7 +123,8 @@ def read_units(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> 
     found = [*_of_properties(text, front), *reader.units()]
     if start:
         found = [_moved(unit, start) for unit in found]
-    return Reading(tuple(found[:MAX_UNITS]), reader.title)
+    headings_at = {path: (a + start, b + start) for path, (a, b) in reader.places.items()}
+    return Reading(tuple(found[:MAX_UNITS]), reader.title, headings_at)
 
 
 def read_plain(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> Reading:
@@ -241,6 +244,7 @@ class _Reader:
         self._frames: list[_Frame] = []
         self._block = 0
         self.title: str | None = None
+        self.places: dict[tuple[str, ...], tuple[int, int]] = {}
 
     def units(self) -> Iterator[Unit]:
         """All units in order."""
@@ -248,6 +252,7 @@ class _Reader:
         for number, token in enumerate(self._tokens):
             if token.type == "heading_open":
                 self._open_heading(int(token.tag[1]), plain(self._tokens[number + 1].content))
+                self.places.setdefault(self._headings(), self._span(token))
             elif token.type in ("bullet_list_open", "ordered_list_open"):
                 if not self._frames or self._frames[-1].kind not in ("item",):
                     self._block += 1
@@ -375,6 +380,7 @@ class _Reader:
                 quote.is_callout = True
                 quote.failure = opening["kind"].split("|")[0].strip().casefold() in _FAILURES
                 quote.title = readable(opening["title"]) or None
+                self.places.setdefault(self._headings(), opening.span("title"))
                 body = min(opening.end(), end)
                 if not self._masked[body:end].strip(" \t>\r\n"):
                     yield from self._title_alone(opening, quote)
@@ -389,6 +395,7 @@ class _Reader:
             if bold := _BOLD_LINE.match(stripped):
                 self._bold = readable(bold["title"]).rstrip(":： ")
                 self._lead = None
+                self.places.setdefault(self._headings(), (start, end))
                 return
         first = self._masked[start:end].lstrip(" \t>").partition("\n")[0].strip()
         bold = _BOLD_LINE.match(first)

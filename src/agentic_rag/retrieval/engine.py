@@ -23,6 +23,7 @@ from agentic_rag.retrieval.floor import Nats
 from agentic_rag.retrieval.late_interaction import LateInteraction
 from agentic_rag.retrieval.schemas import Judged, RetrievalResult
 from agentic_rag.retrieval.strategies import STRATEGIES
+from agentic_rag.retrieval.term_likeness import TermLikeness, term_likeness
 
 if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
@@ -59,8 +60,8 @@ class RetrievalEngine:
         self._strategies = {
             name: kind(store, embedding, self._calibration, nats) for name, kind in STRATEGIES.items()
         }
-        tokens = embedding if isinstance(embedding, TokenEmbedding) else None
-        self._late_interaction = LateInteraction(tokens, store)
+        self._tokens = embedding if isinstance(embedding, TokenEmbedding) else None
+        self._late_interaction = LateInteraction(self._tokens, store)
         self._default = strategy
         self._store = store
 
@@ -81,6 +82,14 @@ class RetrievalEngine:
     async def documents(self, dataset_id: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
         """All chunks of the documents that exist among the ids, in the order of the text."""
         return await self._store.document_chunks(dataset_id, document_ids)
+
+    async def likeness(self, dataset_id: str, question: str, chunks: Sequence[Chunk]) -> TermLikeness | None:
+        """How nearly the chunks say each word of a question; see ``term_likeness``.
+
+        Raises:
+            StoreError, ModelError: something behind the engine failed.
+        """
+        return await term_likeness(self._tokens, self._store, dataset_id, question, chunks)
 
     async def vectors(
         self, dataset_id: str, question: str, chunk_ids: Sequence[str]

@@ -12,6 +12,7 @@ from agentic_rag.domain.ports import FloatArray
 from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.schemas import Judged, Linked
+from agentic_rag.retrieval.term_likeness import TermLikeness
 
 Filters = Mapping[str, Any] | Expression | None
 
@@ -86,6 +87,9 @@ class VectorSearch(Protocol):
     async def documents(self, dataset_id: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
         """All chunks of the documents that exist among the ids, in the order of the text."""
         ...
+
+    async def likeness(self, dataset_id: str, question: str, chunks: Sequence[Chunk]) -> TermLikeness | None:
+        """How nearly the chunks say each word of a question; None where the model tells no tokens."""
 
     async def vectors(
         self, dataset_id: str, question: str, chunk_ids: Sequence[str]

@@ -30,8 +30,9 @@ class Query:
     """Properties that are shown with each note."""
     order: tuple[str, bool] | None = None
     """Property to order by, and whether descending."""
-    residual: tuple[str, ...] = ()
-    """Words of the question that the query does not express: units of the selected notes are searched for them."""
+    residual: tuple[tuple[int, int], ...] = ()
+    """Places of the words of the question that the query does not express: units of the selected notes are searched for
+    them."""
 
     @property
     def filters(self) -> Expression | None:
@@ -66,7 +67,7 @@ class Query:
             "state": self.state,
             "shown": list(self.shown),
             "order": None if self.order is None else list(self.order),
-            "residual": list(self.residual),
+            "residual": [list(place) for place in self.residual],
         }
 
     def narrowed(self, *conditions: Expression) -> Query:

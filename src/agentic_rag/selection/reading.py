@@ -12,7 +12,7 @@ from agentic_rag.domain.notes import Note
 from agentic_rag.selection import comparisons as compared
 from agentic_rag.selection.query import Ask, Query, Target
 from agentic_rag.selection.vocabulary import NoteClass, Value, Vocabulary
-from agentic_rag.selection.words import Span, Words, parts, stem, uncovered
+from agentic_rag.selection.words import Span, Word, Words, parts, stem, uncovered
 from agentic_rag.text import STOPWORDS
 
 Nearest = Callable[[str, Sequence[str]], Awaitable[Mapping[str, float]]]
@@ -162,7 +162,7 @@ class _Reader:
         ask: Ask = "count" if is_count else "extreme" if order else "list"
         return Query(
             "notes", ask, tuple(parse.classes), tuple(parse.conditions), shown=tuple(dict.fromkeys(parse.shown)),
-            order=order, residual=tuple(word.text for word in left),
+            order=order, residual=_places(left),
         )  # fmt: skip
 
     def _of_span(self, titles: Sequence[tuple[Note, Span]]) -> Query | None:
@@ -172,9 +172,7 @@ class _Reader:
         if any(note.date is None for note, _ in titles):
             return None
         left = uncovered(self._parse.words, [self._time.span], GENERIC)
-        return Query(
-            "notes", "list", (), (_within("date", self._time),), residual=tuple(word.text for word in left)
-        )
+        return Query("notes", "list", (), (_within("date", self._time),), residual=_places(left))
 
     def _show_dates(self) -> None:
         """The date properties of the selected notes, but for notes that are named by their day."""
@@ -280,7 +278,7 @@ class _Reader:
         entries: tuple[Expression, ...] = ()
         target: Target = "tasks"
         return Query(target, ask, tuple(parse.classes), tuple(conditions), entries, state[0] if state else None,
-                     residual=tuple(w.text for w in left))  # fmt: skip
+                     residual=_places(left))  # fmt: skip
 
     def _asks_what(self) -> bool:
         return re.search(r"\b(?:which|what|list|show|how many)\b|哪些|什么|多少|几", self._text) is not None
@@ -550,6 +548,10 @@ class _Reader:
         self._parse.cover(extreme.span)
         self._parse.shown.append(key)
         return key, extreme.largest
+
+
+def _places(words: Sequence[Word]) -> tuple[tuple[int, int], ...]:
+    return tuple((word.start, word.end) for word in words)
 
 
 def _of_value(value: Value) -> Comparison:

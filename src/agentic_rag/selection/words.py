@@ -117,8 +117,9 @@ def stem(word: str) -> str:
     known = _IRREGULAR.get(word)
     if known is not None:
         return known
-    found = tokens(word)
-    return word if not found or _CJK.search(word) is not None else str(found[-1])
+    if _CJK.search(word) is not None:
+        return word
+    return next(reversed(tokens(word)), word)
 
 
 _IRREGULAR = {
