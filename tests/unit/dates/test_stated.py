@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentic_rag.dates.reading import day_of
 from agentic_rag.dates.stated import (
     INSIDE,
     OUTSIDE,
@@ -16,7 +17,6 @@ from agentic_rag.dates.stated import (
     dates_match,
     named_dates,
     stated_interval,
-    stated_moment,
 )
 
 
@@ -170,18 +170,18 @@ def test_asks_for_no_time(question: str) -> None:
     ],
 )
 def test_reads_a_property(value: object, start: str, end: str) -> None:
-    assert stated_moment(value) == (day(start), day(end))
+    assert day_of(value) == (day(start), day(end))
 
 
 @pytest.mark.parametrize(
     "value", [None, True, 7, "soon", ["2024"], "2024-13", "2024-06-30T99:00", "[[Anna]]"]
 )
 def test_other_properties_state_no_moment(value: object) -> None:
-    assert stated_moment(value) is None
+    assert day_of(value) is None
 
 
 def test_a_zone_is_read() -> None:
-    assert stated_moment("2024-06-30T12:00:00+08:00") == (day("2024-06-30T04:00:00"),) * 2
+    assert day_of("2024-06-30T12:00:00+08:00") == (day("2024-06-30T04:00:00"),) * 2
 
 
 @given(st.text(alphabet="from to since until in on 12034年月日到从至起March-–,. ", max_size=60))
