@@ -31,7 +31,7 @@ TAIL = re.compile(
     re.IGNORECASE,
 )
 _LEAD = re.compile(
-    r"(?<![a-z])(?:(?P<vague>early|mid|late|around|circa|ca\.?|approximately|roughly|(?:end|start|beginning|middle|days?|weeks?|months?|years?)\s+(?:of|before|after))"
+    r"(?<![a-z])(?:(?P<vague>early|mid|late|around|circa|ca\.?|approximately|roughly|(?:end|start|beginning|middle)\s+of|(?:days?|weeks?|months?|years?)\s+(?:before|after))"
     r"|(?P<between>between)|(?P<before>before|prior\s+to|earlier\s+than)|(?P<after>after|later\s+than)|(?P<since>since|starting)"
     r"|(?P<until>until|till|by|up\s+to|through)|(?P<in>in|on|during|throughout|within|from|for|of|dated))[\s-]\s{0,3}"
     r"(?:the\s+)?(?:(?:year|months?)\s+(?:of\s+)?)?(?:[a-z]{3,6}day,?\s+)?(?:the\s+)?\Z"

@@ -15,7 +15,7 @@ from agentic_rag.dates.months import MONTH, month_number
 from agentic_rag.dates.spans import ONE_DAY, Precision, Span, day_span, months_span
 
 HAN_DIGITS = "〇一二三四五六七八九"
-YEAR = r"(?:1\d{3}|20\d{2})"
+YEAR = r"(?:[1１]\d{3}|[2２][0０]\d{2})"
 HAN_YEAR = rf"(?:{YEAR}|[一二][〇零○一二三四五六七八九]{{3}})"
 COUNT = r"(?:\d{1,3}|[一二两三四五六七八九十]{1,3})"
 """A number in digits or a Chinese numeral below a hundred."""
@@ -125,7 +125,6 @@ _NUMERIC: tuple[tuple[Precision, str], ...] = (
     ("week", rf"{_Y},?{_S}week{_S}(?P<w>\d{{1,2}})(?!\d)"),
     ("month", rf"{_Y}-(?P<m>\d{{2}})(?![\d-]|\s?[年月])"),
     ("month", rf"(?P<m>\d{{2}})/{_Y}"),
-    ("month", _M),
     ("season/part", rf"(?P<part>spring|summer|autumn|fall|winter|(?:first|second){_S}half|(?:first|second|third|fourth){_S}quarter)(?:{_S}|{_S}of{_S}|,{_S}){_Y}(?!\s+(?:Olympic|Games))"),
     ("season/part", rf"(?P<part>[QH][1-4])[ /-]?{_Y}|(?P<y2>{YEAR})[ -]?(?P<part2>[QH][1-4])(?!\w)"),
     ("year", rf"(?P<y>{YEAR})(?![\d/%]|[.,]\d|['’]?s\b)"),
@@ -138,6 +137,7 @@ _NAMED: tuple[tuple[Precision, str], ...] = (
     ("day", rf"{_D}{_DAY_MONTH}{_M}"),
     ("day", rf"{_M}{_S}(?:the{_S})?{_D}(?!:\d|\.\d|%)"),
     ("month", rf"{_M}{_OF}{_Y}"),
+    ("month", _M),
 )  # fmt: skip
 _HAN: tuple[tuple[Precision, str], ...] = (
     ("day", rf"{_HY}\s{{0,2}}{_HM}\s{{0,2}}{_HD}"),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -131,6 +131,25 @@ def test_rather_none_than_a_wrong_one(text: str) -> None:
 )
 def test_reads_what_is_asked_for(question: str, start: str | None, end: str | None) -> None:
     assert asked_interval(question) == (day(start), day(end))
+
+
+@pytest.mark.parametrize(
+    ("question", "start", "end"),
+    [
+        ("What did I do on March 15th, 2024?", "2024-03-15", "2024-03-16"),
+        ("What did I do on January 5th, 2024?", "2024-01-05", "2024-01-06"),
+        ("2024年3月15日我做了什么？", "2024-03-15", "2024-03-16"),
+        ("What did I do on the fifth of January 2024?", "2024-01-05", "2024-01-06"),
+        ("What did I work on between 8 and 12 April 2024?", "2024-04-08", "2024-04-13"),
+        ("What did I work on before March 2024?", None, "2024-03-01"),
+        ("2024年4月我做了什么？", "2024-04-01", "2024-05-01"),
+        ("How much did the 2000 bricks of 5.1.2024 cost?", "2024-01-05", "2024-01-06"),
+        ("What did I do last week?", "2024-06-03", "2024-06-10"),
+        ("我1月5日做了什么？", "2024-01-05", "2024-01-06"),
+    ],
+)
+def test_a_question_about_a_day_or_a_span(question: str, start: str | None, end: str | None) -> None:
+    assert asked_interval(question, today=date(2024, 6, 12)) == (day(start), day(end))
 
 
 @pytest.mark.parametrize(
