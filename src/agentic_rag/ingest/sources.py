@@ -62,7 +62,7 @@ PARSER_VERSION = "3"
 SourceKind = Literal["auto", "vault", "files", "locomo", "beam", "beam-control", "jsonl"]
 """``beam-control``: a BEAM conversation without the words that mark sources in it, see ``beam``."""
 _MARKDOWN = (".md", ".markdown")
-_PARSERS = {
+_PARSERS: dict[str, Callable[..., Document]] = {
     **dict.fromkeys(_MARKDOWN, parse_markdown),
     ".txt": parse_text,
     ".canvas": parse_canvas,
@@ -306,10 +306,8 @@ def _parse_file(
     if suffix in MIME_TYPES:
         pages = extracted(_raw_file(path, relative, found), suffix)
         return parse_extracted(document_id, relative, pages, url=url)
-    text = _read_file(path, relative, found)
-    if suffix in _MARKDOWN:
-        return parse_markdown(document_id, relative, text, url=url, day=day)
-    return _PARSERS[suffix](document_id, relative, text, url=url)
+    named = {} if day is None else {"day": day}
+    return _PARSERS[suffix](document_id, relative, _read_file(path, relative, found), url=url, **named)
 
 
 def _read_file(path: Path, relative: str, found: str) -> str:
