@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agentic_rag.dates.months import day_text, month_number
+from agentic_rag.dates.months import day_text
 from agentic_rag.domain import Block, Document
 from agentic_rag.notes.values import read_date, valid_unicode
 
@@ -40,7 +40,6 @@ LONG_WORDS = 4_000
 """Minimum number of words of a message that is reported as unusually long."""
 
 _MARK = re.compile(r"\s*->->\s*\d+\s*,\s*(?:\d+|N/A)\)?[ \t]*")
-_ANCHOR = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})")
 _CONTROL = re.compile(r"\b(?:always|never)\b[ \t]*", re.IGNORECASE)
 
 
@@ -147,14 +146,7 @@ def anchor_date(written: str | None) -> datetime | None:
     >>> anchor_date("March-03-2024").isoformat()
     '2024-03-03T00:00:00+00:00'
     """
-    match = None if written is None else _ANCHOR.fullmatch(written.strip())
-    if match is None:
-        return read_date(written)
-    month = month_number(match[1]) or 0
-    try:
-        return datetime(int(match[3]), month, int(match[2]), tzinfo=UTC)
-    except ValueError:
-        return None
+    return read_date(written)
 
 
 def batches(messages: Sequence[Message]) -> Iterator[tuple[int, tuple[Message, ...]]]:

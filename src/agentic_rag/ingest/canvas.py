@@ -15,11 +15,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from agentic_rag.dates.names import date_in_name
 from agentic_rag.domain import Block, Document, Link, Relation
 from agentic_rag.domain.identity import is_board_id
 from agentic_rag.ingest.files import SourceError
 from agentic_rag.notes.markdown import parse_markdown, plain
-from agentic_rag.notes.values import date_in_name, valid_unicode
+from agentic_rag.notes.values import valid_unicode
 
 _NAME_LENGTH = 80
 _ONLY_LINK = re.compile(r"!?\[\[([^\[\]|#\r\n]+)(?:#[^\[\]|\r\n]*)?(?:\|[^\[\]\r\n]*)?\]\]")

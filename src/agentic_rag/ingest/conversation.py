@@ -9,17 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from agentic_rag.dates.months import day_text, month_number
+from agentic_rag.dates.months import day_text
 from agentic_rag.domain import Block, Document
 from agentic_rag.notes.values import jsonable, read_date, valid_unicode
 
 _SESSION = re.compile(r"session_(\d{1,6})")
-_WHEN = re.compile(
-    r"(?:(\d{1,2})(?::(\d{2}))?\s*([ap])\.?m\.?\s*(?:on\s*)?)?(\d{1,2})\s+([A-Za-z]+),?\s+(\d{4})", re.I
-)
+_CLOCK = re.compile(r"(\d{1,2})(?::(\d{2}))?\s{0,3}([ap])\.?m\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +115,12 @@ def parse_session(session: RawSession, *, path: str) -> Document:
 
 def parse_session_date(text: str | None) -> datetime | None:
     """``1:56 pm on 8 May, 2023`` (or an ISO date) in UTC; None where there is no date in it."""
-    if text is None:
-        return None
-    match = _WHEN.search(text)
-    if match is None:
-        return read_date(text)
-    hour, minute, half, day, month, year = match.groups()
-    found = month_number(month)
-    if found is None:
-        return None
-    clock = 0 if hour is None else int(hour) % 12 + (12 if half.lower() == "p" else 0)
+    date, clock = read_date(text), _CLOCK.search(text or "")
+    if date is None or clock is None:
+        return date
+    hour = int(clock[1]) % 12 + (12 if clock[3].lower() == "p" else 0)
     try:
-        return datetime(int(year), found, int(day), clock, int(minute or 0), tzinfo=UTC)
+        return date.replace(hour=hour, minute=int(clock[2] or 0))
     except ValueError:
         return None
 

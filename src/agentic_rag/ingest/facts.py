@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
-from agentic_rag.dates.stated import Interval, holding_interval
+from agentic_rag.dates.spans import Interval
+from agentic_rag.dates.stated import holding_interval
 from agentic_rag.domain import Chunk, Document, DocumentGraph, Entity, Fact, Link, Mention
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.ingest.named_things import NamedThing, named_things

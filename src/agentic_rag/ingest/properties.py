@@ -10,7 +10,8 @@ from typing import Any
 
 import regex
 
-from agentic_rag.dates.stated import Interval, stated_moment
+from agentic_rag.dates.reading import day_of
+from agentic_rag.dates.spans import Interval
 from agentic_rag.ingest.named_things import named_things
 from agentic_rag.ingest.names import Target, TitleIndex
 from agentic_rag.ingest.stopwords import GENERIC_TITLES, NAMING_KEYS, NO_NAME_KEYS
@@ -40,8 +41,8 @@ def relation_name(label: str) -> str:
 def note_interval(metadata: Mapping[str, Any]) -> Interval:
     """``valid_from`` and ``valid_until`` (or ``from`` and ``until``) of a note; the last day still counts."""
     folded = {re.sub(r"[\s-]+", "_", key.casefold()): value for key, value in metadata.items()}
-    starts = [stated_moment(folded.get(key)) for key in ("valid_from", "from")]
-    ends = [stated_moment(folded.get(key)) for key in ("valid_until", "until")]
+    starts = [day_of(folded.get(key)) for key in ("valid_from", "from")]
+    ends = [day_of(folded.get(key)) for key in ("valid_until", "until")]
     start: datetime | None = next((unit[0] for unit in starts if unit is not None), None)
     end: datetime | None = next((unit[1] for unit in ends if unit is not None), None)
     return (None, None) if start is not None and end is not None and end <= start else (start, end)

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from agentic_rag.ingest.names import TitleIndex
 
 Found = TypeVar("Found")
-Key = tuple[str, str, str | None]
+Key = tuple[str | None, ...]
 SETTLED_NS = 2_000_000_000
 """A file that was changed so lately when it was read is read again: it may change once more in the same tick of its
 file system's clock."""

@@ -11,12 +11,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import date
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 from urllib.parse import quote
 
+from agentic_rag.dates.names import read_daily_settings
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
@@ -54,20 +56,20 @@ __all__ = [
     "resolved",
 ]
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 """Part of every content hash: raise it when a parser gives another document for the same bytes."""
 
 SourceKind = Literal["auto", "vault", "files", "locomo", "beam", "beam-control", "jsonl"]
 """``beam-control``: a BEAM conversation without the words that mark sources in it, see ``beam``."""
-_PARSERS = {
-    ".md": parse_markdown,
-    ".markdown": parse_markdown,
+_MARKDOWN = (".md", ".markdown")
+_PARSERS: dict[str, Callable[..., Document]] = {
+    **dict.fromkeys(_MARKDOWN, parse_markdown),
     ".txt": parse_text,
     ".canvas": parse_canvas,
 }
 OWN_BOARD = "a board that agentic-rag wrote; such boards are not ingested"
 CHANGED = "the file changed while it was being read; ingest it again"
-_READ_AS_THEY_ARE = (".md", ".markdown", ".txt")
+_READ_AS_THEY_ARE = (*_MARKDOWN, ".txt")
 _MAX_BAD_LINES = 20
 _RECORD_FIELDS = ("_id", "title", "text", "metadata")
 
@@ -234,9 +236,11 @@ def _scan_file(root: Path, kind: SourceKind, found: _Found) -> None:
 
 def _scan_tree(root: Path, found: _Found, *, is_vault: bool) -> None:
     attachments: Counter[str] = Counter()
+    daily = read_daily_settings(root) if is_vault else None
     for path, relative in walk(root, found.skip):
         if path.suffix.lower() in _PARSERS or path.suffix.lower() in MIME_TYPES:
-            _add_file(path, root, relative, found, vault=root.name if is_vault else None)
+            day = daily.day(relative) if daily is not None and path.suffix.lower() in _MARKDOWN else None
+            _add_file(path, root, relative, found, vault=root.name if is_vault else None, day=day)
         else:
             attachments[path.suffix.lower() or "without suffix"] += 1
     if attachments:
@@ -244,12 +248,14 @@ def _scan_tree(root: Path, found: _Found, *, is_vault: bool) -> None:
         found.skip(root, f"files of other kinds: {counts}")
 
 
-def _add_file(path: Path, root: Path, relative: str, found: _Found, *, vault: str | None) -> None:
-    key = (str(path), str(root), vault)
+def _add_file(
+    path: Path, root: Path, relative: str, found: _Found, *, vault: str | None, day: date | None = None
+) -> None:
+    key = (str(path), str(root), vault, str(day))
     stamp = None if found.seen is None else stamp_of(path)
     there = None if found.seen is None else found.seen.get(key, stamp)
     if there is None:
-        there = _looked_at(path, root, relative, vault)
+        there = _looked_at(path, root, relative, vault, day)
         if found.seen is not None and not (isinstance(there, Skipped) and there.unread):
             found.seen.keep(key, stamp, there)
     if isinstance(there, SourceItem):
@@ -258,8 +264,10 @@ def _add_file(path: Path, root: Path, relative: str, found: _Found, *, vault: st
         found.skipped.append(there)
 
 
-def _looked_at(path: Path, root: Path, relative: str, vault: str | None) -> SourceItem | Skipped:
-    """One file as it is now."""
+def _looked_at(
+    path: Path, root: Path, relative: str, vault: str | None, day: date | None
+) -> SourceItem | Skipped:
+    """One file as it is now; ``day``: of a daily note, by its name."""
     if _printable(relative) != relative:
         return _skipped(path, "its name is not valid UTF-8; rename it")
     suffix = path.suffix.lower()
@@ -281,8 +289,8 @@ def _looked_at(path: Path, root: Path, relative: str, vault: str | None) -> Sour
     if suffix == ".canvas" and is_own_board(text):
         return _skipped(path, OWN_BOARD)
     found = _raw_digest(raw)
-    content_hash = digest(PARSER_VERSION, found, document_id, relative, url or "")
-    parse = partial(_parse_file, path, document_id, relative, url, found)
+    content_hash = digest(PARSER_VERSION, found, document_id, relative, url or "", str(day or ""))
+    parse = partial(_parse_file, path, document_id, relative, url, found, day)
     read = partial(_read_file, path, relative, found) if suffix in _READ_AS_THEY_ARE else None
     return SourceItem(document_id, relative, str(root), content_hash, parse, read)
 
@@ -291,12 +299,15 @@ def _skipped(path: object, reason: str, *, unread: bool = False) -> Skipped:
     return Skipped(_printable(str(path)), reason, unread)
 
 
-def _parse_file(path: Path, document_id: str, relative: str, url: str | None, found: str) -> Document:
+def _parse_file(
+    path: Path, document_id: str, relative: str, url: str | None, found: str, day: date | None
+) -> Document:
     suffix = PurePosixPath(relative).suffix.lower()
     if suffix in MIME_TYPES:
         pages = extracted(_raw_file(path, relative, found), suffix)
         return parse_extracted(document_id, relative, pages, url=url)
-    return _PARSERS[suffix](document_id, relative, _read_file(path, relative, found), url=url)
+    named = {} if day is None else {"day": day}
+    return _PARSERS[suffix](document_id, relative, _read_file(path, relative, found), url=url, **named)
 
 
 def _read_file(path: Path, relative: str, found: str) -> str:

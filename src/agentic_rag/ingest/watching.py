@@ -38,6 +38,10 @@ class Followed:
     """Reason of a failure, else None; the update is tried again."""
 
 
+_SETTINGS = ((".obsidian", "app.json"), (".obsidian", "daily-notes.json"))
+"""Files by which a vault says what it leaves out and what its daily notes are called."""
+
+
 class _Notes(DefaultFilter):
     """Changes of readable files; hidden files (Obsidian's own, git's, editors' temporary ones) are ignored."""
 
@@ -48,7 +52,7 @@ class _Notes(DefaultFilter):
     def __call__(self, change: Change, path: str) -> bool:
         root = next((one for one in self._roots if Path(path).is_relative_to(one)), None)
         inner = Path(path).relative_to(root).parts if root is not None else ()
-        is_rules = inner[-1:] == (".gitignore",) or inner[-2:] == (".obsidian", "app.json")
+        is_rules = inner[-1:] == (".gitignore",) or inner[-2:] in _SETTINGS
         return is_rules or not any(part.startswith(".") or part.endswith("~") for part in inner)
 
 

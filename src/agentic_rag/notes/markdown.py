@@ -10,6 +10,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import UTC, date, datetime, time
 from functools import cache
 from itertools import chain
 from pathlib import PurePosixPath
@@ -18,12 +19,13 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from agentic_rag.dates.names import date_in_name
 from agentic_rag.domain import Block, BlockKind, Document, Link
 from agentic_rag.domain.identity import aliases, names_in, unique_names
 from agentic_rag.notes.frontmatter import Frontmatter, read_frontmatter
 from agentic_rag.notes.inline import InlineField, fields, hide_code, is_tag, tags
 from agentic_rag.notes.links import markdown_links, wikilinks
-from agentic_rag.notes.values import DATE_KEYS, date_in_name, metadata_date
+from agentic_rag.notes.values import DATE_KEYS, metadata_date
 
 MAX_FIELD_TEXT = 20_000
 """Code points of a note's Dataview fields that join its properties, which each of its chunks carries."""
@@ -46,7 +48,9 @@ _KINDS: dict[str, BlockKind] = {
 }
 
 
-def parse_markdown(document_id: str, path: str, text: str, *, url: str | None = None) -> Document:
+def parse_markdown(
+    document_id: str, path: str, text: str, *, url: str | None = None, day: date | None = None
+) -> Document:
     """Parse one note. Any text gives a document; what could not be read is told in ``warnings``.
 
     Args:
@@ -54,6 +58,7 @@ def parse_markdown(document_id: str, path: str, text: str, *, url: str | None = 
         path: Path relative to the ingested root; its stem is the title unless a property says otherwise.
         text: Decoded text without BOM, line ends as in the file.
         url: Opens the note where it lives.
+        day: Of a daily note, by its name; it counts before the properties, which may say when the file was made.
     """
     front = read_frontmatter(text)
     blocks, regions = _parse_body(text, front.end)
@@ -69,7 +74,13 @@ def parse_markdown(document_id: str, path: str, text: str, *, url: str | None = 
         kind="markdown",
         blocks=(*([Block("properties", 0, front.end)] if front.end else []), *blocks),
         metadata=metadata,
-        date=metadata_date(front.values) or metadata_date(_stated_dates(masked, found)) or date_in_name(stem),
+        date=(
+            datetime.combine(day, time.min, tzinfo=UTC)
+            if day is not None
+            else metadata_date(front.values)
+            or metadata_date(_stated_dates(masked, found))
+            or date_in_name(stem)
+        ),
         aliases=aliases(front.values),
         tags=unique_names([*_property_tags(front.values), *tags(masked)]),
         links=front.links + _links(text, masked, regions, found),

@@ -1,14 +1,14 @@
-"""Values as metadata holds them: JSON only, valid Unicode, dates as ISO text; and the dates a note states."""
+"""Values as metadata holds them: JSON only, valid Unicode, dates as ISO text; and the date of a note by its properties."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time
 from typing import Any
 
-from agentic_rag.dates.instants import moment_of
+from agentic_rag.dates.reading import moment_in
 
 DATE_KEYS = ("date", "created", "published", "start")
 """Property names that say when a document is from; the first one with a readable date counts."""
@@ -16,15 +16,6 @@ DATE_KEYS = ("date", "created", "published", "start")
 _MAX_DEPTH = 32
 _MAX_VALUES = 20_000
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_DATE = re.compile(
-    r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})"
-    r"(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:\s*(Z|[+-]\d{2}:?\d{2})(?!\d))?)?(?!\d)"
-)
-_NAME_DATES = (
-    re.compile(r"(?<!\d)(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)"),
-    re.compile(r"(?<!\d)(\d{4})()年(\d{1,2})月(\d{1,2})日"),
-    re.compile(r"^((?:19|20)\d{2})()(\d{2})(\d{2})(?:\d{4}|\d{6})?(?!\d)"),
-)
 _DROPPED = object()
 
 
@@ -76,18 +67,13 @@ def _key_text(key: object) -> str:
 
 
 def read_date(value: object) -> datetime | None:
-    """The first date in a property's value (``2023-09-12``, with or without a time), in UTC."""
+    """The first date in a property's value, in UTC: ``2023-09-12``, with or without a time, ``March 15th, 2024``.
+
+    A month or week is its first day; a year alone is no date.
+    """
     if isinstance(value, list):
         return next((found for found in map(read_date, value) if found is not None), None)
-    if not isinstance(value, str):
-        return None
-    for match in _DATE.finditer(value):
-        year, month, day, hour, minute, second, zone = match.groups()
-        clock = f"{int(hour):02}:{minute}:{second or '00'}" if hour else "00:00:00"
-        moment = moment_of(f"{year}-{int(month):02}-{int(day):02}T{clock}{zone or ''}")
-        if moment is not None:
-            return moment
-    return None
+    return moment_in(value) if isinstance(value, str) else None
 
 
 def metadata_date(metadata: Mapping[str, Any]) -> datetime | None:
@@ -96,15 +82,3 @@ def metadata_date(metadata: Mapping[str, Any]) -> datetime | None:
     for key, value in metadata.items():
         folded.setdefault(key.casefold(), value)
     return next((found for key in DATE_KEYS if (found := read_date(folded.get(key))) is not None), None)
-
-
-def date_in_name(name: str) -> datetime | None:
-    """The date a file name states: ``2023-09-12 Walk``, ``2023年9月12日``, or ``202309121530`` in front."""
-    for pattern in _NAME_DATES:
-        for match in pattern.finditer(name):
-            year, _, month, day = match.groups()
-            try:
-                return datetime(int(year), int(month), int(day), tzinfo=UTC)
-            except ValueError:
-                continue
-    return None

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentic_rag.dates.reading import day_of
 from agentic_rag.dates.stated import (
     INSIDE,
     OUTSIDE,
@@ -16,7 +17,6 @@ from agentic_rag.dates.stated import (
     dates_match,
     named_dates,
     stated_interval,
-    stated_moment,
 )
 
 
@@ -134,6 +134,25 @@ def test_reads_what_is_asked_for(question: str, start: str | None, end: str | No
 
 
 @pytest.mark.parametrize(
+    ("question", "start", "end"),
+    [
+        ("What did I do on March 15th, 2024?", "2024-03-15", "2024-03-16"),
+        ("What did I do on January 5th, 2024?", "2024-01-05", "2024-01-06"),
+        ("2024年3月15日我做了什么？", "2024-03-15", "2024-03-16"),
+        ("What did I do on the fifth of January 2024?", "2024-01-05", "2024-01-06"),
+        ("What did I work on between 8 and 12 April 2024?", "2024-04-08", "2024-04-13"),
+        ("What did I work on before March 2024?", None, "2024-03-01"),
+        ("2024年4月我做了什么？", "2024-04-01", "2024-05-01"),
+        ("How much did the 2000 bricks of 5.1.2024 cost?", "2024-01-05", "2024-01-06"),
+        ("What did I do last week?", "2024-06-03", "2024-06-10"),
+        ("我1月5日做了什么？", "2024-01-05", "2024-01-06"),
+    ],
+)
+def test_a_question_about_a_day_or_a_span(question: str, start: str | None, end: str | None) -> None:
+    assert asked_interval(question, today=date(2024, 6, 12)) == (day(start), day(end))
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "",
@@ -170,18 +189,18 @@ def test_asks_for_no_time(question: str) -> None:
     ],
 )
 def test_reads_a_property(value: object, start: str, end: str) -> None:
-    assert stated_moment(value) == (day(start), day(end))
+    assert day_of(value) == (day(start), day(end))
 
 
 @pytest.mark.parametrize(
     "value", [None, True, 7, "soon", ["2024"], "2024-13", "2024-06-30T99:00", "[[Anna]]"]
 )
 def test_other_properties_state_no_moment(value: object) -> None:
-    assert stated_moment(value) is None
+    assert day_of(value) is None
 
 
 def test_a_zone_is_read() -> None:
-    assert stated_moment("2024-06-30T12:00:00+08:00") == (day("2024-06-30T04:00:00"),) * 2
+    assert day_of("2024-06-30T12:00:00+08:00") == (day("2024-06-30T04:00:00"),) * 2
 
 
 @given(st.text(alphabet="from to since until in on 12034年月日到从至起March-–,. ", max_size=60))

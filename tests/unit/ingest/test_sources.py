@@ -70,6 +70,33 @@ def test_a_vault(tmp_path: Path) -> None:
     assert discover([root]).items[2].content_hash == item.content_hash
 
 
+def test_a_daily_note_is_of_the_day_in_its_name(tmp_path: Path) -> None:
+    note = "---\ndate: 2020-01-01\n---\nx"
+    root = write(
+        tmp_path,
+        {
+            ".obsidian/daily-notes.json": '{"folder": "Daily", "format": "YYYY/DD-MM-YY"}',
+            "Daily/2024/05-01-24.md": note,
+            "Daily/other.md": note,
+            "Elsewhere/2024/05-01-24.md": note,
+            "March 15th, 2024.md": "x",
+        },
+    )
+    before = discover([root])
+    assert {item.document_id: item.parse().date for item in before.items} == {
+        "Daily/2024/05-01-24.md": datetime(2024, 1, 5, tzinfo=UTC),
+        "Daily/other.md": datetime(2020, 1, 1, tzinfo=UTC),
+        "Elsewhere/2024/05-01-24.md": datetime(2020, 1, 1, tzinfo=UTC),
+        "March 15th, 2024.md": datetime(2024, 3, 15, tzinfo=UTC),
+    }
+    write(root, {".obsidian/daily-notes.json": "{"})
+    after = discover([root])
+    hashes = [{item.document_id: item.content_hash for item in scan.items} for scan in (before, after)]
+    assert [name for name in hashes[0] if hashes[0][name] != hashes[1][name]] == ["Daily/2024/05-01-24.md"]
+    (changed,) = [item for item in after.items if item.document_id.startswith("Daily/2024")]
+    assert changed.parse().date == datetime(2020, 1, 1, tzinfo=UTC)
+
+
 def test_files_have_no_obsidian_address(tmp_path: Path) -> None:
     root = write(tmp_path / "v", {"a.md": "x"})
     assert discover([root], "files").items[0].parse().url is None

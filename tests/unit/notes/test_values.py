@@ -6,7 +6,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from agentic_rag.notes.values import date_in_name, jsonable, metadata_date, read_date, valid_unicode
+from agentic_rag.dates.names import date_in_name
+from agentic_rag.notes.values import jsonable, metadata_date, read_date, valid_unicode
 
 
 def test_lone_surrogates_are_replaced() -> None:

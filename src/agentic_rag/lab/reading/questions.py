@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from agentic_rag.dates.stated import Interval, stated_interval
+from agentic_rag.dates.spans import Interval
+from agentic_rag.dates.stated import stated_interval
 from agentic_rag.lab.reading.words import Word, stem, telling, words_of
 from agentic_rag.text import starts_cjk
 

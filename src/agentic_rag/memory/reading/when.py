@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from agentic_rag.dates.instants import as_utc
 from agentic_rag.dates.months import month_number
-from agentic_rag.dates.stated import Interval, named_dates, stated_interval
+from agentic_rag.dates.spans import Interval
+from agentic_rag.dates.stated import named_dates, stated_interval
 
 _NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "一": 1, "两": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "半": 0}  # fmt: skip
 _AGO = re.compile(
