@@ -108,17 +108,12 @@ def from_days(
         for order, one in enumerate(ids)
         if documents.get(one)
     ]
-    residual = selection["query"]["residual"]
-    rest = (
-        replace(Question.of(" ".join(residual)), form=question.form, wants=question.wants)
-        if residual
-        else None
-    )
-    lines = _day_lines(rest, notes)
+    places = [tuple(place) for place in selection["query"]["residual"]]
+    left = tuple(t for t in question.terms if any(a < t.end and t.start < b for a, b in places))
+    lines = _day_lines(replace(question, terms=left) if left else None, notes, likeness)
     if not lines:
-        return Evidence(
-            reason=f"no note of that time says anything about: {' '.join(question.text[a:b] for a, b in residual)}"
-        )
+        words = " ".join(question.text[a:b] for a, b in places)
+        return Evidence(reason=f"no note of that time says anything about: {words}")
     return Evidence(tuple(line.to_dict() for line in lines))
 
 

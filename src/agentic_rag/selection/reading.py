@@ -88,7 +88,6 @@ class Time:
     start: str | None
     end: str | None
     span: Span
-    has_preposition: bool
 
 
 async def read_query(

@@ -3,22 +3,46 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 
-from agentic_rag.dates.stated import asked_interval
+from agentic_rag.dates.reading import DatedText, read_spans
 from agentic_rag.selection.reading import Time
-from agentic_rag.selection.words import Span, Words
+from agentic_rag.selection.words import Span
 
-_DIGITS = re.compile(r"\d{4}")
+_LEADS = re.compile(
+    r"(?<![a-z])(?:in|on|during|of|from|since|until|till|before|after|by|between|for|year|im|am|vom|seit|vor|nach)(?: the)?(?: year)?\s*$|[在于自从]\s*$",
+    re.IGNORECASE,
+)
+_WITH_LEAD = re.compile(r"\D|.*年")
+"""A date as it is read may begin with its preposition."""
+_FOLLOWS = re.compile(r"^\s*(?:年|[,，]?\s*(?:我|都|做|写|发生))")
 
 
-def named_time(question: str) -> Time | None:
-    """The one span that a question names; None where it names none, or several."""
-    interval = asked_interval(question)
-    if interval is None:
+def named_time(question: str, today: date) -> Time | None:
+    """The one span that a question names; None where it names none, or several that differ.
+
+    A year alone counts after a preposition: "in 2024", and not "the 2018 World Cup".
+
+    Args:
+        question: in English or Chinese.
+        today: what "last week" is counted from.
+    """
+    dates = [
+        one for one in read_spans(question, today=today) if one.yearless is None and _is_time(question, one)
+    ]
+    if not dates or len({one.span for one in dates}) > 1:
         return None
-    text = Words.of(question).text
-    place = _DIGITS.search(text)
-    if place is None:
-        return None
-    start, end = (None if one is None else one.date().isoformat() for one in interval)
-    return Time(start, end, Span(max(0, place.start() - 20), min(len(text), place.end() + 8)), True)
+    first, span = dates[0], dates[0].span
+    start, end = (None if day is None else day.isoformat() for day in (span.start, span.end))
+    return Time(start, end, Span(first.start, dates[-1].end))
+
+
+def _is_time(question: str, one: DatedText) -> bool:
+    if one.precision != "year" or one.relation != "in":
+        return True
+    written = question[one.start : one.end]
+    return bool(
+        _LEADS.search(question[: one.start])
+        or _WITH_LEAD.match(written)
+        or _FOLLOWS.match(question[one.end :])
+    )

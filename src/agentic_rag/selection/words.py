@@ -53,6 +53,8 @@ class Words:
     def of(cls, question: str) -> Words:
         """Read a question."""
         text = simplified(folded(question)).casefold()
+        if len(text) != len(question):  # places must be those of the question
+            text = question.lower()
         words = (
             Word(match.group(), stem(match.group()), match.start(), match.end())
             for match in _WORD.finditer(text)
