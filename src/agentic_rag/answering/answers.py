@@ -8,8 +8,8 @@ from typing import Any
 
 from agentic_rag.answering.composing import Line, composed, of_notes
 from agentic_rag.answering.evidence import SourceNote, note_of_chunks, scored, source_notes
-from agentic_rag.answering.question import Question
 from agentic_rag.domain import Chunk
+from agentic_rag.questions.question import Question
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import script
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentic_rag.answering.evidence import Candidate, SourceNote
-from agentic_rag.answering.question import Question
 from agentic_rag.notes.units import Unit
+from agentic_rag.questions.question import Question
 
 NEAR_TIE = 0.12
 """Units this near to the best one answer beside it."""

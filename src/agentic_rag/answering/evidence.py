@@ -20,9 +20,9 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from agentic_rag.answering.question import Question
 from agentic_rag.domain import Chunk
 from agentic_rag.notes.units import Reading, Unit, read_plain, read_units
+from agentic_rag.questions.question import Question
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import tokens
 

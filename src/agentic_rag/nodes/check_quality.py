@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from agentic_rag.answering.answers import PAGE, Evidence, from_days, from_passages, from_selection
-from agentic_rag.answering.question import Question
 from agentic_rag.domain import Chunk
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.request import Request
+from agentic_rag.questions.query import is_span
+from agentic_rag.questions.question import Question
 from agentic_rag.rerank.features import judged
 from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.retrieval.term_likeness import TermLikeness
-from agentic_rag.selection.query import is_span
 from agentic_rag.state import CanvasRAGState, in_full
 
 Decision = Literal["answer", "rewrite", "abstain"]

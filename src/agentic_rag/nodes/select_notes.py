@@ -15,12 +15,12 @@ from typing import Any
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.request import Request
+from agentic_rag.questions.choosing import choose
+from agentic_rag.questions.query import Selection
+from agentic_rag.questions.reading import read_query
+from agentic_rag.questions.times import named_time
+from agentic_rag.questions.vocabulary import Vocabulary
 from agentic_rag.retrieval.ports import NoteCatalogue
-from agentic_rag.selection.choosing import choose
-from agentic_rag.selection.query import Selection
-from agentic_rag.selection.reading import read_query
-from agentic_rag.selection.times import named_time
-from agentic_rag.selection.vocabulary import Vocabulary
 from agentic_rag.state import CanvasRAGState
 
 logger = logging.getLogger(__name__)

@@ -230,6 +230,19 @@ def asked_about(question: str) -> frozenset[str]:
     return frozenset(tokens(left)) - _ASKING
 
 
+def placed_contents(question: str) -> list[tuple[str, int, int]]:
+    """The content terms of a question with their places, in order; all terms where nothing else is left.
+
+    >>> placed_contents("What is oolong?"), placed_contents("有多少页？")
+    ([('oolong', 8, 14)], [('页', 3, 4)])
+    """
+    plain = folded(question)
+    plain = plain if len(plain) == len(question) else question
+    blank = _ASKING_PHRASES.sub(lambda phrase: " " * len(phrase.group()), plain)
+    kept = [one for one in placed_tokens(blank) if one[0] not in _ASKING]
+    return kept or placed_tokens(question)
+
+
 def coverage(asked: frozenset[str], text: str) -> float:
     """Share of the asked terms in a text, in [0, 1]; 0 without asked terms."""
     return len(asked.intersection(tokens(text))) / len(asked) if asked else 0.0

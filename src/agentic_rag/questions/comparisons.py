@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from agentic_rag.selection.words import Span
+from agentic_rag.questions.words import Span
 
 Operator = Literal["$eq", "$gt", "$gte", "$lt", "$lte"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from agentic_rag.text import STOPWORDS, asked_about, folded, placed_tokens, script, simplified, tokens
+from agentic_rag.text import STOPWORDS, folded, placed_contents, script, simplified
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
 """The form of an answer; ``topic``: words without a question."""
@@ -85,10 +85,9 @@ _HOW = re.compile(
 _WITH_DIGIT = re.compile(r"[\w.-]*\d[\w.-]*")
 _FIRST_WORD = re.compile(r"^\W*[\w'’]+")
 _GENERIC = frozenset(
-    "anyth anyon someth someon thing kind sort way much mani long often exact actual current usual also still ever again"
-    " use get got need want like go went come came make made let put say said tell told take took call name list give do"
-    " happen work first last next new old good best main differ import note write wrote written have own one two"
-    " question answer detail info inform".split()
+    "anyth anyon someth someon thing kind sort way exact actual current usual also still ever again alreadi get got need want like come came"
+    " put let say said call name list give do happen first last next new good best main import note one two question answer detail info inform"
+    " exampl possibl someon peopl time use".split()
 )
 """Stems too general to be missed in an answer. They count where they occur."""
 
@@ -133,12 +132,11 @@ class Question:
 
 
 def _terms(text: str) -> tuple[Term, ...]:
-    contents = asked_about(text) or frozenset(tokens(text))
     how = {match.span("word") for match in _HOW.finditer(text)}
     names = _name_spans(text)
     terms: dict[str, Term] = {}
-    for token, start, end in placed_tokens(text):
-        if token in contents and (start, end) not in how and token not in terms:
+    for token, start, end in placed_contents(text):
+        if (start, end) not in how and token not in terms:
             is_name = any(a <= start and end <= b for a, b in names)
             terms[token] = Term(token, start, end, is_name, token in _GENERIC)
     return tuple(terms.values())

@@ -6,8 +6,8 @@ import re
 from datetime import date
 
 from agentic_rag.dates.reading import DatedText, read_spans
-from agentic_rag.selection.reading import Time
-from agentic_rag.selection.words import Span
+from agentic_rag.questions.reading import Time
+from agentic_rag.questions.words import Span
 
 _LEADS = re.compile(
     r"(?<![a-z])(?:in|on|during|of|from|since|until|till|before|after|by|between|for|year|im|am|vom|seit|vor|nach)(?: the)?(?: year)?\s*$|[在于自从]\s*$",

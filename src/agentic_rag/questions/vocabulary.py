@@ -13,7 +13,7 @@ from typing import Any, Literal
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.notes import Note
 from agentic_rag.notes.catalogue import Key, Snapshot
-from agentic_rag.selection.words import Likeness, Span, Words, longest_first, parts
+from agentic_rag.questions.words import Likeness, Span, Words, longest_first, parts
 
 ClassKind = Literal["folder", "category", "tag", "title"]
 MAX_VALUE_WORDS = 6

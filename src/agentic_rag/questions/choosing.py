@@ -9,9 +9,9 @@ from typing import Any
 from agentic_rag.domain.filters import Expression, matches
 from agentic_rag.domain.notes import Field, Note, Row
 from agentic_rag.notes.units import STATES
-from agentic_rag.selection.comparisons import MARKS
-from agentic_rag.selection.query import Entry, Query, Selection
-from agentic_rag.selection.vocabulary import value_name
+from agentic_rag.questions.comparisons import MARKS
+from agentic_rag.questions.query import Entry, Query, Selection
+from agentic_rag.questions.vocabulary import value_name
 
 
 def choose(query: Query, notes: Sequence[Note], restriction: Expression | None = None) -> Selection:

@@ -9,10 +9,10 @@ from typing import Any
 
 from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
 from agentic_rag.domain.notes import Note
-from agentic_rag.selection import comparisons as compared
-from agentic_rag.selection.query import Ask, Query, Target
-from agentic_rag.selection.vocabulary import NoteClass, Value, Vocabulary
-from agentic_rag.selection.words import Span, Word, Words, parts, stem, uncovered
+from agentic_rag.questions import comparisons as compared
+from agentic_rag.questions.query import Ask, Query, Target
+from agentic_rag.questions.vocabulary import NoteClass, Value, Vocabulary
+from agentic_rag.questions.words import Span, Word, Words, parts, stem, uncovered
 from agentic_rag.text import STOPWORDS
 
 Nearest = Callable[[str, Sequence[str]], Awaitable[Mapping[str, float]]]

@@ -1,0 +1,237 @@
+"""Completes a question that leans on the conversation: the thing, the attribute, the days and the notes it is about.
+
+``and New World?`` after ``How much does Elden Ring cost?`` asks ``How much does New World cost?``; ``and how many
+episodes?`` after a question about Breaking Bad asks for Breaking Bad's. What was carried over is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+
+from agentic_rag.dates.reading import DatedText, read_spans
+from agentic_rag.questions.question import Question
+from agentic_rag.questions.words import Span
+from agentic_rag.text import STOPWORDS, content_tokens, points_back
+
+MAX_TURNS = 6
+"""Earlier questions that a question may lean on, each on the one before."""
+MAX_TERMS = 2
+"""A question with fewer words of its own than this leans on the one before."""
+
+Names = Callable[[str], Sequence[tuple[str, Span]]]
+"""The notes that a text names: their titles, each with its place."""
+KindOf = Callable[[str, str], bool]
+"""Whether the note of a title is of a kind that a word names: ``Dune`` is a ``book``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """An earlier question and its answer."""
+
+    question: str
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """A question that stands alone."""
+
+    question: str
+    carried: dict[str, str] = field(default_factory=dict)
+    """What was taken from the conversation: ``thing``, ``attribute``, ``days``, ``question``."""
+
+
+_OPENING = re.compile(
+    r"^\s*(?:(?:and|but|or|so|ok(?:ay)?|und|also)\b[,\s]*)?(?:(?:what|how) about|was ist mit)?\s*|^\s*(?:那么?|还有|以及|而)\s*",
+    re.IGNORECASE,
+)
+_BARE = re.compile(
+    r"^\s*(?:(?:and|but|or|so|und|ok(?:ay)?)\b[,\s]*(?:(?:what|how) about\b)?|(?:what|how) about\b|was ist mit\b|那么?|还有)?\s*(?P<thing>(?:(?!\b(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|has|have|will|should)\b)[^?？]){1,80}?)\s*(?:呢|怎么样)?\s*[?？]*\s*$",
+    re.IGNORECASE,
+)
+_LEADS = re.compile(
+    r"^\s*(?:and|what about|how about|but|und|was ist mit|那|还有)|呢\s*[?？]?\s*$", re.IGNORECASE
+)
+_PRONOUN = re.compile(
+    r"\b(?P<possessive>its|his|their|her(?=\s+\w))\b|\b(?P<plain>it|he|him|she|her|they|them|this(?! \w)|that(?! \w)|this one|that one|the same)\b"
+    r"|\b(?:this|that|these|those|the same)\s+(?P<kind>[a-z]+)\b|(?P<han>它们?|他们?|她们?|这[个种本部道]?|那[个种本部道]?(?!么|些))(?P<of>的)?",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(r"^(?:the|a|an|my|our|for|in|on|of|der|die|das)\s+|\s+one$", re.IGNORECASE)
+_DAY_SHIFT = re.compile(
+    r"\b(?:the )?(?P<word>day|week|month|year) (?P<way>after|before)\b|\b(?:the )?(?P<next>next|following|previous) day\b|(?P<han>第二天|后一天|次日|前一天)",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(r"\b(?:he|him|his|she|her)\b|[他她]", re.IGNORECASE)
+
+
+def completed(query: str, turns: Sequence[Turn], names: Names, is_kind: KindOf, today: date) -> Completed:
+    """The question as it stands alone, completed from the turns before it.
+
+    Args:
+        query: as it was asked.
+        turns: earlier ones, oldest first; the last MAX_TURNS count.
+        names: finds notes by title in a text.
+        is_kind: of a note's title and a word.
+        today: for relative dates.
+    """
+    before: Turn | None = None
+    for turn in turns[-MAX_TURNS:]:
+        whole = (
+            turn.question
+            if before is None
+            else _completed(turn.question, before, names, is_kind, today).question
+        )
+        before = replace(turn, question=whole)
+    return Completed(query) if before is None else _completed(query, before, names, is_kind, today)
+
+
+def _completed(query: str, before: Turn, names: Names, is_kind: KindOf, today: date) -> Completed:
+    days = _days(before.question, today)
+    if shifted := _shifted(query, before.question, days):
+        return shifted
+    own = _own_terms(query)
+    named = names(query)
+    bare = _bare_thing(query)
+    if bare is not None and (_LEADS.search(query) or (named and len(own) <= MAX_TERMS)):
+        return _with_thing(bare, before, names, days)
+    pronoun = _PRONOUN.search(query)
+    if (
+        pronoun is None
+        and not points_back(query)
+        and (len(own) >= MAX_TERMS or named)
+        and not _LEADS.search(query)
+    ):
+        return Completed(query)
+    if named or (_states_time(query, today) and len(own) >= MAX_TERMS):
+        return Completed(query)
+    return _with_subject(query, pronoun, before, names, is_kind, days)
+
+
+def _own_terms(query: str) -> list[str]:
+    return [token for token in content_tokens(query) if token not in STOPWORDS]
+
+
+def _bare_thing(query: str) -> str | None:
+    """The thing of a question that names one and asks nothing: "and New World?", 那可乐呢？"""
+    match = _BARE.match(query)
+    if match is None or not match["thing"].strip() or _PRONOUN.fullmatch(match["thing"].strip()):
+        return None
+    thing = match["thing"].strip(" ,，")
+    while (shorter := _ARTICLE.sub("", thing)) != thing:
+        thing = shorter
+    return thing or None
+
+
+def _with_thing(thing: str, before: Turn, names: Names, days: Sequence[DatedText]) -> Completed:
+    """The earlier question about another thing."""
+    subject = _subject(before.question, names, days)
+    if subject is None:
+        return Completed(f"{before.question.rstrip('?？ ')} {thing}?", {"question": before.question})
+    text = before.question
+    place = subject[1]
+    return Completed(f"{text[: place.start]}{thing}{text[place.end :]}", {"attribute": before.question})
+
+
+def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[str, Span] | None:
+    """The thing that a question is about: a note that it names, else its proper name, else its last noun phrase."""
+    named = names(question)
+    if named:
+        return max(named, key=lambda pair: pair[1].end - pair[1].start)
+    terms = [
+        term
+        for term in Question.of(question).terms
+        if not any(d.start < term.end and term.start < d.end for d in days)
+    ]
+    proper = [term for term in terms if term.is_name]
+    chosen = proper or [term for term in terms if not term.is_generic]
+    if not chosen:
+        return None
+    if not proper and len(chosen) > 1:
+        chosen = chosen[-1:] if Question.of(question).script != "cjk" else chosen
+    span = Span(chosen[0].start, chosen[-1].end)
+    return question[span.start : span.end], span
+
+
+def _with_subject(
+    query: str,
+    pronoun: re.Match[str] | None,
+    before: Turn,
+    names: Names,
+    is_kind: KindOf,
+    days: Sequence[DatedText],
+) -> Completed:
+    """The question about the thing of the conversation."""
+    thing = _thing(query, pronoun, before, names, is_kind, days)
+    carried: dict[str, str] = {}
+    text = query
+    if thing is not None:
+        carried["thing"] = thing
+        if pronoun is not None:
+            possessive = pronoun["possessive"] or pronoun["of"]
+            said = f"{thing}{'的' if pronoun['of'] else chr(39) + 's'}" if possessive else thing
+            text = f"{query[: pronoun.start()]}{said}{query[pronoun.end() :]}"
+        else:
+            text = f"{thing}: {_OPENING.sub('', query, count=1)}"
+    if days:
+        written = before.question[days[0].start : days[0].end]
+        carried["days"] = written
+        text = (
+            f"{text.rstrip('?？ ')} ({written})?"
+            if not re.search(r"[\u4e00-\u9fff]", text)
+            else f"{written} {text}"
+        )
+    if not carried:
+        return Completed(f"{before.question.rstrip('?？ ')} {query}", {"question": before.question})
+    return Completed(text, carried)
+
+
+def _thing(
+    query: str,
+    pronoun: re.Match[str] | None,
+    before: Turn,
+    names: Names,
+    is_kind: KindOf,
+    days: Sequence[DatedText],
+) -> str | None:
+    """What the question is about: a note of the kind that it points to, named in the last answer; the person of the last
+    answer; else the thing of the last question."""
+    answered = [title for title, _ in names(before.answer)]
+    if pronoun is not None and pronoun["kind"]:
+        of_kind = [title for title in answered if is_kind(title, pronoun["kind"])]
+        if of_kind:
+            return of_kind[0]
+    asks_who = "person" in Question.of(before.question).wants
+    if pronoun is not None and asks_who and _PERSON.search(pronoun.group()) and answered:
+        return answered[-1]
+    subject = _subject(before.question, names, days)
+    return None if subject is None else subject[0]
+
+
+def _days(question: str, today: date) -> list[DatedText]:
+    return [
+        one for one in read_spans(question, today=today) if one.yearless is None and one.precision != "year"
+    ]
+
+
+def _states_time(query: str, today: date) -> bool:
+    return bool(read_spans(query, today=today))
+
+
+def _shifted(query: str, question: str, days: Sequence[DatedText]) -> Completed | None:
+    """The earlier question about the day, week … after or before."""
+    shift = _DAY_SHIFT.search(query)
+    if shift is None or len(days) != 1 or days[0].span.start is None:
+        return None
+    back = (shift["way"] or shift["next"] or shift["han"] or "").casefold() in (
+        "before",
+        "previous",
+        "前一天",
+    )
+    step = {"week": 7, "month": 30, "year": 365}.get((shift["word"] or "day").casefold(), 1)
+    day = days[0].span.start + timedelta(days=-step if back else step)
+    text = f"{question[: days[0].start]}{day.isoformat()}{question[days[0].end :]}"
+    return Completed(text, {"attribute": question, "days": day.isoformat()})
