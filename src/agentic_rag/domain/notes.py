@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import PurePosixPath
 from typing import Any, Literal
+
+from agentic_rag.domain import folders_above, with_parent_tags
 
 RowKind = Literal["task", "item", "row"]
 
@@ -77,21 +78,14 @@ class Note:
             values = [] if known is None else known if isinstance(known, list) else [known]
             values = [*values, *(field.value if isinstance(field.value, list) else [field.value])]
             found[field.key] = values[0] if len(values) == 1 and not isinstance(field.value, list) else values
-        folders = [str(folder) for folder in PurePosixPath(self.path).parents if str(folder) != "."]
-        tags = [
-            "/".join(parts[:n])
-            for tag in self.tags
-            for parts in [tag.split("/")]
-            for n in range(len(parts), 0, -1)
-        ]
         place = {
             "document_id": self.document_id,
             "path": self.path,
             "title": self.title,
             "date": self.date,
-            "folder": folders,
+            "folder": folders_above(self.path),
         }
-        return {**place, **found, "tags": list(dict.fromkeys(tags))}
+        return {**place, **found, "tags": with_parent_tags(self.tags)}
 
     def to_json(self) -> str:
         """Compact JSON, for ``from_json``."""
