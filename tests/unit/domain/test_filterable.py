@@ -15,7 +15,12 @@ def chunk(path: str, **metadata: Any) -> Chunk:
 
 @pytest.mark.parametrize(
     ("path", "folders"),
-    [("note.md", []), ("a/note.md", ["a"]), ("a/b c/笔记.md", ["a/b c", "a"]), ("conv-26/session_1", ["conv-26"])],
+    [
+        ("note.md", []),
+        ("a/note.md", ["a"]),
+        ("a/b c/笔记.md", ["a/b c", "a"]),
+        ("conv-26/session_1", ["conv-26"]),
+    ],
 )
 def test_folders_above_a_path(path: str, folders: list[str]):
     assert folders_above(path) == folders
