@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from agentic_rag.domain import folders_above, with_parent_tags
@@ -67,8 +68,10 @@ class Note:
 
     def facts(self) -> dict[str, Any]:
         """What filters compare (see ``domain.filters``): properties by name, and ``path``, ``title``, ``folder``,
-        ``tags``, ``date``, ``document_id``.
+        ``tags``, ``links``, ``date``, ``document_id``; a property goes before a place of its name.
 
+        ``file.name`` (without suffix), ``file.folder`` (the innermost alone, ``/`` at the root) and ``file.ext`` are
+        Obsidian's names, which no property hides. ``links`` are those of the note and what a property ``links`` has.
         ``folder`` has each folder above the note (``a/b``, ``a``), ``tags`` each tag and those it lies under, so that
         ``folder=a`` and ``tags=recipe`` select what lies below too. A key that comes several times has all values.
         """
@@ -85,7 +88,17 @@ class Note:
             "date": self.date,
             "folder": folders_above(self.path),
         }
-        return {**place, **found, "tags": with_parent_tags(self.tags)}
+        own = found.get("links")
+        links = [*self.links, *(own if isinstance(own, list) else [] if own is None else [own])]
+        return {
+            **place,
+            **found,
+            "tags": with_parent_tags(self.tags),
+            "links": links,
+            "file.name": PurePosixPath(self.path).stem,
+            "file.folder": next(iter(folders_above(self.path)), "/"),
+            "file.ext": PurePosixPath(self.path).suffix.removeprefix("."),
+        }
 
     def to_json(self) -> str:
         """Compact JSON, for ``from_json``."""
