@@ -146,12 +146,16 @@ def _spelled(dice: random.Random, depth: int) -> dict[str, object]:
         if dice.random() < 0.3:
             return {"$not": _spelled(dice, depth - 1)}
         return {dice.choice(["$and", "$or"]): [_spelled(dice, depth - 1) for _ in range(dice.randint(1, 3))]}
-    operator = dice.choice(["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists"])
+    operator = dice.choice(
+        ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists", "$contains"]
+    )
     value: object = dice.choice(VALUES)
     if operator in ("$in", "$nin"):
         value = [dice.choice(VALUES) for _ in range(dice.randint(0, 3))]
     elif operator == "$exists":
         value = dice.random() < 0.5
+    elif operator == "$contains":
+        value = dice.choice([value for value in VALUES if isinstance(value, str)])
     elif operator not in ("$eq", "$ne"):
         value = dice.choice([value for value in VALUES if not isinstance(value, bool)])
     return {dice.choice([key for key in KEYS if not key.startswith("$")]): {operator: value}}

@@ -568,14 +568,54 @@ async def test_a_chunks_place_is_filtered_like_its_metadata(store: ChunkStore):
         ({"date": {"$gte": "2024-03-10"}}, "abc"),
         ({"date": {"$lt": "2024-03-11"}}, "abc"),
         ({"date": {"$exists": True}}, "abc"),
+        ({"folder": "tea"}, "ab"),
+        ({"path": {"$contains": "OOLONG"}}, "ab"),
+        ({"$not": {"title": {"$contains": "oo"}}}, "bc"),
     ]:
         assert await matching(store, filters=parse_filters(wanted)) == [f"{name}#0" for name in passing], (
             wanted
         )
     assert await store.filter_keys("notes") == {
-        *("document_id", "path", "title", "heading_path", "kind", "date", "year")
+        *("document_id", "path", "folder", "title", "heading_path", "kind", "date", "year")
     }
     assert await store.filter_keys("nothing") == set()
+
+
+async def test_a_text_is_found_by_a_part_of_it(store: ChunkStore):
+    rows: list[dict[str, Any]] = [
+        {"genre": "Tactical RPG", "year": 2023},
+        {"genre": ["puzzle", "乌龙茶 RPG"], "year": 2023.5},
+        {"genre": 'the "it\'s" game', "done": True},
+        {},
+    ]
+    await store.replace_documents(
+        "notes", embedded(*(chunk(f"d{n}", metadata=m) for n, m in enumerate(rows)))
+    )
+    for key, part, passing in [
+        ("genre", "rpg", [0, 1]),
+        ("genre", "ＲＰＧ", [0, 1]),
+        ("genre", "乌龙", [1]),
+        ("genre", '"IT\'S"', [2]),
+        ("genre", "' OR 1=1 --", []),
+        ("genre", "", [0, 1, 2]),
+        ("year", "2023", [0, 1]),
+        ("done", "true", [2]),
+        ("nothing", "", []),
+    ]:
+        wanted = Comparison(key, "$contains", part)
+        assert await matching(store, filters=wanted) == [f"d{n}#0" for n in passing], wanted
+        others = [n for n in range(len(rows)) if n not in passing]
+        assert await matching(store, filters=Not(wanted)) == [f"d{n}#0" for n in others], wanted
+
+
+async def test_a_tag_selects_those_below_it(store: ChunkStore):
+    several: list[Any] = [["food/Pasta", "tea"], "#food", ["#foods", 7], ["Food"], []]
+    await store.replace_documents(
+        "notes", embedded(*(chunk(f"d{n}", metadata={"tags": tags}) for n, tags in enumerate(several)))
+    )
+    for wanted, passing in [("food", [0, 1]), ("food/Pasta", [0]), ("foods", [2]), ("Pasta", []), (7, [2])]:
+        found = await matching(store, filters=Comparison("tags", "$eq", wanted))
+        assert found == [f"d{n}#0" for n in passing], wanted
 
 
 async def test_hostile_filters_match_exactly_and_change_nothing(store: ChunkStore):
@@ -586,7 +626,7 @@ async def test_hostile_filters_match_exactly_and_change_nothing(store: ChunkStor
     await store.replace_documents("notes", embedded(*chunks))
     for text in HOSTILE:
         for key in {text or "k", "k"}:
-            for operator in ("$eq", "$ne", "$gt", "$lte"):
+            for operator in ("$eq", "$ne", "$gt", "$lte", "$contains"):
                 wanted = Comparison(key, operator, text)  # type: ignore[arg-type]
                 expected = [one.id for one in chunks if matches(wanted, filterable(one))]
                 assert await matching(store, filters=wanted) == expected, wanted
@@ -605,6 +645,7 @@ COMPARISONS = st.one_of(
     ),
     st.builds(Comparison, KEY, st.sampled_from(["$in", "$nin"]), st.lists(SCALAR, max_size=3).map(tuple)),
     st.builds(Comparison, KEY, st.just("$exists"), st.booleans()),
+    st.builds(Comparison, KEY, st.just("$contains"), st.sampled_from(STRINGS)),
 )
 
 

@@ -113,7 +113,7 @@ async def test_nothing_a_user_wrote_is_read_as_a_filter(store: ChunkStore):
         for text in tries
         for key in (text, "k")
         for operator, value in (
-            ("$eq", text), ("$ne", text), ("$in", (text, "x")), ("$nin", (text,)), ("$gte", text), ("$exists", True),
+            ("$eq", text), ("$ne", text), ("$in", (text, "x")), ("$nin", (text,)), ("$gte", text), ("$exists", True), ("$contains", text),
         )
     ]  # fmt: skip
     for one in random.Random(1).sample(wanted, 120):

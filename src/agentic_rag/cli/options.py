@@ -43,7 +43,8 @@ Filters = Annotated[
     typer.Option(
         "--filter",
         metavar="KEY>=VALUE",
-        help="Condition on metadata, such as 'year>=2023' or 'lang=zh'; repeatable, joined by AND. "
+        help="Condition on metadata, such as 'year>=2023', 'tags=recipe', 'folder=games' or 'title~pasta' (contains); "
+        "repeatable, joined by AND. "
         "A value is read as JSON if it is JSON; for the text 1984 write 'title=\"1984\"'.",
     ),
 ]

@@ -129,17 +129,46 @@ def is_own_note(metadata: Metadata) -> bool:
 def filterable(chunk: Chunk) -> dict[str, Any]:
     """What filters see: the chunk's place in its source, and its metadata, which go before where both have a key.
 
-    ``date`` is ISO 8601, of a day alone where it is one's beginning in UTC.
+    ``date`` is ISO 8601, of a day alone where it is one's beginning in UTC. ``folder`` and ``tags`` are lists with all
+    that they lie under: see ``folders_above`` and ``with_parent_tags``.
     """
     place = {
         "document_id": chunk.document_id,
         "path": chunk.path,
+        "folder": folders_above(chunk.path),
         "title": chunk.title,
         "heading_path": list(chunk.heading_path),
         "kind": chunk.kind,
         "date": None if chunk.date is None else _as_written(chunk.date),
     }
-    return {**place, **{key: value for key, value in chunk.metadata.items() if value is not None}}
+    own = {key: value for key, value in chunk.metadata.items() if value is not None}
+    if "tags" in own:
+        own["tags"] = with_parent_tags(own["tags"])
+    return {**place, **own}
+
+
+def folders_above(path: str) -> list[str]:
+    """The folders that a path lies in, innermost first: ``a/b/note.md`` is in ``a/b`` and ``a``."""
+    return _with_prefixes(path.rpartition("/")[0])
+
+
+def with_parent_tags(tags: Any) -> list[Any]:
+    """Each tag without ``#``, as it is written, and those it lies under: ``food/pasta`` is ``food`` too.
+
+    Args:
+        tags: of a property: one or a list. What is no text stays as it is.
+    """
+    written = tags if isinstance(tags, list | tuple) else [tags]
+    names = [
+        name for tag in written if isinstance(tag, str) for name in _with_prefixes(tag.removeprefix("#"))
+    ]
+    return [*dict.fromkeys(names), *(tag for tag in written if not isinstance(tag, str))]
+
+
+def _with_prefixes(name: str) -> list[str]:
+    """``a/b`` and ``a`` of ``a/b``."""
+    parts = name.split("/")
+    return ["/".join(parts[:count]) for count in range(len(parts), 0, -1) if parts[count - 1]]
 
 
 def _as_written(date: datetime) -> str:

@@ -5,9 +5,10 @@ The dict spelling is the one people know from document stores::
     {"year": 2023}                              equality
     {"year": {"$gte": 2020, "$lt": 2024}}       comparison; several on one key are joined by and
     {"tag": {"$in": ["tea", "茶"]}}             membership, ``$nin`` its negation
+    {"title": {"$contains": "pasta"}}           part of the text, in any case
     {"$or": [{"lang": "zh"}, {"$not": {"draft": True}}]}
 
-The command line takes ``year>=2023``, ``lang=zh``, ``tag!=draft``; several are joined by and.
+The command line takes ``year>=2023``, ``lang=zh``, ``tag!=draft``, ``title~pasta``; several are joined by and.
 Stores translate the tree; ``matches`` here is what every translation is tested against.
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import ge, gt, le, lt
@@ -23,12 +25,12 @@ from typing import Any, Literal
 from agentic_rag.errors import FilterError
 
 Scalar = str | int | float | bool | None
-Operator = Literal["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists"]
+Operator = Literal["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists", "$contains"]
 
 _ORDERED = ("$gt", "$gte", "$lt", "$lte")
 MAX_NESTING = 64
 """Levels of mappings and lists; SQL parsers, recursive as they are, take no more."""
-_OPERATORS = ("$eq", "$ne", *_ORDERED, "$in", "$nin", "$exists")
+_OPERATORS = ("$eq", "$ne", *_ORDERED, "$in", "$nin", "$exists", "$contains")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,8 @@ def _comparison(key: str, operator: Any, value: Any) -> Expression:
         return Comparison(key, operator, tuple(_scalar(key, member) for member in value))
     if operator == "$exists" and not isinstance(value, bool):
         raise FilterError(f"$exists on {key!r} takes true or false, not {value!r}")
+    if operator == "$contains" and not isinstance(value, str):
+        raise FilterError(f"$contains on {key!r} takes a text, not {value!r}")
     value = _scalar(key, value)
     if operator in _ORDERED and (value is None or isinstance(value, bool)):
         raise FilterError(f"{operator} on {key!r} takes a number, a date or a text, not {value!r}")
@@ -157,17 +161,18 @@ def _scalar(key: str, value: Any) -> Scalar:
 
 
 _TERM = re.compile(
-    r"^\s*([^\s<>=!]+(?:\s+[^\s<>=!]+)*)\s*(>=|<=|!=|==|=|>|<)\s*((?![\s<>=]).*?)\s*$", re.DOTALL
+    r"^\s*([^\s<>=!~]+(?:\s+[^\s<>=!~]+)*)\s*(>=|<=|!=|==|=|>|<|~)\s*((?![\s<>=]).*?)\s*$", re.DOTALL
 )
 _SPELLED: dict[str, Operator] = {
-    "=": "$eq", "==": "$eq", "!=": "$ne", ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte",
+    "=": "$eq", "==": "$eq", "!=": "$ne", ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte", "~": "$contains",
 }  # fmt: skip
 
 
 def parse_terms(terms: Sequence[str]) -> Expression | None:
     """Read the command line's spelling, joined by and: ``["year>=2023", "lang=zh"]``.
 
-    A value is read as JSON where it is JSON (``2023``, ``true``, ``"2023"``), else as the text it is.
+    A value is read as JSON where it is JSON (``2023``, ``true``, ``"2023"``), else as the text it is. After ``~`` it is
+    a text: ``year~202`` is in 2023.
     """
     return _joined([_parse_term(term) for term in terms]) if terms else None
 
@@ -176,13 +181,15 @@ def _parse_term(term: str) -> Expression:
     found = _TERM.match(term)
     if not found:
         raise FilterError(
-            f"cannot read the filter {term!r}; write KEY=VALUE, with one of = != > >= < <=, and a value that "
+            f"cannot read the filter {term!r}; write KEY=VALUE, with one of = != > >= < <= ~, and a value that "
             "begins with one of these in double quotes"
         )
     key, operator, text = found.groups()
     try:
         value = json.loads(text)
     except ValueError:
+        value = text
+    if operator == "~" and not isinstance(value, str):
         value = text
     return _parse_item(key, {_SPELLED[operator]: value})
 
@@ -212,6 +219,9 @@ def _compare(stored: Any, operator: Operator, value: Any) -> bool:
         # Whether one is equal at all, as 1 and True are, a tuple tells ten times sooner than ``same`` of each.
         found = any(member in value and any(same(member, wanted) for wanted in value) for member in members)
         return found == (operator == "$in")
+    if operator == "$contains":
+        part = _folded(str(value))
+        return any(part in _folded(written) for member in members for written in _written(member))
     return any(_ordered(member, value, _ORDER[operator]) for member in members)
 
 
@@ -222,6 +232,23 @@ def same(stored: Any, value: Scalar) -> bool:
     if isinstance(stored, int | float) and isinstance(value, int | float):
         return stored == value
     return type(stored) is type(value) and bool(stored == value)
+
+
+def _written(stored: Any) -> list[str]:
+    """What ``$contains`` searches, in a list of one: a text, a number or boolean as JSON writes it; else nothing.
+
+    2023.0 is written 2023: equal numbers contain the same.
+    """
+    if isinstance(stored, str):
+        return [stored]
+    if isinstance(stored, float) and stored.is_integer():
+        stored = int(stored)
+    return [json.dumps(stored)] if isinstance(stored, bool | int | float) else []
+
+
+def _folded(text: str) -> str:
+    """Without case, and full-width letters and ligatures as plain ones; accents stay."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 
 
 _ORDER: dict[str, Callable[[Any, Any], bool]] = dict(zip(_ORDERED, (gt, ge, lt, le), strict=True))

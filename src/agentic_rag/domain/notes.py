@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from agentic_rag.domain import folders_above, with_parent_tags
+
 RowKind = Literal["task", "item", "row"]
 
 
@@ -67,8 +69,10 @@ class Note:
 
     def facts(self) -> dict[str, Any]:
         """What filters compare (see ``domain.filters``): properties by name, and ``path``, ``title``, ``folder``,
-        ``tags``, ``date``, ``document_id``.
+        ``tags``, ``links``, ``date``, ``document_id``; a property goes before a place of its name.
 
+        ``file.name`` (without suffix), ``file.folder`` (the innermost alone, ``/`` at the root) and ``file.ext`` are
+        Obsidian's names, which no property hides. ``links`` are those of the note and what a property ``links`` has.
         ``folder`` has each folder above the note (``a/b``, ``a``), ``tags`` each tag and those it lies under, so that
         ``folder=a`` and ``tags=recipe`` select what lies below too. A key that comes several times has all values.
         """
@@ -78,21 +82,24 @@ class Note:
             values = [] if known is None else known if isinstance(known, list) else [known]
             values = [*values, *(field.value if isinstance(field.value, list) else [field.value])]
             found[field.key] = values[0] if len(values) == 1 and not isinstance(field.value, list) else values
-        folders = [str(folder) for folder in PurePosixPath(self.path).parents if str(folder) != "."]
-        tags = [
-            "/".join(parts[:n])
-            for tag in self.tags
-            for parts in [tag.split("/")]
-            for n in range(len(parts), 0, -1)
-        ]
         place = {
             "document_id": self.document_id,
             "path": self.path,
             "title": self.title,
             "date": self.date,
-            "folder": folders,
+            "folder": folders_above(self.path),
         }
-        return {**place, **found, "tags": list(dict.fromkeys(tags))}
+        own = found.get("links")
+        links = [*self.links, *(own if isinstance(own, list) else [] if own is None else [own])]
+        return {
+            **place,
+            **found,
+            "tags": with_parent_tags(self.tags),
+            "links": links,
+            "file.name": PurePosixPath(self.path).stem,
+            "file.folder": next(iter(folders_above(self.path)), "/"),
+            "file.ext": PurePosixPath(self.path).suffix.removeprefix("."),
+        }
 
     def packed(self) -> bytes:
         """Compressed JSON, as the ledger keeps it; see ``unpacked``."""

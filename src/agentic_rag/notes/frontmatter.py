@@ -142,16 +142,27 @@ def _span(text: str) -> tuple[int, int, int] | None:
 
 def _load(source: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     try:
-        _check_depth(source)
-        loaded = yaml.load(source, Loader=_Loader)  # a subclass of the safe loader
-        values = jsonable(_bare_wikilinks(loaded))
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        values = jsonable(_bare_wikilinks(yaml_value(source)))
+    except ValueError as error:
         return {}, (f"the frontmatter is not valid YAML and was kept as text: {_reason(error)}",)
     if values is None:
         return {}, ()
     if not isinstance(values, dict):
         return {}, ("the frontmatter is not a list of properties (name: value) and was kept as text",)
     return values, ()
+
+
+def yaml_value(source: str) -> Any:
+    """What a text in YAML 1.2 holds, as Obsidian reads it; None where it is empty.
+
+    Raises:
+        ValueError: it is not valid YAML, or nested deeper than 50 levels. The message names the line and what to do.
+    """
+    try:
+        _check_depth(source)
+        return yaml.load(source, Loader=_Loader)  # a subclass of the safe loader
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        raise ValueError(_reason(error)) from error
 
 
 def _reason(error: Exception) -> str:

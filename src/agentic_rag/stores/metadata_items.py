@@ -3,8 +3,8 @@ translation.
 
 A chunk's metadata becomes items, JSON texts: ``["year"]`` says that the key is there, ``["year", 2023]``
 that the value (or a member of a list value) is 2023. Equality and membership are then "has one of these
-items", which every store can index. Ranges are resolved first, against the distinct values that the
-dataset holds under the key, by the very function that defines what a filter means.
+items", which every store can index. Ranges and ``$contains`` are resolved first, against the distinct values that
+the dataset holds under the key, by the very function that defines what a filter means.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ class AnyOf:
 
 
 Condition = HasAny | AllOf | AnyOf
+_OF_EACH_VALUE = ("$gt", "$gte", "$lt", "$lte", "$contains")
+"""Operators that no item answers: each stored value is compared."""
 T = TypeVar("T")
 
 
@@ -67,14 +69,14 @@ def stored_key(item: str) -> str:
 
 
 def range_keys(expression: Expression) -> set[str]:
-    """Keys that an ordering operator is applied to: their distinct values are needed by ``condition``."""
+    """Keys that an ordering operator or ``$contains`` is applied to: ``condition`` needs their distinct values."""
     match expression:
         case And(parts) | Or(parts):
             return set().union(*(range_keys(part) for part in parts))
         case Not(part):
             return range_keys(part)
         case Comparison(key, operator, _):
-            return {key} if operator in ("$gt", "$gte", "$lt", "$lte") else set()
+            return {key} if operator in _OF_EACH_VALUE else set()
 
 
 def condition(

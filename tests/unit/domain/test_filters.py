@@ -109,6 +109,18 @@ def test_the_dict_spelling():
         ({"gone": {"$exists": False}}, True),
         ({"empty": {"$exists": True}}, True),
         ({"score": {"$exists": True}}, True),
+        ({"lang": {"$contains": "H"}}, True),
+        ({"lang": {"$contains": "zho"}}, False),
+        ({"lang": {"$contains": "ｚｈ"}}, True),
+        ({"lang": {"$contains": ""}}, True),
+        ({"tags": {"$contains": "茶"}}, True),
+        ({"tags": {"$contains": "ate"}}, False),
+        ({"year": {"$contains": "202"}}, True),
+        ({"draft": {"$contains": "false"}}, True),
+        ({"score": {"$contains": "0.0"}}, False),
+        ({"missing": {"$contains": ""}}, False),
+        ({"gone": {"$contains": "null"}}, False),
+        ({"empty": {"$contains": ""}}, False),
         ({"$and": [{"year": 2023}, {"lang": "en"}]}, False),
         ({"$or": [{"year": 2023}, {"lang": "en"}]}, True),
         ({"$not": {"year": 2023}}, False),
@@ -122,6 +134,16 @@ def test_what_a_filter_means(filters: dict[str, Any], expected: bool):
 def test_large_whole_numbers_are_exact():
     assert not passes({"n": 2**53 + 1}, {"n": float(2**53)})
     assert passes({"n": 2**53}, {"n": float(2**53)})
+
+
+def test_contains_ignores_case_and_width_but_not_accents():
+    assert passes({"t": {"$contains": "STRASSE"}}, {"t": "Hauptstraße"})
+    assert passes({"t": {"$contains": "ﬁn"}}, {"t": "Finale"})
+    assert not passes({"t": {"$contains": "resume"}}, {"t": "résumé"})
+    assert passes({"t": {"$contains": "20"}}, {"t": 20.0})
+    assert not passes({"t": {"$contains": "20.0"}}, {"t": 20.0}), "equal numbers contain the same"
+    assert passes({"t": {"$contains": 'say "it\'s"'}}, {"t": ["x", 'I say "It\'s" so']})
+    assert not passes({"t": {"$contains": "x"}}, {"t": {"x": "x"}})
 
 
 @pytest.mark.parametrize(
@@ -143,6 +165,8 @@ def test_large_whole_numbers_are_exact():
         ({"year": {"$in": 3}}, "takes a list"),
         ({"year": {"$in": [[1]]}}, "'year'"),
         ({"year": {"$exists": 1}}, "true or false"),
+        ({"year": {"$contains": 3}}, r"\$contains on 'year' takes a text, not 3"),
+        ({"year": {"$contains": ["a"]}}, r"\$contains on 'year' takes a text"),
         ({"year": {"$gt": None}}, "takes a number"),
         ({"year": {"$gt": True}}, "takes a number"),
         ({"year": {"$gt": float("nan")}}, "not a finite number"),
@@ -194,6 +218,13 @@ def test_nesting_is_bounded_instead_of_overflowing():
         ("x=", Comparison("x", "$eq", "")),
         ("x=' OR 1=1 --", Comparison("x", "$eq", "' OR 1=1 --")),
         ('x=">5"', Comparison("x", "$eq", ">5")),
+        ("title~pasta", Comparison("title", "$contains", "pasta")),
+        ("标题 ~ 茶 叶", Comparison("标题", "$contains", "茶 叶")),
+        ("year~202", Comparison("year", "$contains", "202")),
+        ('year~"202"', Comparison("year", "$contains", "202")),
+        ("x~[1]", Comparison("x", "$contains", "[1]")),
+        ("x~", Comparison("x", "$contains", "")),
+        ("path=~/notes", Comparison("path", "$eq", "~/notes")),
     ],
 )
 def test_the_command_lines_spelling(term: str, expected: Comparison):
@@ -212,6 +243,8 @@ def test_terms_are_joined_by_and():
         ("year >>> 2023", "in double quotes"),
         ("year=> 2023", "in double quotes"),
         ("year> = 2023", "in double quotes"),
+        ("year~=2023", "in double quotes"),
+        ("year!~2023", "KEY=VALUE"),
         ("year>null", "takes a number"),
         ("year=NaN", "finite"),
         ("year=[1]", "takes a text"),
@@ -236,6 +269,7 @@ COMPARISONS = st.one_of(
         st.lists(SCALARS, max_size=3).map(tuple),
     ),
     st.builds(Comparison, st.sampled_from("xyz"), st.just("$exists"), st.booleans()),
+    st.builds(Comparison, st.sampled_from("xyz"), st.just("$contains"), st.sampled_from(["", "A", "1"])),
 )
 EXPRESSIONS = st.recursive(
     COMPARISONS,

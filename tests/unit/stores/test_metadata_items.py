@@ -39,6 +39,9 @@ COMPARISONS = st.one_of(
     ),
     st.builds(Comparison, KEY, st.sampled_from(["$in", "$nin"]), st.lists(SCALARS, max_size=3).map(tuple)),
     st.builds(Comparison, KEY, st.just("$exists"), st.booleans()),
+    st.builds(
+        Comparison, KEY, st.just("$contains"), st.sampled_from(["", "1", "A", "\0", "tru", "0.5", "茶", '"x'])
+    ),
 )
 
 

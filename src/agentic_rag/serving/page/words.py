@@ -28,8 +28,8 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "as_of_hint": ("What was known then; empty: now", "当时已知的内容；空着：现在"),
     "filter": ("Only notes with", "只问这样的笔记"),
     "filter_hint": (
-        "A property, such as year>=2023 or lang=zh; path=… for one note",
-        "一个属性，例如 year>=2023 或 lang=zh；path=… 指一篇笔记",
+        "A property, such as year>=2023, lang=zh or title~pasta; folder=…, tags=…; path=… for one note",
+        "一个属性，例如 year>=2023、lang=zh 或 title~面；folder=…、tags=…；path=… 指一篇笔记",
     ),
     "submit": ("Ask", "提问"),
     "stop": ("Stop", "停止"),
