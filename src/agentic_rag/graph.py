@@ -105,7 +105,7 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         **{name: partial(resumable, node=node, engine=parts.lancedb) for name, node in later.items()},
     }
     return {
-        "prepare_query": partial(prepare_query, defaults=defaults, check=check),
+        "prepare_query": partial(prepare_query, defaults=defaults, check=check, catalogue=parts.catalogue),
         **{name: partial(metered, name=name, node=node) for name, node in asking.items()},
     }
 

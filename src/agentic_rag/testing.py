@@ -15,7 +15,7 @@ from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.ports import FloatArray, PassageVectors
 from agentic_rag.domain.token_vectors import QuestionTokens, packed
 from agentic_rag.errors import ModelError
-from agentic_rag.nodes.prepare_query import prepare_query
+from agentic_rag.nodes.prepare_query import begun
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.ports import Filters
 from agentic_rag.retrieval.schemas import Judged, Leg, Linked, RetrievalResult, chunk_metadata
@@ -91,7 +91,7 @@ class TokenHashingEmbedding(HashingEmbedding):
 
 def prepared_state(parameters: Parameters | None = None, **keys: Any) -> dict[str, Any]:
     """The state after ``prepare_query`` for the caller's ``keys``, for tests of single nodes."""
-    written = prepare_query(cast(CanvasRAGState, keys), defaults=parameters)
+    written = begun(cast(CanvasRAGState, keys), parameters or Parameters())
     return {**keys, **written, "messages": [*keys.get("messages", []), *written["messages"]]}
 
 

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any, cast
 from uuid import uuid4
 
 from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 
-from agentic_rag.nodes.request import human_texts, normalised
+from agentic_rag.dates.instants import parse_as_of
+from agentic_rag.domain.identity import notes_dataset
+from agentic_rag.errors import StoreError
+from agentic_rag.nodes.request import DEFAULT_DATASET, human_texts, normalised
+from agentic_rag.questions.followups import Completed, Turn, completed
+from agentic_rag.questions.vocabulary import Vocabulary
+from agentic_rag.questions.words import Span
+from agentic_rag.retrieval.ports import NoteCatalogue
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CanvasRAGState, Retry
 
+logger = logging.getLogger(__name__)
 _PASS: dict[str, Any] = {
     "graphiti_results": [],
     "graphiti_outcome": None,
@@ -45,22 +56,25 @@ _RUN: dict[str, Any] = {
 because its caller may change them."""
 
 
-def prepare_query(
+async def prepare_query(
     state: CanvasRAGState | Retry,
     runtime: Runtime[Any] | None = None,
     *,
     defaults: Parameters | None = None,
     check: Callable[[Parameters], None] = lambda parameters: None,
+    catalogue: NoteCatalogue | None = None,
 ) -> dict[str, Any]:
     """Start a run with its ``request``, or a further pass of it with ``search_query`` in other words.
 
-    A question that is no message yet becomes one, so that the next turn of a kept thread can point back to it.
+    A question that leans on the conversation is completed from it; ``request.carried`` says by what. A question that is
+    no message yet becomes one, so that the next turn of a kept thread can point back to it.
 
     Args:
         state: the caller's keys, see ``CanvasRAGState``; or the rewritten question.
         runtime: LangGraph's; its ``context`` overrides parameters.
         defaults: parameters where the call overrides nothing.
         check: called with the parameters in effect; raises if they need something that is missing.
+        catalogue: names the notes that a conversation may be about; None: their names are not known.
 
     Raises:
         ConfigError: a parameter is wrong; or see ``requirements.check_requirements``.
@@ -72,10 +86,53 @@ def prepare_query(
     given = cast(CanvasRAGState, state)
     parameters = (defaults or Parameters()).overridden(runtime.context if runtime is not None else None)
     check(parameters)
-    request = normalised(given, parameters)
-    said = human_texts((given.get("messages") or [])[-1:])
-    new = [] if request.query in (*said, "") else [HumanMessage(request.query, id=str(uuid4()))]
+    return begun(given, parameters, await _vocabulary(given, catalogue))
+
+
+def begun(
+    state: CanvasRAGState, parameters: Parameters, vocabulary: Vocabulary | None = None
+) -> dict[str, Any]:
+    """What ``prepare_query`` writes of a new run.
+
+    Args:
+        state: the caller's keys.
+        parameters: in effect for this call.
+        vocabulary: of the dataset's notes, for a question that leans on the conversation.
+
+    Raises:
+        InputError: see ``request.normalised``.
+    """
+    complete = partial(_completed, vocabulary=vocabulary, as_of=state.get("as_of"))
+    request = normalised(state, parameters, complete)
+    last = human_texts((state.get("messages") or [])[-1:])
+    new = [] if request.query in (*last, "") else [HumanMessage(request.query, id=str(uuid4()))]
     if new:
         request = replace(request, heard=new[0].id)
     written = {"request": request.plain(), "query": request.query, "search_query": request.question}
     return {**written, **deepcopy(_PASS), **deepcopy(_RUN), "messages": new}
+
+
+async def _vocabulary(state: CanvasRAGState, catalogue: NoteCatalogue | None) -> Vocabulary | None:
+    """The names of the dataset's notes, where there is a conversation that may be about one."""
+    if catalogue is None or len(state.get("messages") or []) < 2:
+        return None
+    try:
+        snapshot = await catalogue.snapshot(notes_dataset(state.get("dataset") or DEFAULT_DATASET))
+    except StoreError as error:
+        logger.warning("the notes' names cannot be read, so the conversation is read without them: %s", error)
+        return None
+    return Vocabulary.of(snapshot)
+
+
+def _completed(
+    query: str, turns: Sequence[Turn], *, vocabulary: Vocabulary | None, as_of: str | None
+) -> Completed:
+    today = (parse_as_of(as_of) or datetime.now(UTC)).date()
+
+    def names(text: str) -> list[tuple[str, Span]]:
+        return [] if vocabulary is None else vocabulary.titles_written_in(text)
+
+    def is_kind(title: str, word: str) -> bool:
+        return vocabulary is not None and vocabulary.is_kind(title, word)
+
+    return completed(query, turns, names, is_kind, today)

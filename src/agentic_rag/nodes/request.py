@@ -5,14 +5,13 @@ A question that leans on the conversation is completed from it.
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, cast
 
-from langchain_core.messages import AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from agentic_rag.dates.instants import parse_as_of
 from agentic_rag.domain.filters import Expression, as_dict, parse_filters, values_of
@@ -26,9 +25,9 @@ from agentic_rag.fusion.strategy_selector import (
     parse_operation,
     resolve_parameters,
 )
+from agentic_rag.questions.followups import Completed, Turn
 from agentic_rag.settings.parameters import FusionParameters, Parameters
 from agentic_rag.state import AUTO, CanvasRAGState
-from agentic_rag.text import STOPWORDS, content_tokens, points_back
 
 DEFAULT_DATASET = "default"
 DEFAULT_TOP_K = 10
@@ -36,17 +35,7 @@ MOST_TOP_K = 1000
 MAX_CHARACTERS = 2_000
 """Longest searched question. A longer one is pasted text; only its beginning and end are searched, because
 embedding and comparing all of it would exceed a source's time limit."""
-FOLLOW_UP_TERMS = 2
-"""A question with fewer words of its own than this is read together with the one before it."""
-MOST_EARLIER = 3
-"""Earlier questions that may complete one."""
-
-_DEFINES = re.compile(
-    r"\s*(?:(?:what|who) (?:is|are|was|were)|define|explain|tell me about) (?!the\b|this\b|that\b)\w"
-    r"|\s*(?:什么是|谁是|介绍一下)\w",
-    re.IGNORECASE,
-)
-"""Asks what something is, by its name."""
+Complete = Callable[[str, Sequence[Turn]], Completed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +61,8 @@ class Request:
     """Seconds since 1970."""
     parameters: Parameters
     """The defaults with this call's own on top."""
+    carried: Mapping[str, str] = field(default_factory=dict)
+    """What of the conversation completed the question: ``thing``, ``attribute``, ``days``, ``selection``, ``question``."""
 
     @classmethod
     def of(cls, state: CanvasRAGState) -> Request:
@@ -96,6 +87,7 @@ class Request:
             "user_id": self.user_id,
             "started": self.started,
             "parameters": self.parameters.model_dump(mode="json"),
+            "carried": dict(self.carried),
         }
 
     @classmethod
@@ -120,19 +112,23 @@ class Request:
         return resolve_parameters(self.operation, self.parameters.fusion)
 
 
-def normalised(state: CanvasRAGState, parameters: Parameters) -> Request:
+def normalised(
+    state: CanvasRAGState, parameters: Parameters, complete: Complete = lambda query, turns: Completed(query)
+) -> Request:
     """The request that the caller's keys make.
 
     Args:
         state: see ``CanvasRAGState``.
         parameters: in effect for this call.
+        complete: completes a question from the turns before it.
 
     Raises:
         InputError: no question, an unknown operation, a date or filter that cannot be read, a dataset without a name, a user without an id.
     """
     query, as_message = question_of(state)
     messages = state.get("messages") or []
-    question = completed(query, messages)
+    whole = complete(bounded(query), earlier_turns(query, messages))
+    question = bounded(whole.question)
     # The source document's default is for callers of the graph; who only writes a message has chosen nothing.
     default = AUTO if as_message else DEFAULT_OPERATION
     operation, reason = _operation(state.get("operation") or default, question)
@@ -153,6 +149,7 @@ def normalised(state: CanvasRAGState, parameters: Parameters) -> Request:
         user_id=_user_of(state),
         started=time.time(),
         parameters=parameters,
+        carried=whole.carried,
     )
 
 
@@ -203,35 +200,21 @@ def question_of(state: CanvasRAGState) -> tuple[str, bool]:
     return query, as_message
 
 
-def completed(query: str, messages: Sequence[AnyMessage]) -> str:
-    """The question; if it depends on the previous question, both; bounded.
-
-    Earlier questions are added in turn, up to MOST_EARLIER.
-    """
-    query = bounded(query)
-    if not leans_on_context(query):
-        return query
-    read = [query]
-    earlier = [text for text in human_texts(messages) if bounded(text).strip() != query.strip()]
-    for text in reversed(earlier[-MOST_EARLIER:]):
-        read.insert(0, text)
-        if not points_back(text):
-            break
-    return bounded(" ".join(read))
+def earlier_turns(query: str, messages: Sequence[AnyMessage]) -> list[Turn]:
+    """The questions of a conversation with their answers, in order, without the question that is asked now."""
+    turns: list[Turn] = []
+    for message in messages:
+        if isinstance(message, HumanMessage):
+            turns.append(Turn(bounded(str(message.text))))
+        elif isinstance(message, AIMessage) and turns:
+            turns[-1] = replace(turns[-1], answer=str(message.text))
+    return turns[:-1] if turns and turns[-1].question.strip() == bounded(query).strip() else turns
 
 
 def bounded(text: str) -> str:
     """Beginning and end of a text of more than MAX_CHARACTERS."""
     half = MAX_CHARACTERS // 2
     return text if len(text) <= MAX_CHARACTERS else f"{text[:half]} {text[-half:]}"
-
-
-def leans_on_context(query: str) -> bool:
-    """Whether a question points back or says too little alone; "what is withering" does neither."""
-    if points_back(query):
-        return True
-    own = [token for token in content_tokens(query) if token not in STOPWORDS]
-    return len(own) < FOLLOW_UP_TERMS and not (own and _DEFINES.match(query))
 
 
 def last_heard(messages: Sequence[AnyMessage]) -> str | None:

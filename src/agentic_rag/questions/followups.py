@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
 from agentic_rag.dates.reading import DatedText, read_spans
+from agentic_rag.questions.comparisons import extreme
 from agentic_rag.questions.question import Question
+from agentic_rag.questions.reading import asks_many
 from agentic_rag.questions.words import Span
 from agentic_rag.text import STOPWORDS, content_tokens, points_back
 
@@ -65,6 +67,9 @@ _DAY_SHIFT = re.compile(
     r"\b(?:the )?(?P<word>day|week|month|year) (?P<way>after|before)\b|\b(?:the )?(?P<next>next|following|previous) day\b|(?P<han>第二天|后一天|次日|前一天)",
     re.IGNORECASE,
 )
+_AMONG = re.compile(
+    r"\b(?:of|among|from) (?:them|those|these)\b|\bwhich ones?\b|其中|哪个|davon", re.IGNORECASE
+)
 _PERSON = re.compile(r"\b(?:he|him|his|she|her)\b|[他她]", re.IGNORECASE)
 
 
@@ -93,6 +98,8 @@ def _completed(query: str, before: Turn, names: Names, is_kind: KindOf, today: d
     days = _days(before.question, today)
     if shifted := _shifted(query, before.question, days):
         return shifted
+    if asks_many(before.question) and (_AMONG.search(query) or extreme(query.casefold())):
+        return Completed(f"{before.question.rstrip('?？ ')}, {query}", {"selection": before.question})
     own = _own_terms(query)
     named = names(query)
     bare = _bare_thing(query)

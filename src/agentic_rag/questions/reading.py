@@ -549,6 +549,11 @@ class _Reader:
         return key, extreme.largest
 
 
+def asks_many(question: str) -> bool:
+    """Whether the words of a question ask for several notes or things."""
+    return _MANY.search(question.casefold()) is not None
+
+
 def _places(words: Sequence[Word]) -> tuple[tuple[int, int], ...]:
     return tuple((word.start, word.end) for word in words)
 

@@ -10,10 +10,11 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from agentic_rag.domain.filters import Comparison
+from agentic_rag.domain.filters import Comparison, matches
 from agentic_rag.domain.notes import Note
 from agentic_rag.notes.catalogue import Key, Snapshot
 from agentic_rag.questions.words import Likeness, Span, Words, longest_first, parts
+from agentic_rag.text import STOPWORDS
 
 ClassKind = Literal["folder", "category", "tag", "title"]
 MAX_VALUE_WORDS = 6
@@ -88,6 +89,23 @@ class Vocabulary:
             (self.titles[name], place) for name, place in _met(words, self._longest["titles"], LIKENESSES[:1])
         ]
 
+    def titles_written_in(self, text: str) -> list[tuple[str, Span]]:
+        """The titles of the notes that a text names, each with its place; titles that are words for a class of notes, or
+        everyday words, are left out."""
+        words = Words.of(text)
+        classes = {parts(one.name) for one in self.classes}
+        met = _met(words, self._longest["titles"], LIKENESSES[:1])
+        named = [(name, place) for name, place in met if parts(name) not in classes and not _is_word(name)]
+        return [(text[place.start : place.end], place) for _, place in named]
+
+    def is_kind(self, title: str, word: str) -> bool:
+        """Whether the note of a title belongs to the class that a word names."""
+        note = self.titles.get(title.casefold())
+        if note is None:
+            return False
+        facts = note.facts()
+        return any(parts(one.name) == parts(word) and matches(one.condition, facts) for one in self.classes)
+
     def values_in(self, words: Words, *, slips: bool) -> list[tuple[Sequence[Value], Span]]:
         """The values that a question names, the longest name of each place."""
         likenesses = LIKENESSES if slips else LIKENESSES[:2]
@@ -145,6 +163,11 @@ def _vocabulary(snapshot: Snapshot) -> Vocabulary:
         "keys": longest_first([*keys, *row_keys]),
     }
     return Vocabulary(snapshot, classes, keys, row_keys, named, titles, longest)
+
+
+def _is_word(name: str) -> bool:
+    """Whether a name is one everyday word, as which a question means it."""
+    return len(parts(name)) == 1 and name in STOPWORDS
 
 
 def _is_name(title: str) -> bool:

@@ -110,7 +110,7 @@ _CAMEL = regex.compile(r"(?<=[a-z])(?=[A-Z])")
 
 def _spaced(name: str) -> str:
     """``totalPages`` as two words."""
-    return _CAMEL.sub(" ", name)
+    return str(_CAMEL.sub(" ", name))
 
 
 @lru_cache(maxsize=65_536)
@@ -121,7 +121,8 @@ def stem(word: str) -> str:
         return known
     if _CJK.search(word) is not None:
         return word
-    return next(reversed(tokens(word)), word)
+    terms: Sequence[str] = tokens(word)
+    return terms[-1] if terms else word
 
 
 _IRREGULAR = {
