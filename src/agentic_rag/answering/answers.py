@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agentic_rag.answering.composing import Line, composed, of_notes
-from agentic_rag.answering.evidence import SourceNote, note_of_chunks, scored, source_notes
+from agentic_rag.answering.composing import Composed, Line, composed, of_notes
+from agentic_rag.answering.evidence import Candidate, note_of_chunks, scored, source_notes, support
 from agentic_rag.domain import Chunk
-from agentic_rag.questions.question import Question
+from agentic_rag.questions.question import Question, Term
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import script
 
@@ -25,6 +25,8 @@ class Evidence:
     """Lines of the answer in order; a line without ``document_id`` is a heading and is not cited."""
     reason: str | None = None
     """Why there are none."""
+    support: Mapping[str, float] = field(default_factory=dict)
+    """How far the lines express each specific term of the question, in [0, 1]."""
 
 
 def from_passages(
@@ -36,8 +38,39 @@ def from_passages(
 ) -> Evidence:
     """The lines that answer from the notes of the results."""
     notes = source_notes(results, relevance, documents)
-    lines = composed(question, scored(question, notes, likeness))
-    return Evidence(tuple(line.to_dict() for line in lines))
+    candidates = scored(question, notes, likeness)
+    answer = composed(question, candidates)
+    return _supported(question, answer)
+
+
+MISSING = 0.15
+"""Level up to which a term of the question is not expressed."""
+UNSUPPORTED = 0.3
+"""Share of the question's terms, by weight, from which an answer that lacks them is none."""
+CONTEXT = 0.5
+"""Weight of a term that only says what the question is about, and not what it asks of it."""
+
+
+def _supported(question: Question, answer: Composed) -> Evidence:
+    """The answer, unless it lacks a name of the question, or much of what it asks."""
+    levels = support(question, answer.basis)
+    missing = [term for term in question.terms if levels.get(term.token, 1.0) <= MISSING]
+    weights = {
+        term.token: CONTEXT if _is_context(term, answer.basis) else 1.0
+        for term in question.terms
+        if not term.is_generic
+    }
+    lacking = sum(weights[term.token] for term in missing)
+    total = sum(weights.values())
+    if missing and (any(term.is_name for term in missing) or lacking >= UNSUPPORTED * total):
+        words = ", ".join(question.text[term.start : term.end] for term in missing)
+        return Evidence(reason=f"the notes that are nearest do not speak of: {words}", support=levels)
+    return Evidence(tuple(line.to_dict() for line in answer.lines), support=levels)
+
+
+def _is_context(term: Term, basis: Sequence[Candidate]) -> bool:
+    """Whether a term stands above the units, and not in them."""
+    return any(max(one.above.get(term.token, 0.0), one.near.get(term.token, 0.0)) >= 0.5 for one in basis)
 
 
 def from_selection(
@@ -110,21 +143,23 @@ def from_days(
     ]
     places = [tuple(place) for place in selection["query"]["residual"]]
     left = tuple(t for t in question.terms if any(a < t.end and t.start < b for a, b in places))
-    lines = _day_lines(replace(question, terms=left) if left else None, notes, likeness)
-    if not lines:
-        words = " ".join(question.text[a:b] for a, b in places)
-        return Evidence(reason=f"no note of that time says anything about: {words}")
-    return Evidence(tuple(line.to_dict() for line in lines))
-
-
-def _day_lines(
-    rest: Question | None, notes: Sequence[SourceNote], likeness: TermLikeness | None
-) -> list[Line]:
+    rest = replace(question, terms=left) if left else None
     if rest is None:
-        return of_notes(notes)
-    candidates = [one for one in scored(rest, notes, likeness) if one.own or one.near]
-    if not candidates:
-        return []
-    if len(notes) <= 2:
-        return composed(rest, candidates)
-    return of_notes(notes, candidates)
+        return Evidence(tuple(line.to_dict() for line in of_notes(notes).lines))
+    candidates = [
+        one
+        for one in scored(rest, notes, likeness)
+        if max([0.0, *one.own.values(), *one.near.values()]) > MISSING
+    ]
+    if len(notes) <= FEW_DAYS:
+        answer = _supported(rest, composed(rest, candidates))
+    else:
+        answer = _supported(rest, of_notes(notes, candidates))
+    if answer.lines:
+        return answer
+    words = " ".join(question.text[a:b] for a, b in places)
+    return Evidence(reason=f"no note of that time says anything about: {words}", support=answer.support)
+
+
+FEW_DAYS = 2
+"""Notes up to which a span is answered as one; more are answered a line each."""

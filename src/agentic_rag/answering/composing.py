@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,13 +11,17 @@ from agentic_rag.answering.evidence import Candidate, SourceNote
 from agentic_rag.notes.units import Unit
 from agentic_rag.questions.question import Question
 
-NEAR_TIE = 0.12
+NEAR_TIE = 0.08
 """Units this near to the best one answer beside it."""
 MAX_UNITS = 3
 MAX_LINES = 30
 """Entries of a list, or steps, that are shown."""
 SECTION = 3
 """Sentences of a section that are shown where its heading is asked for."""
+CLEAR = 0.5
+"""Level from which a unit counts as speaking of a term."""
+SHORT = 3
+"""Words up to which a sentence is shown with the ones beside it: it says nothing alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,63 +54,104 @@ class Line:
         }
 
 
-def composed(question: Question, candidates: Sequence[Candidate]) -> list[Line]:
-    """The lines of the answer; none where there is no unit.
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """An answer, and the units that it stands on."""
+
+    lines: tuple[Line, ...] = ()
+    basis: tuple[Candidate, ...] = ()
+
+
+def composed(question: Question, candidates: Sequence[Candidate]) -> Composed:
+    """The answer in the form that the question asks for; nothing where there is no unit.
 
     Args:
         question: as it was read.
         candidates: best first.
     """
     if not candidates:
-        return []
-    if question.form == "howto" and (steps := _steps(question, candidates)):
-        return steps
-    if question.form == "compare":
-        return _both(question, candidates)
-    best = candidates[0]
-    if question.form == "list" and (listed := _whole_list(best)):
-        return listed
-    if not _adds(best) and not question.wants:
-        return _section(best)
+        return Composed()
+    for form in (_steps, _both, _definition, _listed, _headed):
+        answer = form(question, candidates)
+        if answer is not None:
+            return answer
     return _pointed(question, candidates)
-
-
-def _adds(one: Candidate) -> bool:
-    """Whether the unit's own words express a term better than what stands above it."""
-    return any(
-        value > max(one.near.get(term, 0.0), one.above.get(term, 0.0)) for term, value in one.own.items()
-    )
 
 
 def _line(unit: Unit, note: SourceNote, text: str | None = None) -> Line:
     return Line(unit.shown() if text is None else text, note, unit.start, unit.end, unit.headings)
 
 
-def _block(units: Sequence[Unit], note: SourceNote, texts: Sequence[str]) -> list[Line]:
+def _block(units: Sequence[Unit], note: SourceNote, texts: Sequence[str]) -> tuple[Line, ...]:
     """Lines of one block, which is cited as a whole."""
     start, end = units[0].start, max(unit.end for unit in units)
-    return [Line(text, note, start, end, units[0].headings) for text in texts[:MAX_LINES]]
+    return tuple(Line(text, note, start, end, units[0].headings) for text in texts[:MAX_LINES])
 
 
-def _steps(question: Question, candidates: Sequence[Candidate]) -> list[Line]:
-    """The steps of the best note, in order: the ordered list, else the longest list, of its best section."""
-    note = candidates[0].note
-    support: dict[int, float] = {}
-    size: dict[int, int] = {}
-    for one in candidates:
-        if one.note is note and one.unit.kind in ("step", "item", "task"):
-            block = one.unit.block
-            value = len(one.near) + 0.5 * len(one.own) + 1.5 * (one.unit.kind == "step")
-            support[block] = max(support.get(block, 0.0), value)
-            size[block] = size.get(block, 0) + 1
-    if not support:
-        return []
-    best = max(support, key=lambda block: (support[block], size[block], -block))
-    units = [unit for unit in note.reading.units if unit.block == best]
-    return _block(units, note, _numbered(units))
+def _clear(levels: dict[str, float] | Any) -> set[str]:
+    return {term for term, level in levels.items() if level >= CLEAR}
 
 
-def _numbered(units: Sequence[Unit]) -> list[str]:
+_NUMBERED = re.compile(
+    r"^(?:(?:step|schritt)\s*)?\d{1,2}[.):：、]?\s|^第?[一二三四五六七八九十]+[、.步]", re.IGNORECASE
+)
+
+
+def _steps(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+    """The steps of the best note, in order: an ordered list, the longest list of its best section, or the sections
+    whose headings are numbered."""
+    if question.form != "howto":
+        return None
+    best = candidates[0]
+    own = _clear(best.own)
+    if len(own) == len(question.terms) and best.unit.key is not None:
+        return Composed((_line(best.unit, best.note),), (best,))
+    note = best.note
+    blocks = _blocks(note, [one for one in candidates if one.note is note])
+    headed = _numbered_sections(question, candidates, note)
+    if headed is not None and (not blocks or headed[0] >= blocks[0][0]):
+        return Composed(headed[1], (best,))
+    if not blocks or blocks[0][0] <= 0:
+        return None
+    _, units = blocks[0]
+    first = next(one for one in candidates if one.note is note and one.unit in units)
+    return Composed(_block(units, note, _enumerated(units)), (first, best))
+
+
+def _blocks(note: SourceNote, candidates: Sequence[Candidate]) -> list[tuple[float, list[Unit]]]:
+    """Lists of a note by how well they fit as steps, best first."""
+    matches = {(one.unit.start, one.unit.end): one for one in candidates}
+    groups: dict[int, list[Unit]] = {}
+    for unit in note.reading.units:
+        if unit.kind in ("step", "item", "task"):
+            groups.setdefault(unit.block, []).append(unit)
+    ranked = []
+    for block, units in groups.items():
+        of_it = [matches[unit.start, unit.end] for unit in units if (unit.start, unit.end) in matches]
+        if len(units) < 2 or not of_it:
+            continue
+        above = max(len(_clear(one.near)) for one in of_it)
+        inside = len(set().union(*(_clear(one.own) for one in of_it)))
+        ordered = sum(unit.kind == "step" for unit in units) / len(units)
+        named = bool(_INSTRUCTIONS.search(" ".join(units[0].headings[-1:]) + " " + (units[0].lead or "")))
+        verbs = sum(len(unit.text) > 25 or unit.text[:1].isupper() for unit in units) / len(units)
+        ranked.append(
+            (
+                2.0 * above + 0.5 * inside + 1.5 * ordered + 2.0 * named + verbs + 0.02 * min(len(units), 20),
+                -block,
+                units,
+            )
+        )
+    return [(value, units) for value, _, units in sorted(ranked, key=lambda one: one[:2], reverse=True)]
+
+
+_INSTRUCTIONS = re.compile(
+    r"instructions?|directions?|steps?|method|procedure|preparation|how to|操作|步骤|做法|方法|流程|制作|zubereitung|anleitung",
+    re.IGNORECASE,
+)
+
+
+def _enumerated(units: Sequence[Unit]) -> list[str]:
     texts, count = [], 0
     for unit in units:
         if unit.depth == 0:
@@ -116,63 +162,154 @@ def _numbered(units: Sequence[Unit]) -> list[str]:
     return texts
 
 
-def _whole_list(best: Candidate) -> list[Line]:
-    units = [unit for unit in best.note.reading.units if unit.block == best.unit.block]
-    if best.unit.kind not in ("item", "task", "step") or len(units) < 2:
-        return []
-    texts = [f"{'  ' * unit.depth}- {_state(unit)}{unit.own()}" for unit in units]
-    return _block(units, best.note, texts)
+def _numbered_sections(
+    question: Question, candidates: Sequence[Candidate], note: SourceNote
+) -> tuple[float, tuple[Line, ...]] | None:
+    """Numbered headings below the heading that is asked for, each with its first sentence."""
+    sections: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for path in note.reading.headings:
+        if _NUMBERED.match(path[-1]):
+            sections.setdefault(path[:-1], []).append(path)
+    best: tuple[float, tuple[Line, ...]] | None = None
+    for parent, paths in sections.items():
+        if len(paths) < 2:
+            continue
+        of_it = [one for one in candidates if one.note is note and one.unit.headings[: len(parent)] == parent]
+        words = max((len(_clear(one.above) | _clear(one.near)) for one in of_it), default=0)
+        value = 2.0 * words + 2.0
+        if best is None or value > best[0]:
+            lines = []
+            for path in paths[:MAX_LINES]:
+                start, end = note.reading.headings[path]
+                lines.append(Line(path[-1], note, start, end, path[:-1]))
+            best = value, tuple(lines)
+    return best
 
 
-def _state(unit: Unit) -> str:
-    shown = unit.shown()
-    return f"{shown.split(' ', 1)[0]} " if unit.state is not None else ""
-
-
-def _section(best: Candidate) -> list[Line]:
-    """What stands under the heading that is asked for."""
-    if listed := _whole_list(best):
-        return listed
-    units = [u for u in best.note.reading.units if u.headings == best.unit.headings and u.kind != "property"]
-    units = units or [best.unit]
-    if units[0].kind == "code":
-        units = units[:1]
-    return [_line(unit, best.note) for unit in units[:SECTION]]
-
-
-def _both(question: Question, candidates: Sequence[Candidate]) -> list[Line]:
-    """The best unit of each of the two notes or sections that are compared."""
-    lines: list[Line] = []
+def _both(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+    """The best unit of each of the two things that are compared."""
+    if question.form != "compare":
+        return None
+    names = [term.token for term in question.terms if term.is_name] or [t.token for t in question.terms]
+    chosen: list[Candidate] = []
     covered: set[str] = set()
+    others = {term.token for term in question.terms} - set(names)
     for one in candidates:
-        names = {term.token for term in question.terms if term.is_name}
-        matched = {term for term in names or {t.token for t in question.terms} if one.level(term) >= 0.5}
-        if matched - covered or not lines:
-            lines.append(_line(one.unit, one.note, _titled(one)))
+        matched = {term for term in names if one.level(term) >= CLEAR}
+        speaks = not others or any(one.level(term) >= CLEAR for term in others)
+        if matched - covered and (speaks or len(chosen) > 1):
+            chosen.append(one)
             covered |= matched
-        if len(lines) == 2:
+        if len(chosen) == 2:
             break
-    return lines
+    if not chosen:
+        return None
+    return Composed(tuple(_line(one.unit, one.note, _titled(one)) for one in chosen), tuple(chosen))
 
 
 def _titled(one: Candidate) -> str:
+    """The unit with its note's title before it, where it does not say it itself."""
     shown = one.unit.shown()
-    return shown if one.note.title.casefold() in shown.casefold() else f"{one.note.title}: {shown}"
+    title = one.note.title
+    return shown if not title or title.casefold() in shown.casefold() else f"{title}: {shown}"
 
 
-def _pointed(question: Question, candidates: Sequence[Candidate]) -> list[Line]:
+_IS = re.compile(
+    r"\b(?:is|are|was|were|means?|refers?|describes?|stands for)\b|是|指|叫|为|表示|即", re.IGNORECASE
+)
+
+
+def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+    """The unit that says what the thing is: its definition, the first sentence of its section, of its own note."""
+    if question.form != "definition" or not question.terms:
+        return None
+    terms = {term.token for term in question.terms}
+    for one in candidates[:40]:
+        unit = one.unit
+        if unit.kind not in ("sentence", "item", "step") or _clear(one.own) < terms:
+            continue
+        if unit.key is not None or _IS.search(unit.text[: 40 + sum(map(len, terms))]):
+            head = unit.key or unit.text[: _IS.search(unit.text).start()]  # type: ignore[union-attr]
+            if len(head) <= 30 + sum(map(len, terms)):
+                return Composed((_line(unit, one.note),), (one,))
+    return None
+
+
+def _listed(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+    """The whole list of the best unit, where things are asked for and its heading or lead answers the question."""
     best = candidates[0]
-    near = [
-        one
-        for one in candidates
-        if one.score >= best.score - NEAR_TIE and (one.note is best.note or set(one.own) >= set(best.own))
-    ]
-    chosen = near[:MAX_UNITS]
+    if question.form != "list" or best.unit.kind not in ("item", "task", "step"):
+        return None
+    units = [unit for unit in best.note.reading.units if unit.block == best.unit.block]
+    if len(units) < 2:
+        return None
+    if best.unit.parents:
+        units = [unit for unit in units if unit.parents[: len(best.unit.parents)] == best.unit.parents]
+    beyond = _clear(best.own) - _clear(best.near) - _clear(best.above)
+    if beyond and not best.unit.parents:
+        matched = [u for u in units if any(one.unit is u and _clear(one.own) >= beyond for one in candidates)]
+        units = matched or units
+    return Composed(_block(units, best.note, [_entry(unit) for unit in units]), (best,))
+
+
+def _entry(unit: Unit) -> str:
+    state = f"{unit.shown().split(' ', 1)[0]} " if unit.state is not None else ""
+    return f"{'  ' * unit.depth}- {state}{unit.own()}"
+
+
+def _headed(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+    """What stands under the heading that is asked for, where no unit says more than the heading."""
+    best = candidates[0]
+    if question.form == "topic" and best.unit.kind == "property":
+        return None
+    over = _clear(best.near) | _clear(best.above)
+    if _clear(best.own) - over or question.wants or not best.unit.headings:
+        return None
+    if not _clear(best.near) and best.unit.kind == "property":
+        return None
+    units = [u for u in best.note.reading.units if u.headings == best.unit.headings and u.kind != "property"]
+    if not units:
+        return None
+    first = units[0]
+    if first.kind in ("item", "task", "step"):
+        block = [unit for unit in units if unit.block == first.block]
+        return Composed(_block(block, best.note, [_entry(unit) for unit in block]), (best,))
+    if first.kind in ("code", "row"):
+        block = [unit for unit in units if unit.block == first.block]
+        return Composed(tuple(_line(unit, best.note) for unit in block[:MAX_LINES]), (best,))
+    return Composed(tuple(_line(unit, best.note) for unit in units[:SECTION]), (best,))
+
+
+def _pointed(question: Question, candidates: Sequence[Candidate]) -> Composed:
+    """The best unit, and those that say as much."""
+    best = candidates[0]
+    near = [one for one in candidates if one.score >= best.score - NEAR_TIE and _as_much(best, one)]
+    chosen = _spread(near[:MAX_UNITS])
     lines = []
     for one in chosen:
-        titled = one.unit.kind == "property" and not one.unit.headings
-        lines.append(_line(one.unit, one.note, _titled(one) if titled else None))
-    return lines
+        is_bare = one.unit.kind == "property" or len(one.unit.text.split()) <= SHORT
+        lines.append(_line(one.unit, one.note, _titled(one) if is_bare else None))
+    return Composed(tuple(lines), tuple(chosen))
+
+
+def _as_much(best: Candidate, one: Candidate) -> bool:
+    """Whether a unit expresses all that the best one does, in its own words as well."""
+    return one is best or (one.note is best.note and _clear(one.own) >= _clear(best.own))
+
+
+def _spread(chosen: Sequence[Candidate]) -> list[Candidate]:
+    """The units with the fields of the same record beside them: what was bought, and what was paid for it."""
+    units: list[Candidate] = []
+    for one in chosen:
+        record = [
+            other for other in one.note.reading.units if other.block == one.unit.block and other.kind == "property" and other.headings
+        ]  # fmt: skip
+        is_record = one.unit.kind == "property" and one.unit.headings and 1 < len(record) <= SHORT
+        members = record if is_record else [one.unit]
+        for unit in members:
+            if all(unit is not other.unit for other in units):
+                units.append(Candidate(unit, one.note, one.score, one.own, one.near, one.above))
+    return units
 
 
 DAY = 5
@@ -180,19 +317,19 @@ DAY = 5
 DAYS = 30
 
 
-def of_notes(notes: Sequence[SourceNote], candidates: Sequence[Candidate] = ()) -> list[Line]:
+def of_notes(notes: Sequence[SourceNote], candidates: Sequence[Candidate] = ()) -> Composed:
     """What each note says, by its date: the best unit where candidates are given, else its first statements."""
     ordered = sorted(notes, key=lambda note: (note.date or "", note.path))[:DAYS]
     each = max(1, DAY // max(1, len(ordered) // 2))
-    lines = []
+    lines: list[Line] = []
+    basis: list[Candidate] = []
     for note in ordered:
-        if candidates:
-            units = [one.unit for one in candidates if one.note is note][:1]
-        else:
-            units = _statements(note)[:each]
+        best = [one for one in candidates if one.note is note][:1]
+        basis += best
+        units = [one.unit for one in best] if candidates else _statements(note)[:each]
         several = len(ordered) > 1
         lines += [_line(unit, note, f"{note.title}: {unit.shown()}" if several else None) for unit in units]
-    return lines
+    return Composed(tuple(lines), tuple(basis))
 
 
 def _statements(note: SourceNote) -> list[Unit]:

@@ -277,9 +277,7 @@ def scored(
     return sorted(candidates, key=lambda one: (-one.score, one.note.order, one.unit.start))
 
 
-def support(
-    question: Question, chosen: Sequence[Candidate], everything: Sequence[Candidate]
-) -> dict[str, float]:
+def support(question: Question, chosen: Sequence[Candidate]) -> dict[str, float]:
     """How far the chosen units together express each specific term of the question, in [0, 1]."""
     return {
         term.token: max((one.level(term.token) for one in chosen), default=0.0)

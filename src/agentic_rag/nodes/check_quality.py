@@ -59,6 +59,9 @@ async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = 
             reasons = [selected.reason or f"a question about many notes: {state['selection']['reading']}"]
         elif decision == "answer":
             evidence = await _from_passages(request, results[:READ], relevance[:READ], engine)
+            if not evidence.lines:
+                decision = "abstain"
+                reasons.append(evidence.reason or "no unit of the notes answers")
     return {
         "quality": {
             "grade": grade,
