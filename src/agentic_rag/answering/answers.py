@@ -136,6 +136,8 @@ def from_days(
 ) -> Evidence:
     """What the notes of a day or span say of the rest of the question."""
     ids = list(dict.fromkeys(entry["document_id"] for entry in selection["entries"]))
+    named = [entry["document_id"] for entry in selection["entries"] if entry.get("named")]
+    ids = [one for one in ids if one in named] or ids
     notes = [
         replace(note_of_chunks(documents[one]), order=order)
         for order, one in enumerate(ids)
@@ -161,5 +163,7 @@ def from_days(
     return Evidence(reason=f"no note of that time says anything about: {words}", support=answer.support)
 
 
+SPOKEN = 0.5
+"""Level of some term that a unit of a day has to have."""
 FEW_DAYS = 2
 """Notes up to which a span is answered as one; more are answered a line each."""

@@ -71,7 +71,7 @@ def composed(question: Question, candidates: Sequence[Candidate]) -> Composed:
     """
     if not candidates:
         return Composed()
-    for form in (_steps, _both, _definition, _listed, _headed):
+    for form in (_steps, _both, _definition, _listed, _subheadings, _headed):
         answer = form(question, candidates)
         if answer is not None:
             return answer
@@ -180,8 +180,8 @@ def _numbered_sections(
         if best is None or value > best[0]:
             lines = []
             for path in paths[:MAX_LINES]:
-                start, end = note.reading.headings[path]
-                lines.append(Line(path[-1], note, start, end, path[:-1]))
+                place = _stripped(note, note.reading.headings[path])
+                lines.append(Line(path[-1], note, *place, path[:-1]))
             best = value, tuple(lines)
     return best
 
@@ -252,6 +252,31 @@ def _listed(question: Question, candidates: Sequence[Candidate]) -> Composed | N
     return Composed(_block(units, best.note, [_entry(unit) for unit in units]), (best,))
 
 
+def _subheadings(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+    """The headings below the one that is asked for, where things are asked for."""
+    best = candidates[0]
+    if question.form != "list":
+        return None
+    for depth in range(len(best.unit.headings), 0, -1):
+        path = best.unit.headings[:depth]
+        below = [one for one in best.note.reading.headings if one[:depth] == path and len(one) == depth + 1]
+        spoken = _clear(best.near) if depth == len(best.unit.headings) else _clear(best.above)
+        if len(below) >= 2 and spoken:
+            places = [best.note.reading.headings[one] for one in below]
+            lines = [
+                Line(f"- {one[-1]}", best.note, *_stripped(best.note, place), path)
+                for one, place in zip(below, places, strict=True)
+            ]
+            return Composed(tuple(lines[:MAX_LINES]), (best,))
+    return None
+
+
+def _stripped(note: SourceNote, place: tuple[int, int]) -> tuple[int, int]:
+    """A span without the white space behind it."""
+    start, end = place
+    return start, start + len(note.text(start, end).rstrip())
+
+
 def _entry(unit: Unit) -> str:
     state = f"{unit.shown().split(' ', 1)[0]} " if unit.state is not None else ""
     return f"{'  ' * unit.depth}- {state}{unit.own()}"
@@ -267,10 +292,12 @@ def _headed(question: Question, candidates: Sequence[Candidate]) -> Composed | N
         return None
     if not _clear(best.near) and best.unit.kind == "property":
         return None
-    units = [u for u in best.note.reading.units if u.headings == best.unit.headings and u.kind != "property"]
+    units = [u for u in best.note.reading.units if u.headings == best.unit.headings]
     if not units:
         return None
     first = units[0]
+    if first.kind == "property":
+        return Composed(tuple(_line(unit, best.note) for unit in units[:MAX_LINES]), (best,))
     if first.kind in ("item", "task", "step"):
         block = [unit for unit in units if unit.block == first.block]
         return Composed(_block(block, best.note, [_entry(unit) for unit in block]), (best,))

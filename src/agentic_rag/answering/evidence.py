@@ -42,6 +42,8 @@ KEY = 0.3
 FIT = 0.2
 PRIOR, ORDER = 0.3, 0.3
 """Weight of the passage's relevance, and of its note's place in the ranking (1 / place)."""
+LONG, LENGTH = 0.08, 150
+"""Taken from a unit longer than LENGTH code points, times ln of how much longer: many words match something."""
 ASKING = 0.35
 """Taken from a unit that is itself a question."""
 MAX_NOTE = 60_000
@@ -272,6 +274,7 @@ def scored(
         score += FIT * _fits(question, unit)
         score += KEY * (keys or {}).get(unit.key or "", 0.0) * (unit.kind == "property")
         score += PRIOR * _relevance(unit, note) + ORDER / (1 + note.order)
+        score -= LONG * math.log1p(max(0, len(unit.text) - LENGTH) / LENGTH)
         score -= ASKING * unit.text.rstrip().endswith(("?", "？"))
         candidates.append(Candidate(unit, note, score, own, near, above))
     return sorted(candidates, key=lambda one: (-one.score, one.note.order, one.unit.start))
@@ -364,9 +367,9 @@ def _similar(term: str, word: str) -> bool:
     if len(word) < 4 or not word.isascii() or word.isdigit() or abs(len(term) - len(word)) > 4:
         return False
     short, long = sorted((term, word), key=len)
-    if long.startswith(short) and len(short) >= 5:
-        return True
-    return len(short) >= 5 and term[0] == word[0] and fuzz.ratio(term, word) >= 80
+    if len(short) < 5 or term[0] != word[0]:
+        return False
+    return long.startswith(short) or fuzz.ratio(term, word) >= 80 or fuzz.ratio(term, word[: len(term)]) >= 83
 
 
 def _matched(variants: Mapping[str, Mapping[str, float]], words: frozenset[str]) -> dict[str, float]:

@@ -52,14 +52,14 @@ async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = 
         else:
             reasons.append(refusal)
     evidence = Evidence()
-    if request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
+    if _is_read_as_units(request):
         selected = await _from_selection(state, request, engine)
         if selected is not None:
             evidence, decision = selected, "answer" if selected.lines else "abstain"
             reasons = [selected.reason or f"a question about many notes: {state['selection']['reading']}"]
         elif decision == "answer":
             evidence = await _from_passages(request, results[:READ], relevance[:READ], engine)
-            if not evidence.lines:
+            if not evidence.lines and request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
                 decision = "abstain"
                 reasons.append(evidence.reason or "no unit of the notes answers")
     return {
@@ -71,6 +71,16 @@ async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = 
         },
         "units": list(evidence.lines),
     }
+
+
+def _is_read_as_units(request: Request) -> bool:
+    """Whether units answer: where a passage is asked for, and where two things are compared and nobody named the
+    operation."""
+    if request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
+        return True
+    is_chosen = request.operation_reason is not None
+    compares = is_chosen and request.operation is CanvasOperation.CONCEPT_RELATION
+    return compares and Question.of(request.question).form == "compare"
 
 
 async def _from_selection(

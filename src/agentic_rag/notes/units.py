@@ -26,6 +26,8 @@ from agentic_rag.text.sentences import split_sentences
 UnitKind = Literal["sentence", "item", "step", "task", "row", "property", "code"]
 MAX_ITEM = 400
 """Code points up to which an item of a list is one unit; a longer one is divided into sentences."""
+MAX_TITLE = 60
+"""Code points of a line without a full stop that stands as a title over the list below it."""
 MAX_UNITS = 20_000
 """Units of one note; what comes after them is not read."""
 STATES = {" ": "☐", "x": "☑", "X": "☑", "/": "◐", "-": "☒"}
@@ -510,7 +512,7 @@ class _Reader:
 
     def _sentences(self, start: int, end: int, frame: Unit) -> Iterator[Unit]:
         """Sentences of running text; a last one that asks, or ends in a colon, leads the next block."""
-        lead, shown = self._lead, ""
+        lead, shown, a = self._lead, "", 0
         for a, b in split_sentences(self._masked[start:end]):
             written = self._masked[start + a : start + b]
             begin = start + b - len(written.lstrip(" \t>"))
@@ -525,7 +527,8 @@ class _Reader:
             )
             yield unit if _leads(shown) else self._defined(unit, written)
         if frame.kind == "sentence":
-            self._lead = shown if _leads(shown) else None
+            is_title = len(shown) <= MAX_TITLE and shown[-1:].isalnum() and a == 0
+            self._lead = shown if _leads(shown) or (shown and is_title) else None
 
     def _fields(self, start: int, end: int) -> tuple[InlineField, ...]:
         """Named values in a span of the note."""

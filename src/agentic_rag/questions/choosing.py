@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any
 
+from agentic_rag.dates.names import date_in_name
 from agentic_rag.domain.filters import Expression, matches
 from agentic_rag.domain.notes import Field, Note, Row
 from agentic_rag.notes.units import STATES
@@ -66,7 +68,18 @@ def _of_note(query: Query, note: Note) -> Entry:
     return Entry(
         note.document_id, note.path, note.title, note.url, f"{title} — {shown}" if shown else title,
         None if span is None else span[0], None if span is None else span[1], value=value,
+        named=_is_called_by_day(note),
     )  # fmt: skip
+
+
+_OF_ITSELF = frozenset({"date", "day", "when", "start", "日期"})
+
+
+def _is_called_by_day(note: Note) -> bool:
+    """Whether a note is of its day, and not merely written on it."""
+    if date_in_name(note.title) is not None or date_in_name(PurePosixPath(note.path).stem) is not None:
+        return True
+    return any(field.key.casefold() in _OF_ITSELF and field.value for field in note.fields)
 
 
 def _shown(value: Any) -> str:

@@ -125,7 +125,7 @@ def _own_terms(query: str) -> list[str]:
 def _bare_thing(query: str) -> str | None:
     """The thing of a question that names one and asks nothing: "and New World?", 那可乐呢？"""
     match = _BARE.match(query)
-    if match is None or not match["thing"].strip() or _PRONOUN.fullmatch(match["thing"].strip()):
+    if match is None or not match["thing"].strip() or _PRONOUN.search(match["thing"]):
         return None
     thing = match["thing"].strip(" ,，")
     while (shorter := _ARTICLE.sub("", thing)) != thing:
@@ -157,9 +157,13 @@ def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[st
     chosen = proper or [term for term in terms if not term.is_generic]
     if not chosen:
         return None
-    if not proper and len(chosen) > 1:
-        chosen = chosen[-1:] if Question.of(question).script != "cjk" else chosen
-    span = Span(chosen[0].start, chosen[-1].end)
+    if not proper and len(chosen) > 1 and Question.of(question).script != "cjk":
+        chosen = chosen[-1:]
+    last = chosen[-1].end
+    for term in terms:  # a name goes on in the words right after it: "Japan trip"
+        if proper and term.start == last + 1 and question[last] in " -":
+            last = term.end
+    span = Span(chosen[0].start, last)
     return question[span.start : span.end], span
 
 
@@ -173,6 +177,8 @@ def _with_subject(
 ) -> Completed:
     """The question about the thing of the conversation."""
     thing = _thing(query, pronoun, before, names, is_kind, days)
+    if days and pronoun is None and _own_terms(query) and not _names_one(before.question, names):
+        thing = None  # the day is what the two have in common
     carried: dict[str, str] = {}
     text = query
     if thing is not None:
@@ -194,6 +200,12 @@ def _with_subject(
     if not carried:
         return Completed(f"{before.question.rstrip('?？ ')} {query}", {"question": before.question})
     return Completed(text, carried)
+
+
+def _names_one(question: str, names: Names) -> bool:
+    return bool(names(question)) or any(
+        term.is_name and term.token.isalpha() for term in Question.of(question).terms
+    )
 
 
 def _thing(

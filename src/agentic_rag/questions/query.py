@@ -139,6 +139,8 @@ class Entry:
     headings: tuple[str, ...] = ()
     value: Any = None
     """Of the property that orders the entries."""
+    named: bool = False
+    """Whether the note is called by its day, or states it as its own: a journal, a meeting, a trip."""
 
 
 @dataclass(frozen=True, slots=True)

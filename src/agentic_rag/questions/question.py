@@ -62,6 +62,11 @@ _DEFINITION = _any(
     r"什么是|是什么|什么意思|是谁|介绍一?下|指什么|解释",
     r"^\s*(?:was|wer) (?:ist|sind|war|bedeutet)\b",
 )
+_THING = _any(
+    r"^\s*(?:and )?what(?:'s|’s| is| are) (?!the\b|my\b|your\b|our\b|his\b|her\b|their\b|its\b|in\b|on\b|left\b|still\b|there\b)(?:(?!['’]s\b| of\b| for\b| in\b)[^?]){1,40}\??\s*$",
+    r"^\s*什么是[^?？]{1,20}[?？]?\s*$",
+)
+"""Asks what a thing is, by its name alone."""
 _LIST = _any(
     r"\b(?:which|what) (?:\w+ ){0,2}?\w+s\b|\blist\b|\ball (?:the |my |of )?\w+s?\b|\bnames? (?:of|all)\b|\bwhat else\b|\bwho all\b",
     r"\bwhat (?:do|did|does) (?:i|we) (?:need|have|want|spend|buy|pack|write|do)\b|\bwhat(?:'s|’s| is) (?:on|in) (?:the|my)\b|\bingredients?\b",
@@ -87,7 +92,7 @@ _FIRST_WORD = re.compile(r"^\W*[\w'’]+")
 _GENERIC = frozenset(
     "anyth anyon someth someon thing kind sort way exact actual current usual also still ever again alreadi get got need want like come came"
     " put let say said call name list give do happen first last next new good best main import note one two question answer detail info inform"
-    " exampl possibl someon peopl time use".split()
+    " exampl possibl someon peopl time use go went gone do did done".split()
 )
 """Stems too general to be missed in an answer. They count where they occur."""
 
@@ -143,7 +148,7 @@ def _terms(text: str) -> tuple[Term, ...]:
 
 
 def _form(text: str) -> Form:
-    for form, pattern in (("compare", _COMPARE), ("howto", _HOWTO)):
+    for form, pattern in (("compare", _COMPARE), ("howto", _HOWTO), ("definition", _THING)):
         if pattern.search(text):
             return form  # type: ignore[return-value]
     listed = _LIST.search(text)

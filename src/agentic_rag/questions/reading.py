@@ -19,7 +19,7 @@ Nearest = Callable[[str, Sequence[str]], Awaitable[Mapping[str, float]]]
 """How near each name comes to a text by the embedding model: cosines by name."""
 
 _MANY = re.compile(
-    r"^\W*(?:and\s+)?(?:which|list|show|find|give|name|count|all|any|every|how many|what (?:are|were)\b|what (?!is\b|was\b|does\b|has\b)\w+s\b|notes?\b|welche|alle|wie viele)"
+    r"^\W*(?:and\s+)?(?:wh?ich|list|show|find|give|name|count|all|any|every|how many|what (?:are|were)\b|what (?!is\b|was\b|does\b|has\b)\w+s\b|notes?\b|welche|alle|wie viele)"
     r"|\bwhich of\b|\bhow many\b|\b(?:list|show)(?: me)?\b|\btagged\b|\bnotes (?:with|about|in|from|tagged|rated)\b"
     r"|哪些|哪几|有哪|多少[个本部篇款种道首只张条]|几[个本部篇款种道首只张条]|所有|列出|全部|都有|统计",
     re.IGNORECASE,
@@ -53,7 +53,7 @@ _MONEY = frozenset("$ € £ ¥ ￥ dollar dollars euro euros pound pounds usd e
 GENERIC = STOPWORDS | frozenset(
     "note notes page pages file files thing things one ones item items list lists show shows give find name names called have has got my our all any"
     " every many much count number total please tell me which what do did does is are was were still want would like also yet ever already been rate"
-    " rated rating score scored tagged tag tags with about kind kinds type types that those belong belongs there here in on at by of for from to and or"
+    " rated score scored tagged tag tags with about kind kinds type types that those belong belongs there here in on at by of for from to and or"
     " how when where who know keep kept write wrote written vault notebook read day days date dates make made"
     " 笔记 我 我的 有 的 是 哪些 哪个 列出 所有 全部 多少 几个 吗 呢 里 中 在 了 和 都 篇 个 本".split()
 )
@@ -414,6 +414,10 @@ class _Reader:
         if named:
             key, place = min(named, key=lambda pair: abs(pair[1].start - one.span.start))
             return key, place
+        beside = self._beside(one.span)
+        partly = [key for key in keys if beside & set(parts(key))]
+        if len(partly) == 1:
+            return partly[0], None
         if one.unit:
             unit = stem(one.unit.casefold())
             for key in keys:
@@ -431,6 +435,11 @@ class _Reader:
         about = "price" if one.unit.casefold() in _MONEY else self._text
         near = await self._nearest(about, list(keys))
         return max(near, key=lambda name: near[name]), None
+
+    def _beside(self, span: Span) -> set[str]:
+        """The stems of the two words before a number."""
+        before = [word for word in self._parse.words.words if word.end <= span.start]
+        return {word.stem for word in before[-2:] if word.text not in STOPWORDS}
 
     def _booleans(self) -> None:
         """A yes/no property that the question names: "which shows would I rewatch?"."""

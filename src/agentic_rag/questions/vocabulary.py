@@ -27,7 +27,22 @@ _LINKS = re.compile(r"\[\[[^\[\]]+\]\]")
 _CATEGORY_KEYS = frozenset(
     {"category", "categories", "type", "types", "kind", "class", "classes", "分类", "类型", "类别"}
 )
-_SILENT = frozenset({"aliases", "alias", "cssclasses", "cssclass", "url", "source", "cover", "description"})
+_SILENT = frozenset(
+    {
+        "title",
+        "name",
+        "标题",
+        "名称",
+        "aliases",
+        "alias",
+        "cssclasses",
+        "cssclass",
+        "url",
+        "source",
+        "cover",
+        "description",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

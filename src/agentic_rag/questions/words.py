@@ -15,7 +15,7 @@ from agentic_rag.text import CJK, folded, simplified, tokens
 _WORD = regex.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_]+)?")
 _CJK = regex.compile(rf"[{CJK}]")
 Likeness = Literal["stem", "beginning", "slip"]
-SLIP = 82
+SLIP = 80
 """Likeness of two words, in percent, from which one is a slip of the pen for the other."""
 
 
@@ -76,12 +76,17 @@ class Words:
         if any(_CJK.search(part) for part in wanted):
             place = self.text.find(simplified(folded(name)).casefold().strip())
             return None if place < 0 else Span(place, place + len(name.strip()))
-        stems = [word.stem for word in self.words]
-        for first in range(len(stems) - len(wanted) + 1):
-            row = self.words[first : first + len(wanted)]
+        words = self.words
+        if len(wanted) > 1:  # "would I rewatch" names the property "Would rewatch"
+            words = tuple(word for word in words if word.text not in _BETWEEN or word.stem in wanted)
+        for first in range(len(words) - len(wanted) + 1):
+            row = words[first : first + len(wanted)]
             if all(_same(word, part, likeness) for word, part in zip(row, wanted, strict=True)):
                 return Span(row[0].start, row[-1].end)
         return None
+
+
+_BETWEEN = frozenset("i we you my our the a an".split())
 
 
 def _same(word: Word, part: str, likeness: Likeness) -> bool:
@@ -141,8 +146,22 @@ def uncovered(words: Words, spans: Iterable[Span], generic: frozenset[str]) -> l
         for word in words.words
         if word.stem not in generic
         and word.text not in generic
+        and not _is_slip_of(word.text, generic)
         and not any(Span(word.start, word.end).overlaps(span) for span in covered)
     ]
+
+
+@lru_cache(maxsize=4096)
+def _is_slip_of(word: str, generic: frozenset[str]) -> bool:
+    """Whether a short word is a misspelled generic one: ``wich``, ``ar``."""
+    return (
+        word.isascii()
+        and len(word) <= 5
+        and any(
+            abs(len(one) - len(word)) == 1 and one.isascii() and len(one) > 2 and fuzz.ratio(word, one) >= 80
+            for one in generic
+        )
+    )
 
 
 def longest_first(names: Iterable[str]) -> Sequence[str]:
