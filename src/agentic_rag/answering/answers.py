@@ -28,6 +28,11 @@ class Evidence:
     support: Mapping[str, float] = field(default_factory=dict)
     """How far the lines express each specific term of the question, in [0, 1]."""
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the lines express every specific term."""
+        return bool(self.support) and min(self.support.values()) >= FULL
+
 
 def from_passages(
     question: Question,
@@ -38,11 +43,15 @@ def from_passages(
 ) -> Evidence:
     """The lines that answer from the notes of the results."""
     notes = source_notes(results, relevance, documents)
+    if likeness is not None:
+        question = question.in_pieces(likeness.spans)
     candidates = scored(question, notes, likeness)
     answer = composed(question, candidates)
     return _supported(question, answer)
 
 
+FULL = 0.5
+"""Level from which a term of the question is expressed."""
 MISSING = 0.15
 """Level up to which a term of the question is not expressed."""
 UNSUPPORTED = 0.3
@@ -143,6 +152,8 @@ def from_days(
         for order, one in enumerate(ids)
         if documents.get(one)
     ]
+    if likeness is not None:
+        question = question.in_pieces(likeness.spans)
     places = [tuple(place) for place in selection["query"]["residual"]]
     left = tuple(t for t in question.terms if any(a < t.end and t.start < b for a, b in places))
     rest = replace(question, terms=left) if left else None

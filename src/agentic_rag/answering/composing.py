@@ -130,8 +130,8 @@ def _blocks(note: SourceNote, candidates: Sequence[Candidate]) -> list[tuple[flo
         of_it = [matches[unit.start, unit.end] for unit in units if (unit.start, unit.end) in matches]
         if len(units) < 2 or not of_it:
             continue
-        above = max(len(_clear(one.near)) for one in of_it)
-        inside = len(set().union(*(_clear(one.own) for one in of_it)))
+        above = max(len(_clear(one.near) - _MAKING) for one in of_it)
+        inside = len(set().union(*(_clear(one.own) for one in of_it)) - _MAKING)
         ordered = sum(unit.kind == "step" for unit in units) / len(units)
         named = bool(_INSTRUCTIONS.search(" ".join(units[0].headings[-1:]) + " " + (units[0].lead or "")))
         verbs = sum(len(unit.text) > 25 or unit.text[:1].isupper() for unit in units) / len(units)
@@ -145,6 +145,8 @@ def _blocks(note: SourceNote, candidates: Sequence[Candidate]) -> list[tuple[flo
     return [(value, units) for value, _, units in sorted(ranked, key=lambda one: one[:2], reverse=True)]
 
 
+_MAKING = frozenset("make do cook prepar creat build get set use instal 做 制作 弄 煮 用".split())
+"""Words that ask for steps, and tell no list from another."""
 _INSTRUCTIONS = re.compile(
     r"instructions?|directions?|steps?|method|procedure|preparation|how to|操作|步骤|做法|方法|流程|制作|zubereitung|anleitung",
     re.IGNORECASE,

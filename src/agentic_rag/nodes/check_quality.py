@@ -24,6 +24,9 @@ READ = 10
 """Results whose notes are read for units."""
 NEAR = 0.05
 """Share of the best relevance from which a result is read: one near 0 is never quoted beside one near 1."""
+UNSURE = 0.3
+"""Share of ``answer.abstain_below`` from which a unit that says all that is asked is an answer, however its passage was
+judged: a misspelled word lowers the judgement of passages."""
 MAX_COMPARED = 40
 """Passages of a note whose tokens are compared with the question's."""
 logger = logging.getLogger(__name__)
@@ -57,9 +60,13 @@ async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = 
         if selected is not None:
             evidence, decision = selected, "answer" if selected.lines else "abstain"
             reasons = [selected.reason or f"a question about many notes: {state['selection']['reading']}"]
-        elif decision == "answer":
+        elif decision == "answer" or best >= floor * UNSURE:
             evidence = await _from_passages(request, results[:READ], relevance[:READ], engine)
-            if not evidence.lines and request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
+            if decision != "answer" and evidence.lines and evidence.is_full:
+                decision, reasons = "answer", [*reasons[:1], "a unit says all that is asked"]
+            elif decision != "answer":
+                evidence = Evidence()
+            elif not evidence.lines and request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
                 decision = "abstain"
                 reasons.append(evidence.reason or "no unit of the notes answers")
     return {

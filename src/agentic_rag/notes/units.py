@@ -223,6 +223,10 @@ _DEFINITION = re.compile(
     r"^(?P<key>[^:：\n]{1,60}?)(?P<sign>::|[:：](?=\s|[^\s\d/\\:：]))\s*(?P<value>\S.*)$", re.DOTALL
 )
 _EMPTY_FIELD = re.compile(r"^\S[^:\n]{0,60}::$")
+_POINTS_BACK = re.compile(
+    r"(?:It|They|He|She|This|These|That|Those|Its|Their|His|Her|Es|Sie|Er)\b|[它他她这那其]"
+)
+"""Beginning of a sentence that speaks of what the one before it names."""
 _CARD = re.compile(r"^[ \t]*\?{1,2}[ \t]*\r?$", re.MULTILINE)
 _CELL = re.compile(r"(?<!\\)\|(?![^\[\]]*\]\])")
 
@@ -513,6 +517,7 @@ class _Reader:
     def _sentences(self, start: int, end: int, frame: Unit) -> Iterator[Unit]:
         """Sentences of running text; a last one that asks, or ends in a colon, leads the next block."""
         lead, shown, a = self._lead, "", 0
+        before: str | None = None
         for a, b in split_sentences(self._masked[start:end]):
             written = self._masked[start + a : start + b]
             begin = start + b - len(written.lstrip(" \t>"))
@@ -522,9 +527,11 @@ class _Reader:
             if not shown or self._is_nothing(written, shown):
                 continue
             notes = self._footnotes(begin, start + b)
+            above = lead or (before if _POINTS_BACK.match(shown) else None)
             unit = replace(
-                frame, start=begin, end=start + b, text=shown, lead=lead, fields=named, footnote=notes
+                frame, start=begin, end=start + b, text=shown, lead=above, fields=named, footnote=notes
             )
+            before = shown
             yield unit if _leads(shown) else self._defined(unit, written)
         if frame.kind == "sentence":
             is_title = len(shown) <= MAX_TITLE and shown[-1:].isalnum() and a == 0

@@ -13,10 +13,10 @@ from datetime import date, timedelta
 
 from agentic_rag.dates.reading import DatedText, read_spans
 from agentic_rag.questions.comparisons import extreme
-from agentic_rag.questions.question import Question
+from agentic_rag.questions.question import Question, named_phrase
 from agentic_rag.questions.reading import asks_many
 from agentic_rag.questions.words import Span
-from agentic_rag.text import STOPWORDS, content_tokens, points_back
+from agentic_rag.text import points_back, starts_cjk
 
 MAX_TURNS = 6
 """Earlier questions that a question may lean on, each on the one before."""
@@ -119,7 +119,10 @@ def _completed(query: str, before: Turn, names: Names, is_kind: KindOf, today: d
 
 
 def _own_terms(query: str) -> list[str]:
-    return [token for token in content_tokens(query) if token not in STOPWORDS]
+    """What a question says itself; of Chinese a term for every two characters."""
+    terms = [term for term in Question.of(query).terms if not term.is_generic]
+    han = {place for term in terms if starts_cjk(term.token) for place in range(term.start, term.end)}
+    return [term.token for term in terms if not starts_cjk(term.token)] + ["□"] * (len(han) // 2)
 
 
 def _bare_thing(query: str) -> str | None:
@@ -145,6 +148,8 @@ def _with_thing(thing: str, before: Turn, names: Names, days: Sequence[DatedText
 
 def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[str, Span] | None:
     """The thing that a question is about: a note that it names, else its proper name, else its last noun phrase."""
+    if phrase := named_phrase(question):
+        return question[phrase[0] : phrase[1]], Span(*phrase)
     named = names(question)
     if named:
         return max(named, key=lambda pair: pair[1].end - pair[1].start)
@@ -177,6 +182,8 @@ def _with_subject(
 ) -> Completed:
     """The question about the thing of the conversation."""
     thing = _thing(query, pronoun, before, names, is_kind, days)
+    if thing is not None and thing not in before.question:
+        days = ()  # a note of the last answer is not of the day that was asked about
     if days and pronoun is None and _own_terms(query) and not _names_one(before.question, names):
         thing = None  # the day is what the two have in common
     carried: dict[str, str] = {}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from agentic_rag.text import STOPWORDS, folded, placed_contents, script, simplified
+from agentic_rag.text import STOPWORDS, folded, placed_contents, script, simplified, starts_cjk
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
 """The form of an answer; ``topic``: words without a question."""
@@ -47,7 +47,7 @@ _PLACE = _any(
     r"\b(?:where|which (?:city|country|place|town))\b", r"哪里|哪儿|在哪|什么地方", r"\b(?:wo|wohin|woher)\b"
 )
 _COMPARE = _any(
-    r"\bcompar(?:e|ed|ing|ison)\b|\bdifferences?\b|\bversus\b|\bvs\.?\s|\bdiffer\b|\bcompared (?:to|with)\b",
+    r"\bcompar(?:e|ing|ison)\b|\bdifferences?\b|\bversus\b|\bvs\.?\s|\bdiffer\b",
     r"比较|对比|区别|差别|不同|哪个更|相比",
     r"\b(?:vergleiche?|unterschied)\b",
     r"\bwhich (?:is|was|one is|of .{1,40} is) (?:\w+er|more|less)\b",
@@ -67,6 +67,9 @@ _THING = _any(
     r"^\s*什么是[^?？]{1,20}[?？]?\s*$",
 )
 """Asks what a thing is, by its name alone."""
+_PHRASE = re.compile(
+    r"^\s*(?:and )?(?:what(?:'s|’s| is| are)|什么是)\s*(?P<phrase>[^?？]+?)\s*[?？]?\s*$", re.IGNORECASE
+)
 _LIST = _any(
     r"\b(?:which|what) (?:\w+ ){0,2}?\w+s\b|\blist\b|\ball (?:the |my |of )?\w+s?\b|\bnames? (?:of|all)\b|\bwhat else\b|\bwho all\b",
     r"\bwhat (?:do|did|does) (?:i|we) (?:need|have|want|spend|buy|pack|write|do)\b|\bwhat(?:'s|’s| is) (?:on|in) (?:the|my)\b|\bingredients?\b",
@@ -82,6 +85,10 @@ _NOT_LIST = frozenset(
 )
 _CAPITALISED = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’&.-]*[\w]|(?<![\w'’])[A-Z](?![\w'’])")
 _QUOTED = re.compile(r"[《「『“\"]([^》」』”\"]{1,60})[》」』”\"]")
+_ASKING_HAN = re.compile(
+    r"哪一?[年月天日周]|几[点号月日年天个次种]|什么时候|何时|多[久长大高重远少]时?间?|怎么(?:样|办|做|弄)?|如何|怎样|需要|应该|可以|一共|总共|大概|分别|具体"
+)
+"""What asks in Chinese, and no answer repeats."""
 _HOW = re.compile(
     r"\bhow (?P<word>much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early)\b",
     re.IGNORECASE,
@@ -92,7 +99,7 @@ _FIRST_WORD = re.compile(r"^\W*[\w'’]+")
 _GENERIC = frozenset(
     "anyth anyon someth someon thing kind sort way exact actual current usual also still ever again alreadi get got need want like come came"
     " put let say said call name list give do happen first last next new good best main import note one two question answer detail info inform"
-    " exampl possibl someon peopl time use go went gone do did done".split()
+    " exampl possibl someon peopl time use go went gone do did done 做 要 能 会 用 放 加 让 把 被 给 到 个 一 里 上 下 中 后 前 时 来 去 叫 说 看 想 得 着 过 人 东西 事 最 没 不".split()
 )
 """Stems too general to be missed in an answer. They count where they occur."""
 
@@ -135,16 +142,46 @@ class Question:
         left = (term for term in self.terms if not any(a < term.end and term.start < b for a, b in spans))
         return replace(self, terms=tuple(left))
 
+    def in_pieces(self, spans: Iterable[tuple[int, int]]) -> Question:
+        """The question with its Chinese terms cut as the embedding model cuts them, instead of in pairs of characters.
+
+        Args:
+            spans: places of the model's tokens in the question.
+        """
+        pairs = [term for term in self.terms if starts_cjk(term.token)]
+        if not pairs:
+            return self
+        terms = [term for term in self.terms if not starts_cjk(term.token)]
+        inside = {place for term in pairs for place in range(term.start, term.end)}
+        for start, end in spans:
+            places = [place for place in range(start, end) if place in inside]
+            if places:
+                first, last = places[0], places[-1] + 1
+                token = simplified(folded(self.text[first:last]))
+                is_name = any(term.is_name for term in pairs if term.start < last and first < term.end)
+                if all(term.token != token for term in terms):
+                    terms.append(Term(token, first, last, is_name, token in _GENERIC))
+        return replace(self, terms=tuple(sorted(terms, key=lambda term: term.start)))
+
 
 def _terms(text: str) -> tuple[Term, ...]:
     how = {match.span("word") for match in _HOW.finditer(text)}
     names = _name_spans(text)
     terms: dict[str, Term] = {}
-    for token, start, end in placed_contents(text):
+    asked = _ASKING_HAN.sub(lambda phrase: " " * len(phrase.group()), text)
+    for token, start, end in placed_contents(asked):
         if (start, end) not in how and token not in terms:
             is_name = any(a <= start and end <= b for a, b in names)
             terms[token] = Term(token, start, end, is_name, token in _GENERIC)
     return tuple(terms.values())
+
+
+def named_phrase(text: str) -> tuple[int, int] | None:
+    """Place of the thing whose name alone a question asks for: "cost per use" of "What is cost per use?"."""
+    if not _THING.search(text):
+        return None
+    match = _PHRASE.match(text)
+    return None if match is None else match.span("phrase")
 
 
 def _form(text: str) -> Form:

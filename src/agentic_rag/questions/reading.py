@@ -34,6 +34,10 @@ _ONE = re.compile(
     re.IGNORECASE,
 )
 """Asks for one thing, not for notes."""
+_VALUE = re.compile(
+    r"^\W*(?:and |so )?(?:how|who|whom|whose|where|why|when)\b|谁|哪里|为什么|怎么|多少|几", re.IGNORECASE
+)
+"""Asks for a value that a unit of the notes gives."""
 _TAG = re.compile(r"(?<![\w&/])#([^\s#,.;:!?，。；：！？()（）]+)")
 _TASKS = re.compile(
     r"(?<![a-z])(?:tasks?|to-?dos?|to do|todos?|action items?|check ?list|aufgaben?)(?![a-z])|任务|待办|清单项",
@@ -147,7 +151,9 @@ class _Reader:
         order = await self._order(extreme)
         left = uncovered(parse.words, parse.spans, GENERIC)
         is_topic = bool(classes and strength) and not _ONE.search(self._text)
-        is_dated = self._time is not None and strength > 0 and len(left) <= 1
+        is_dated = (
+            self._time is not None and strength > 0 and len(left) <= 1 and not _VALUE.search(self._text)
+        )
         if not (self._is_many or tagged or (is_when and strength) or is_topic or is_dated):
             return self._of_span(titles)
         if not (
@@ -305,7 +311,10 @@ class _Reader:
         """Whether a word such as "notes" is meant as such, and not as the folder of that name."""
         written = self._text[place.start : place.end]
         before = self._text[: place.start].rstrip()
-        return written in GENERIC and not re.search(r"(?:\bin(?: the| my)?|\bfolder|文件夹)$", before)
+        is_comparison = compared.extreme(written) is not None or compared.state(written) is not None
+        return (is_comparison or written in GENERIC) and not re.search(
+            r"(?:\bin(?: the| my)?|\bfolder|文件夹)$", before
+        )
 
     def _head(self, met: Sequence[tuple[NoteClass, Span]]) -> tuple[NoteClass, Span] | None:
         """The class nearest to the beginning of the question, whose words ask for it."""

@@ -197,8 +197,13 @@ def _names(value: Any) -> Iterator[str]:
     name = value_name(value).casefold()
     linked = (value_name(link).casefold() for link in _LINKS.findall(str(value)))
     for part in {name, *linked, *(part.strip() for part in re.split(r"[,，、;；]", name))}:
-        if part and any(map(str.isalpha, part)) and len(parts(part)) <= MAX_VALUE_WORDS and len(part) <= 60:
+        if _is_value(part) and len(parts(part)) <= MAX_VALUE_WORDS and len(part) <= 60:
             yield part
+
+
+def _is_value(name: str) -> bool:
+    """Whether a name can be told from an everyday word: two Latin letters cannot."""
+    return any(map(str.isalpha, name)) and (not name.isascii() or len(name) > 2)
 
 
 def _classes(snapshot: Snapshot) -> Iterator[NoteClass]:
