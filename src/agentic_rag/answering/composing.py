@@ -10,6 +10,7 @@ from typing import Any
 from agentic_rag.answering.evidence import Candidate, SourceNote
 from agentic_rag.notes.units import Unit
 from agentic_rag.questions.question import Question
+from agentic_rag.text import tokens
 
 NEAR_TIE = 0.08
 """Units this near to the best one answer beside it."""
@@ -71,11 +72,21 @@ def composed(question: Question, candidates: Sequence[Candidate]) -> Composed:
     """
     if not candidates:
         return Composed()
+    candidates = _without_labels(candidates)
     for form in (_steps, _both, _definition, _listed, _subheadings, _headed):
         answer = form(question, candidates)
         if answer is not None:
             return answer
     return _pointed(question, candidates)
+
+
+def _without_labels(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates without lines that only stand over a list: what is below them answers."""
+    leads = {(id(one.note), one.unit.lead) for one in candidates[:200] if one.unit.lead is not None}
+    left = [
+        one for one in candidates if one.unit.kind != "sentence" or (id(one.note), one.unit.text) not in leads
+    ]
+    return left or candidates
 
 
 def _line(unit: Unit, note: SourceNote, text: str | None = None) -> Line:
@@ -147,6 +158,11 @@ def _blocks(note: SourceNote, candidates: Sequence[Candidate]) -> list[tuple[flo
 
 _MAKING = frozenset("make do cook prepar creat build get set use instal 做 制作 弄 煮 用".split())
 """Words that ask for steps, and tell no list from another."""
+_BARE_NUMBER = re.compile(
+    r"(?:step|schritt|第)?\s*[\d一二三四五六七八九十]{1,3}\s*步?[.):：、]?", re.IGNORECASE
+)
+BELOW = 3
+"""Units below a heading that is only a number, which are its step."""
 _INSTRUCTIONS = re.compile(
     r"instructions?|directions?|steps?|method|procedure|preparation|how to|操作|步骤|做法|方法|流程|制作|zubereitung|anleitung",
     re.IGNORECASE,
@@ -183,30 +199,65 @@ def _numbered_sections(
             lines = []
             for path in paths[:MAX_LINES]:
                 place = _stripped(note, note.reading.headings[path])
-                lines.append(Line(path[-1], note, *place, path[:-1]))
+                below = [unit for unit in note.reading.units if unit.headings == path][:BELOW]
+                is_bare = _BARE_NUMBER.fullmatch(path[-1]) is not None
+                text = (
+                    f"{path[-1]}: {' '.join(unit.own() for unit in below)}" if is_bare and below else path[-1]
+                )
+                end = below[-1].end if is_bare and below else place[1]
+                lines.append(Line(text, note, place[0], end, path[:-1]))
             best = value, tuple(lines)
     return best
 
 
 def _both(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
-    """The best unit of each of the two things that are compared."""
+    """The best unit of each of the things that are compared: of two notes that are named, else of two names."""
     if question.form != "compare":
         return None
+    chosen = _of_named_notes(question, candidates) or _of_names(question, candidates)
+    if len(chosen) < 2:
+        return None
+    return Composed(tuple(_line(one.unit, one.note, _titled(one)) for one in chosen), tuple(chosen))
+
+
+def _of_named_notes(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The best unit of each note whose title has words of the question that no other has."""
+    titles: dict[int, set[str]] = {}
+    for one in candidates:
+        words = set(tokens(one.note.title))
+        named = {
+            t.token
+            for t in question.terms
+            if t.token in words or (len(t.token) > 1 and t.token in one.note.title)
+        }
+        titles.setdefault(id(one.note), named)
+    chosen: list[Candidate] = []
+    for one in candidates:
+        own = titles[id(one.note)]
+        others = set().union(*(titles[id(other.note)] for other in chosen))
+        if own - others and all(other.note is not one.note for other in chosen):
+            chosen.append(one)
+    return chosen[:MAX_COMPARED]
+
+
+MAX_COMPARED = 4
+
+
+def _of_names(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The best units that together express the names of the question."""
     names = [term.token for term in question.terms if term.is_name] or [t.token for t in question.terms]
     chosen: list[Candidate] = []
     covered: set[str] = set()
-    others = {term.token for term in question.terms} - set(names)
     for one in candidates:
-        matched = {term for term in names if one.level(term) >= CLEAR}
-        speaks = not others or any(one.level(term) >= CLEAR for term in others)
-        if matched - covered and (speaks or len(chosen) > 1):
+        matched = {
+            term for term in names if one.own.get(term, 0.0) >= CLEAR or one.near.get(term, 0.0) >= CLEAR
+        }
+        if matched - covered:
             chosen.append(one)
             covered |= matched
         if len(chosen) == 2:
             break
-    if not chosen:
-        return None
-    return Composed(tuple(_line(one.unit, one.note, _titled(one)) for one in chosen), tuple(chosen))
+    return chosen
 
 
 def _titled(one: Candidate) -> str:

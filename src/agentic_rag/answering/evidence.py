@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -299,6 +299,17 @@ def _level(
     term: str, own: Mapping[str, float], near: Mapping[str, float], above: Mapping[str, float]
 ) -> float:
     return max(OWN * own.get(term, 0.0), NEAR * near.get(term, 0.0), ABOVE * above.get(term, 0.0))
+
+
+def vocabulary_of(notes: Sequence[SourceNote]) -> str:
+    """All that the notes say, for looking up runs of Chinese characters."""
+    return "\n".join(_plain_han(text) for note in notes for text in (*note.names, *_all_texts(note.reading)))
+
+
+def _all_texts(reading: Reading) -> Iterator[str]:
+    for unit in reading.units:
+        yield unit.own()
+        yield from unit.headings[-1:]
 
 
 def _add_likeness(

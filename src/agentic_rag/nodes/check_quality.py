@@ -66,6 +66,8 @@ async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = 
                 decision, reasons = "answer", [*reasons[:1], "a unit says all that is asked"]
             elif decision != "answer":
                 evidence = Evidence()
+            elif request.operation is not CanvasOperation.DOCUMENT_RETRIEVAL and not evidence.is_full:
+                evidence = Evidence()  # mistakes or relations are shown in their own form
             elif not evidence.lines and request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
                 decision = "abstain"
                 reasons.append(evidence.reason or "no unit of the notes answers")
@@ -81,13 +83,12 @@ async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = 
 
 
 def _is_read_as_units(request: Request) -> bool:
-    """Whether units answer: where a passage is asked for, and where two things are compared and nobody named the
-    operation."""
-    if request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
-        return True
+    """Whether units may answer: where a passage is asked for, and where nobody named the operation and the question wants
+    no test."""
     is_chosen = request.operation_reason is not None
-    compares = is_chosen and request.operation is CanvasOperation.CONCEPT_RELATION
-    return compares and Question.of(request.question).form == "compare"
+    return request.operation is CanvasOperation.DOCUMENT_RETRIEVAL or (
+        is_chosen and request.operation is not CanvasOperation.VERIFICATION_CANVAS
+    )
 
 
 async def _from_selection(

@@ -48,7 +48,7 @@ async def select_notes(
         snapshot = await catalogue.snapshot(request.dataset)
         if not snapshot.notes:
             return {"selection": _outcome("empty", started)}
-        named = named_time(request.question, (request.as_of or datetime.now(UTC)).date())
+        named = named_time(request.question, (request.as_of or datetime.now(UTC)).date(), snapshot.days)
         query = await read_query(request.question, Vocabulary.of(snapshot), nearest, named)
     except (StoreError, ModelError) as error:
         logger.warning("the question cannot be read as a query to the notes: %s", error)

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -207,6 +209,11 @@ class Snapshot:
         """The notes in the order of their paths."""
         ordered = tuple(sorted(notes, key=lambda note: note.path))
         return cls(ordered, Schema.of(ordered))
+
+    @cached_property
+    def days(self) -> frozenset[date]:
+        """Days of the notes."""
+        return frozenset(date.fromisoformat(note.date[:10]) for note in self.notes if note.date is not None)
 
     def titled(self) -> Mapping[str, Note]:
         """Notes by title and alias, case folded; the first of a name."""

@@ -96,6 +96,8 @@ class Reading:
     units: tuple[Unit, ...]
     title: str | None = None
     """Its first heading of level 1, where it begins with one."""
+    empty: frozenset[str] = frozenset()
+    """Names of the properties and fields that the note has without a value."""
     headings: Mapping[tuple[str, ...], tuple[int, int]] = field(default_factory=dict, compare=False)
     """The span of each heading, by its path."""
 
@@ -126,7 +128,18 @@ def read_units(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> 
     if start:
         found = [_moved(unit, start) for unit in found]
     headings_at = {path: (a + start, b + start) for path, (a, b) in reader.places.items()}
-    return Reading(tuple(found[:MAX_UNITS]), reader.title, headings_at)
+    return Reading(tuple(found[:MAX_UNITS]), reader.title, _without_value(masked, front), headings_at)
+
+
+def _without_value(masked: str, front: Frontmatter) -> frozenset[str]:
+    names = {key for key, value in front.values.items() if not _value_text(value)}
+    return frozenset(names | {match["key"].strip() for match in _EMPTY_LINE.finditer(masked, front.end)})
+
+
+_EMPTY_LINE = re.compile(
+    r"^[ \t>]*(?:[-*+][ \t]+)?(?:\*\*)?(?P<key>[^\s:：*][^:：*\r\n]{0,40})(?:\*\*)?::(?:\*\*)?[ \t]*\r?$",
+    re.MULTILINE,
+)
 
 
 def read_plain(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> Reading:

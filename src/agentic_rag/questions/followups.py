@@ -104,7 +104,7 @@ def _completed(query: str, before: Turn, names: Names, is_kind: KindOf, today: d
     named = names(query)
     bare = _bare_thing(query)
     if bare is not None and (_LEADS.search(query) or (named and len(own) <= MAX_TERMS)):
-        return _with_thing(bare, before, names, days)
+        return _with_thing(bare, before, names, days, today)
     pronoun = _PRONOUN.search(query)
     if (
         pronoun is None
@@ -136,14 +136,37 @@ def _bare_thing(query: str) -> str | None:
     return thing or None
 
 
-def _with_thing(thing: str, before: Turn, names: Names, days: Sequence[DatedText]) -> Completed:
-    """The earlier question about another thing."""
-    subject = _subject(before.question, names, days)
-    if subject is None:
-        return Completed(f"{before.question.rstrip('?？ ')} {thing}?", {"question": before.question})
+def _with_thing(thing: str, before: Turn, names: Names, days: Sequence[DatedText], today: date) -> Completed:
+    """The earlier question about another thing, or about another side of its thing."""
     text = before.question
+    if days and (moved := _other_day(thing, days[0], today)):
+        return Completed(
+            f"{text[: days[0].start]}{moved}{text[days[0].end :]}", {"attribute": text, "days": moved}
+        )
+    subject = _subject(text, names, days)
+    if subject is None:
+        return Completed(f"{text.rstrip('?？ ')} {thing}?", {"question": text})
     place = subject[1]
-    return Completed(f"{text[: place.start]}{thing}{text[place.end :]}", {"attribute": before.question})
+    if names(text) and not names(thing):
+        # The earlier question names a note, and this is no note: it asks for another side of the same one.
+        return Completed(f"{subject[0]} {thing}?", {"thing": subject[0]})
+    return Completed(f"{text[: place.start]}{thing}{text[place.end :]}", {"attribute": text})
+
+
+_DAY_ALONE = re.compile(r"^(?:the )?(?P<day>\d{1,2})(?:st|nd|rd|th|[日号])$", re.IGNORECASE)
+
+
+def _other_day(thing: str, day: DatedText, today: date) -> str | None:
+    """The day that a short form means beside a day of the conversation: "the 20th", 20号, another date."""
+    alone = _DAY_ALONE.match(thing)
+    if alone is not None and day.span.start is not None and day.precision == "day":
+        try:
+            return day.span.start.replace(day=int(alone["day"])).isoformat()
+        except ValueError:
+            return None
+    spans = read_spans(thing, today=day.span.start or today)
+    whole = len(spans) == 1 and spans[0].end - spans[0].start >= len(thing) - 3
+    return thing if whole else None
 
 
 def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[str, Span] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -34,7 +34,7 @@ _AMOUNT = _any(
 )
 _DURATION = _any(
     r"\bhow long\b|\bduration\b|\bhow many (?:minutes|hours|days|weeks|months|years)\b",
-    r"多久|多长时间|几(?:分钟|小时|天)|多少(?:分钟|小时|天)",
+    r"多久|多长时间|几(?:分钟|小时|天|年|个月|周)|多少(?:分钟|小时|天|年)",
     r"\bwie lange\b",
 )
 _DATE = _any(
@@ -48,7 +48,7 @@ _PLACE = _any(
 )
 _COMPARE = _any(
     r"\bcompar(?:e|ing|ison)\b|\bdifferences?\b|\bversus\b|\bvs\.?\s|\bdiffer\b",
-    r"比较|对比|区别|差别|不同|哪个更|相比",
+    r"比较|对比|区别|差别|不同|哪个[更要]|相比|分别|各是?多少",
     r"\b(?:vergleiche?|unterschied)\b",
     r"\bwhich (?:is|was|one is|of .{1,40} is) (?:\w+er|more|less)\b",
 )
@@ -86,7 +86,7 @@ _NOT_LIST = frozenset(
 _CAPITALISED = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’&.-]*[\w]|(?<![\w'’])[A-Z](?![\w'’])")
 _QUOTED = re.compile(r"[《「『“\"]([^》」』”\"]{1,60})[》」』”\"]")
 _ASKING_HAN = re.compile(
-    r"哪一?[年月天日周]|几[点号月日年天个次种]|什么时候|何时|多[久长大高重远少]时?间?|怎么(?:样|办|做|弄)?|如何|怎样|需要|应该|可以|一共|总共|大概|分别|具体"
+    r"哪一?[年月天日周]|几[点号月日年天个次种]|什么时候|何时|多[久长大高重远少]时?间?|怎么(?:样|办|做|弄)?|如何|怎样|需要|应该|可以|一共|总共|大概|分别|具体|打算|处理|安排|解决|现在|目前|显示|出来"
 )
 """What asks in Chinese, and no answer repeats."""
 _HOW = re.compile(
@@ -142,26 +142,71 @@ class Question:
         left = (term for term in self.terms if not any(a < term.end and term.start < b for a, b in spans))
         return replace(self, terms=tuple(left))
 
-    def in_pieces(self, spans: Iterable[tuple[int, int]]) -> Question:
-        """The question with its Chinese terms cut as the embedding model cuts them, instead of in pairs of characters.
+    def in_words(self, spans: Iterable[tuple[int, int]], is_word: Callable[[str], bool]) -> Question:
+        """The question with its Chinese terms as words instead of pairs of characters.
+
+        A word is the longest run that the notes have; else what the embedding model takes for one, single characters
+        joined.
 
         Args:
             spans: places of the model's tokens in the question.
+            is_word: whether the notes have a run of characters.
         """
         pairs = [term for term in self.terms if starts_cjk(term.token)]
         if not pairs:
             return self
-        terms = [term for term in self.terms if not starts_cjk(term.token)]
-        inside = {place for term in pairs for place in range(term.start, term.end)}
-        for start, end in spans:
-            places = [place for place in range(start, end) if place in inside]
-            if places:
-                first, last = places[0], places[-1] + 1
-                token = simplified(folded(self.text[first:last]))
-                is_name = any(term.is_name for term in pairs if term.start < last and first < term.end)
-                if all(term.token != token for term in terms):
-                    terms.append(Term(token, first, last, is_name, token in _GENERIC))
-        return replace(self, terms=tuple(sorted(terms, key=lambda term: term.start)))
+        inside = sorted({place for term in pairs for place in range(term.start, term.end)})
+        edges = {place for span in spans for place in span}
+        terms = {term.token: term for term in self.terms if not starts_cjk(term.token)}
+        for start, end in _words_of(self.text, _runs(inside), edges, is_word):
+            token = simplified(folded(self.text[start:end]))
+            is_name = any(term.is_name for term in pairs if term.start < end and start < term.end)
+            terms.setdefault(token, Term(token, start, end, is_name, token in _GENERIC))
+        return replace(self, terms=tuple(sorted(terms.values(), key=lambda term: term.start)))
+
+
+MAX_WORD = 8
+
+
+def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
+    """Runs of consecutive places."""
+    runs: list[tuple[int, int]] = []
+    for place in places:
+        if runs and runs[-1][1] == place:
+            runs[-1] = (runs[-1][0], place + 1)
+        else:
+            runs.append((place, place + 1))
+    return runs
+
+
+def _words_of(
+    text: str, runs: Sequence[tuple[int, int]], edges: Set[int], is_word: Callable[[str], bool]
+) -> Iterator[tuple[int, int]]:
+    for start, end in runs:
+        place, single = start, None
+        while place < end:
+            longest = next(
+                (
+                    size
+                    for size in range(min(MAX_WORD, end - place), 1, -1)
+                    if is_word(simplified(text[place : place + size]))
+                ),
+                0,
+            )
+            if longest:
+                if single is not None:
+                    yield single, place
+                single = None
+                yield place, place + longest
+                place += longest
+                continue
+            single = place if single is None else single
+            place += 1
+            if place in edges and place - single >= 2:
+                yield single, place
+                single = None
+        if single is not None:
+            yield single, end
 
 
 def _terms(text: str) -> tuple[Term, ...]:

@@ -113,6 +113,18 @@ class Vocabulary:
         named = [(name, place) for name, place in met if parts(name) not in classes and not _is_word(name)]
         return [(text[place.start : place.end], place) for _, place in named]
 
+    def titles_with(self, text: str) -> list[tuple[str, Span]]:
+        """A short text whose words all stand in the title of some note: "pesto" of Pesto Pasta; with its place."""
+        wanted = set(parts(text))
+        short = text.strip(" ?？")
+        if not wanted or len(wanted) > 3 or (wanted <= {"the", "one"}):
+            return []
+        han = not short.isascii()
+        titled = any(
+            (short in name) if han and len(short) > 1 else wanted <= set(parts(name)) for name in self.titles
+        )
+        return [(short, Span(0, len(short)))] if titled else []
+
     def is_kind(self, title: str, word: str) -> bool:
         """Whether the note of a title belongs to the class that a word names."""
         note = self.titles.get(title.casefold())
