@@ -84,7 +84,8 @@ def _supported(question: Question, answer: Composed) -> Evidence:
     is_named = any(
         t.is_name and one.own.get(t.token, 0.0) == 1.0 for one in answer.basis for t in question.terms
     )
-    allowed = (TOLERATED if is_named else UNSUPPORTED) * sum(weights.values())
+    is_about = any(_is_context(term, answer.basis) for term in question.terms)
+    allowed = (UNSUPPORTED if is_about and not is_named else TOLERATED) * sum(weights.values())
     if missing and (empty or any(term.is_name for term in missing) or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         return Evidence(reason=f"the notes that are nearest do not speak of: {words}", support=levels)

@@ -14,15 +14,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
 from rapidfuzz import fuzz
 
+from agentic_rag.dates.reading import read_spans
+from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
 from agentic_rag.notes.units import Reading, Unit, read_plain, read_units
-from agentic_rag.questions.question import Question
+from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import folded, simplified, starts_cjk, tokens
 
@@ -262,6 +265,8 @@ def scored(
         matched = [_matched(variants, level) for level in three]
         for level, parts in zip(matched, written, strict=True) if pieces else ():
             level.update({piece: 1.0 for piece in pieces if any(piece in _plain_han(part) for part in parts)})
+        if question.days is not None:
+            _add_days(matched, question.days, unit, note)
         if likeness is not None:
             _add_likeness(matched, question, unit, note, likeness)
         levels.append(matched)
@@ -301,6 +306,26 @@ def _level(
     return max(OWN * own.get(term, 0.0), NEAR * near.get(term, 0.0), ABOVE * above.get(term, 0.0))
 
 
+def _add_days(matched: Sequence[dict[str, float]], days: Span, unit: Unit, note: SourceNote) -> None:
+    """Whether the unit, what stands above it, or its note is of the days that are asked for."""
+    own, near, above = matched
+    own.pop(DAYS, None)
+    if any(days.overlaps(span) for span in _spans_in(unit.own())):
+        own[DAYS] = 1.0
+    if any(days.overlaps(span) for heading in (*unit.headings, *unit.parents) for span in _spans_in(heading)):
+        near[DAYS] = 1.0
+    if note.date is not None and days.covers(date.fromisoformat(note.date[:10])):
+        above[DAYS] = 1.0
+
+
+@lru_cache(maxsize=4096)
+def _spans_in(text: str) -> tuple[Span, ...]:
+    return tuple(one.span for one in read_spans(text) if one.yearless is None) if _DIGIT.search(text) else ()
+
+
+_DIGIT = re.compile(r"\d")
+
+
 def vocabulary_of(notes: Sequence[SourceNote]) -> str:
     """All that the notes say, for looking up runs of Chinese characters."""
     return "\n".join(_plain_han(text) for note in notes for text in (*note.names, *_all_texts(note.reading)))
@@ -330,7 +355,7 @@ def _add_likeness(
     title = likeness.above(chunk.id)
     around = [_inside(likeness, note, span) for span in _spans_above(unit, note)]
     for term in question.terms:
-        if max(level.get(term.token, 0.0) for level in matched) >= SIMILAR:
+        if term.token == DAYS or max(level.get(term.token, 0.0) for level in matched) >= SIMILAR:
             continue  # tokens take on their note's subject: what is named above needs no other words below
         place = (term.start, term.end)
         for level, vectors in ((own, (inside,)), (near, around), (above, (title,))):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any, Literal
 
 from agentic_rag.answering.answers import PAGE, Evidence, from_days, from_passages, from_selection
+from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
@@ -61,7 +63,8 @@ async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = 
             evidence, decision = selected, "answer" if selected.lines else "abstain"
             reasons = [selected.reason or f"a question about many notes: {state['selection']['reading']}"]
         elif decision == "answer" or best >= floor * UNSURE:
-            evidence = await _from_passages(request, results[:READ], relevance[:READ], engine)
+            question = _question(request, state)
+            evidence = await _from_passages(request, question, results[:READ], relevance[:READ], engine)
             if decision != "answer" and evidence.lines and evidence.is_full:
                 decision, reasons = "answer", [*reasons[:1], "a unit says all that is asked"]
             elif decision != "answer":
@@ -110,8 +113,19 @@ async def _from_selection(
     return from_selection(question, selection, documents)
 
 
+def _question(request: Request, state: CanvasRAGState) -> Question:
+    """The question as units are read for it, with the span of days that it names."""
+    question = Question.of(request.question)
+    days = (state.get("selection") or {}).get("days")
+    if days is None:
+        return question
+    first, last = (None if day is None else date.fromisoformat(day) for day in days[:2])
+    return question.of_days(Span(first, last), *days[2:])
+
+
 async def _from_passages(
     request: Request,
+    question: Question,
     results: Sequence[dict[str, Any]],
     relevance: Sequence[float],
     engine: VectorSearch | None,
@@ -121,7 +135,6 @@ async def _from_passages(
     results, relevance = [results[n] for n in near], [relevance[n] for n in near]
     ids = {result["metadata"].get("document_id") for result in results if "memory" not in result["sources"]}
     documents = await _documents(request, sorted(str(one) for one in ids if one is not None), engine)
-    question = Question.of(request.question)
     likeness = await _likeness(request, question, documents, engine)
     return from_passages(question, results, relevance, documents, likeness)
 

@@ -16,7 +16,7 @@ from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.request import Request
 from agentic_rag.questions.choosing import choose
-from agentic_rag.questions.query import Selection
+from agentic_rag.questions.query import Selection, is_span
 from agentic_rag.questions.reading import read_query
 from agentic_rag.questions.times import named_time
 from agentic_rag.questions.vocabulary import Vocabulary
@@ -32,7 +32,8 @@ async def select_notes(
     """Writes ``selection``: the reading, the notes that fit, and ``status``.
 
     ``ok``: a question about many notes that some fit; ``none``: one that none fits; ``empty``: not such a question;
-    ``degraded``: the catalogue or the model failed, with the reason.
+    ``degraded``: the catalogue or the model failed, with the reason. ``days`` is the span of days that the question
+    names: first day, day after the last (None: open), and its place in the question; None without one.
     """
     started = time.perf_counter()
     request = Request.of(state)
@@ -53,10 +54,15 @@ async def select_notes(
     except (StoreError, ModelError) as error:
         logger.warning("the question cannot be read as a query to the notes: %s", error)
         return {"selection": _outcome("degraded", started, reason=str(error))}
+    days = None if named is None else [named.start, named.end, named.span.start, named.span.end]
     if query is None:
-        return {"selection": _outcome("empty", started)}
+        return {"selection": {**_outcome("empty", started), "days": days}}
     selection = choose(query, snapshot.notes, request.filters)
-    return {"selection": {**_outcome("ok" if selection.entries else "none", started), **_plain(selection)}}
+    if not selection.entries and is_span(query.to_dict()):
+        # No note is of that time; a heading or a line of one may be.
+        return {"selection": {**_outcome("empty", started), "days": days}}
+    status = "ok" if selection.entries else "none"
+    return {"selection": {**_outcome(status, started), **_plain(selection), "days": days}}
 
 
 def _outcome(status: str, started: float, reason: str | None = None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from agentic_rag.dates.spans import Span
 from agentic_rag.text import STOPWORDS, folded, placed_contents, script, simplified, starts_cjk
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
@@ -99,9 +100,19 @@ _FIRST_WORD = re.compile(r"^\W*[\w'’]+")
 _GENERIC = frozenset(
     "anyth anyon someth someon thing kind sort way exact actual current usual also still ever again alreadi get got need want like come came"
     " put let say said call name list give do happen first last next new good best main import note one two question answer detail info inform"
-    " exampl possibl someon peopl time use go went gone do did done 做 要 能 会 用 放 加 让 把 被 给 到 个 一 里 上 下 中 后 前 时 来 去 叫 说 看 想 得 着 过 人 东西 事 最 没 不".split()
+    " exampl possibl someon peopl time use go went gone do did done left chang decid keep look take took give gave think want ask tell bring own old big long short larg small more most less bigger longer shorter larger smaller cheaper fewer 少 多 大 小 长 短 做 要 能 会 用 放 加 让 把 被 给 到 个 一 里 上 下 中 后 前 时 来 去 叫 说 看 想 得 着 过 人 东西 事 最 没 不".split()
 )
+_GERMAN = frozenset(
+    "wann wer wo wie was warum wieso welche welcher welches welchen viel viele hat habe haben hast ist sind war waren wird werden kann darf muss soll"
+    " ich du er sie es wir ihr mir mich dir dich ihm ihn ihre ihren sein seine seinen mein meine meinen der die das den dem des ein eine einen einem"
+    " einer und oder von vom bis zu zum zur im in an am auf aus bei mit nach vor für um als auch noch schon nicht kein keine denn dann da gibt lange oft".split()
+)
+"""Words of German questions that no answer repeats; two of them tell that a question is German."""
 """Stems too general to be missed in an answer. They count where they occur."""
+
+
+DAYS = "\u25f7"
+"""Stands for a span of days among the terms of a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +140,24 @@ class Question:
     form: Form
     wants: frozenset[Kind]
     script: str
+    days: Span | None = None
+    """The span of days that it names, which an answer has to be of; ``DAYS`` stands for it among the terms."""
 
     @classmethod
     def of(cls, text: str) -> Question:
         """Read a question in English or Chinese, and in part in German."""
         plain = simplified(folded(text))
         return cls(text, _terms(text), _form(plain), _wants(plain), script(text))
+
+    def of_days(self, days: Span, start: int, end: int) -> Question:
+        """The question with a span of days in place of the terms that name it.
+
+        Args:
+            days: the span.
+            start, end: its place in the question.
+        """
+        left = [term for term in self.terms if not (start < term.end and term.start < end)]
+        return replace(self, terms=(*left, Term(DAYS, start, end, is_name=True)), days=days)
 
     def without(self, places: Iterable[tuple[int, int]]) -> Question:
         """The question without the terms at some places: those of its date, of its class of notes."""
@@ -211,11 +234,14 @@ def _words_of(
 
 def _terms(text: str) -> tuple[Term, ...]:
     how = {match.span("word") for match in _HOW.finditer(text)}
+    german = (
+        _GERMAN if len(_GERMAN.intersection(re.findall(r"[a-zäöüß]+", text.lower()))) >= 2 else frozenset()
+    )
     names = _name_spans(text)
     terms: dict[str, Term] = {}
     asked = _ASKING_HAN.sub(lambda phrase: " " * len(phrase.group()), text)
     for token, start, end in placed_contents(asked):
-        if (start, end) not in how and token not in terms:
+        if (start, end) not in how and token not in terms and token not in german:
             is_name = any(a <= start and end <= b for a, b in names)
             terms[token] = Term(token, start, end, is_name, token in _GENERIC)
     return tuple(terms.values())

@@ -28,10 +28,13 @@ def named_time(question: str, today: date, days: Collection[date] = ()) -> Time 
     Args:
         question: in English or Chinese.
         today: what "last week" is counted from.
+        days: of the notes; a day or month without a year is the latest such that has a note.
     """
-    dates = [
-        one for one in read_spans(question, today=today) if one.yearless is None and _is_time(question, one)
-    ]
+    yearless = [one for one in read_spans(question) if one.yearless is not None]
+    if yearless:
+        latest = max((day for day in days if yearless[0].covers(day)), default=None)
+        return None if latest is None or len(yearless) > 1 else _of_yearless(yearless[0], latest)
+    dates = [one for one in read_spans(question, today=today) if _is_time(question, one)]
     if not dates or len({one.span for one in dates}) > 1:
         return None
     first, span = dates[0], dates[0].span

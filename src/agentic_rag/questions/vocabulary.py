@@ -110,7 +110,13 @@ class Vocabulary:
         words = Words.of(text)
         classes = {parts(one.name) for one in self.classes}
         met = _met(words, self._longest["titles"], LIKENESSES[:1])
-        named = [(name, place) for name, place in met if parts(name) not in classes and not _is_word(name)]
+        named = [
+            (name, place)
+            for name, place in met
+            if parts(name) not in classes
+            and not _is_word(name)
+            and (len(parts(name)) > 1 or words.text[place.start : place.end] == name)
+        ]
         return [(text[place.start : place.end], place) for _, place in named]
 
     def titles_with(self, text: str) -> list[tuple[str, Span]]:
