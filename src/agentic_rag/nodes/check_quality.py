@@ -106,7 +106,7 @@ async def _from_selection(
         return Evidence(reason=f"no note fits {selection['reading']}{nearest}")
     ids = list(dict.fromkeys(entry["document_id"] for entry in selection["entries"]))[:PAGE]
     documents = await _documents(request, ids, engine)
-    question = Question.of(request.question)
+    question = Question.of(request.asked, request.carried.get("thing", ""))
     if is_span(selection["query"]):
         likeness = await _likeness(request, question, documents, engine)
         return from_days(question, selection, documents, likeness)
@@ -115,7 +115,7 @@ async def _from_selection(
 
 def _question(request: Request, state: CanvasRAGState) -> Question:
     """The question as units are read for it, with the span of days that it names."""
-    question = Question.of(request.question)
+    question = Question.of(request.asked, request.carried.get("thing", ""))
     days = (state.get("selection") or {}).get("days")
     if days is None:
         return question

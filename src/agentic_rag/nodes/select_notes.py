@@ -49,8 +49,8 @@ async def select_notes(
         snapshot = await catalogue.snapshot(request.dataset)
         if not snapshot.notes:
             return {"selection": _outcome("empty", started)}
-        named = named_time(request.question, (request.as_of or datetime.now(UTC)).date(), snapshot.days)
-        query = await read_query(request.question, Vocabulary.of(snapshot), nearest, named)
+        named = named_time(request.asked, (request.as_of or datetime.now(UTC)).date(), snapshot.days)
+        query = await read_query(request.asked, Vocabulary.of(snapshot), nearest, named)
     except (StoreError, ModelError) as error:
         logger.warning("the question cannot be read as a query to the notes: %s", error)
         return {"selection": _outcome("degraded", started, reason=str(error))}

@@ -42,8 +42,15 @@ class Completed:
     """A question that stands alone."""
 
     question: str
+    """What is asked, with what it points to named."""
     carried: dict[str, str] = field(default_factory=dict)
-    """What was taken from the conversation: ``thing``, ``attribute``, ``days``, ``question``."""
+    """What was taken from the conversation: ``thing``, ``attribute``, ``days``, ``selection``, ``question``."""
+
+    @property
+    def search(self) -> str:
+        """What is searched for: the question, after the earlier one that it goes on from."""
+        earlier = self.carried.get("question")
+        return self.question if earlier is None else f"{earlier} {self.question}"
 
 
 _OPENING = re.compile(
@@ -58,7 +65,7 @@ _LEADS = re.compile(
     r"^\s*(?:and|what about|how about|but|und|was ist mit|那|还有)|呢\s*[?？]?\s*$", re.IGNORECASE
 )
 _PRONOUN = re.compile(
-    r"\b(?P<possessive>its|his|their|her(?=\s+\w))\b|\b(?P<plain>it|he|him|she|her|they|them|this(?! \w)|that(?! \w)|this one|that one|the same)\b"
+    r"\b(?P<possessive>its|his|their|her(?=\s+\w)|ihre[nrms]?|seine?[nrms]?)\b|\b(?P<plain>it|he|him|she|her|they|them|er|sie|ihn|ihm|ihr|es|this(?! \w)|that(?! \w)|this one|that one|the same)\b"
     r"|\b(?:this|that|these|those|the same)\s+(?P<kind>[a-z]+)\b|(?P<han>它们?|他们?|她们?|这[个种本部道]?|那[个种本部道]?(?!么|些))(?P<of>的)?",
     re.IGNORECASE,
 )
@@ -88,7 +95,7 @@ def completed(query: str, turns: Sequence[Turn], names: Names, is_kind: KindOf, 
         whole = (
             turn.question
             if before is None
-            else _completed(turn.question, before, names, is_kind, today).question
+            else _completed(turn.question, before, names, is_kind, today).search
         )
         before = replace(turn, question=whole)
     return Completed(query) if before is None else _completed(query, before, names, is_kind, today)
@@ -99,7 +106,10 @@ def _completed(query: str, before: Turn, names: Names, is_kind: KindOf, today: d
     if shifted := _shifted(query, before.question, days):
         return shifted
     if asks_many(before.question) and (_AMONG.search(query) or extreme(query.casefold())):
-        return Completed(f"{before.question.rstrip('?？ ')}, {query}", {"selection": before.question})
+        base = before.question
+        if extreme(query.casefold()):  # the largest and then the smallest are two of the same selection
+            base = ", ".join(part for part in base.split(", ") if not extreme(part.casefold())) or base
+        return Completed(f"{base.rstrip('?？ ')}, {query}", {"selection": base})
     own = _own_terms(query)
     named = names(query)
     bare = _bare_thing(query)
@@ -188,9 +198,13 @@ def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[st
     if not proper and len(chosen) > 1 and Question.of(question).script != "cjk":
         chosen = chosen[-1:]
     last = chosen[-1].end
-    for term in terms:  # a name goes on in the words right after it: "Japan trip"
-        if proper and term.start == last + 1 and question[last] in " -":
-            last = term.end
+    if question[last - 2 : last] in ("'s", "’s"):
+        last -= 2
+    elif proper:
+        # A name goes on in the words right after it: "Japan trip".
+        for term in terms:
+            if term.start == last + 1 and question[last] in " -":
+                last = term.end
     span = Span(chosen[0].start, last)
     return question[span.start : span.end], span
 
@@ -205,37 +219,26 @@ def _with_subject(
 ) -> Completed:
     """The question about the thing of the conversation."""
     thing = _thing(query, pronoun, before, names, is_kind, days)
+    carried = {"question": before.question}
     if thing is not None and thing not in before.question:
         days = ()  # a note of the last answer is not of the day that was asked about
-    if days and pronoun is None and _own_terms(query) and not _names_one(before.question, names):
-        thing = None  # the day is what the two have in common
-    carried: dict[str, str] = {}
+        carried = {}
     text = query
-    if thing is not None:
+    if thing is not None and pronoun is not None:
         carried["thing"] = thing
-        if pronoun is not None:
-            possessive = pronoun["possessive"] or pronoun["of"]
-            said = f"{thing}{'的' if pronoun['of'] else chr(39) + 's'}" if possessive else thing
-            text = f"{query[: pronoun.start()]}{said}{query[pronoun.end() :]}"
-        else:
-            text = f"{thing}: {_OPENING.sub('', query, count=1)}"
+        possessive = pronoun["possessive"] or pronoun["of"]
+        written = f"{thing}{'的' if pronoun['of'] else chr(39) + 's'}" if possessive else thing
+        text = f"{query[: pronoun.start()]}{written}{query[pronoun.end() :]}"
     if days:
-        written = before.question[days[0].start : days[0].end]
-        carried["days"] = written
-        text = (
-            f"{text.rstrip('?？ ')} ({written})?"
-            if not re.search(r"[\u4e00-\u9fff]", text)
-            else f"{written} {text}"
-        )
-    if not carried:
-        return Completed(f"{before.question.rstrip('?？ ')} {query}", {"question": before.question})
+        carried["days"] = before.question[days[0].start : days[0].end]
+        is_han = re.search(r"[\u4e00-\u9fff]", text)
+        text = f"{carried['days']} {text}" if is_han else f"{text.rstrip('?？ ')} ({carried['days']})?"
     return Completed(text, carried)
 
 
-def _names_one(question: str, names: Names) -> bool:
-    return bool(names(question)) or any(
-        term.is_name and term.token.isalpha() for term in Question.of(question).terms
-    )
+def _has_name(query: str) -> bool:
+    """Whether a question has a proper name of its own."""
+    return any(term.is_name and any(map(str.isalpha, term.token)) for term in Question.of(query).terms)
 
 
 def _thing(

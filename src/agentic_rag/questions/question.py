@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agentic_rag.dates.spans import Span
-from agentic_rag.text import STOPWORDS, folded, placed_contents, script, simplified, starts_cjk
+from agentic_rag.text import STOPWORDS, folded, placed_contents, script, simplified, starts_cjk, tokens
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
 """The form of an answer; ``topic``: words without a question."""
@@ -144,10 +144,17 @@ class Question:
     """The span of days that it names, which an answer has to be of; ``DAYS`` stands for it among the terms."""
 
     @classmethod
-    def of(cls, text: str) -> Question:
-        """Read a question in English or Chinese, and in part in German."""
+    def of(cls, text: str, carried: str = "") -> Question:
+        """Read a question in English or Chinese, and in part in German.
+
+        Args:
+            text: the question.
+            carried: the thing of the conversation that it names for a pronoun: no answer has to name it again.
+        """
         plain = simplified(folded(text))
-        return cls(text, _terms(text), _form(plain), _wants(plain), script(text))
+        known = set(tokens(carried))
+        terms = (replace(t, is_name=False, is_generic=True) if t.token in known else t for t in _terms(text))
+        return cls(text, tuple(terms), _form(plain), _wants(plain), script(text))
 
     def of_days(self, days: Span, start: int, end: int) -> Question:
         """The question with a span of days in place of the terms that name it.
