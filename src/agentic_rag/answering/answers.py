@@ -47,12 +47,13 @@ def from_passages(
     relevance: Sequence[float],
     documents: Mapping[str, Sequence[Chunk]],
     likeness: TermLikeness | None = None,
+    keys: Mapping[str, float] | None = None,
 ) -> Evidence:
     """The lines that answer from the notes of the results."""
     notes = source_notes(results, relevance, documents)
     if likeness is not None:
         question = question.in_words(likeness.spans, vocabulary_of(notes).__contains__)
-    candidates = scored(question, notes, likeness)
+    candidates = scored(question, notes, likeness, keys)
     answer = composed(question, candidates)
     return _supported(question, answer)
 
@@ -85,8 +86,10 @@ def _supported(question: Question, answer: Composed) -> Evidence:
         t.is_name and one.own.get(t.token, 0.0) == 1.0 for one in answer.basis for t in question.terms
     )
     is_about = any(_is_context(term, answer.basis) for term in question.terms)
-    allowed = (UNSUPPORTED if is_about and not is_named else TOLERATED) * sum(weights.values())
-    if missing and (empty or any(term.is_name for term in missing) or lacking >= allowed):
+    is_strict = is_about and not is_named and question.form != "yesno"
+    allowed = (UNSUPPORTED if is_strict else TOLERATED) * sum(weights.values())
+    is_nameless = question.form != "yesno" and any(term.is_name for term in missing)
+    if missing and (empty or is_nameless or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         return Evidence(reason=f"the notes that are nearest do not speak of: {words}", support=levels)
     return Evidence(tuple(line.to_dict() for line in answer.lines), support=levels)

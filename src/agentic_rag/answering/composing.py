@@ -73,7 +73,7 @@ def composed(question: Question, candidates: Sequence[Candidate]) -> Composed:
     if not candidates:
         return Composed()
     candidates = _without_labels(candidates)
-    for form in (_steps, _both, _definition, _listed, _subheadings, _headed):
+    for form in (_steps, _both, _definition, _below, _listed, _subheadings, _headed):
         answer = form(question, candidates)
         if answer is not None:
             return answer
@@ -125,8 +125,20 @@ def _steps(question: Question, candidates: Sequence[Candidate]) -> Composed | No
     if not blocks or blocks[0][0] <= 0:
         return None
     _, units = blocks[0]
+    if best.unit not in units and not _covers(units, best, candidates):
+        return None
     first = next(one for one in candidates if one.note is note and one.unit in units)
     return Composed(_block(units, note, _enumerated(units)), (first, best))
+
+
+def _covers(units: Sequence[Unit], best: Candidate, candidates: Sequence[Candidate]) -> bool:
+    """Whether a list speaks of all that the best unit says itself: else that unit is to the point, and not the list."""
+    wanted = _clear(best.own) - _clear(best.above) - _MAKING
+    spoken: set[str] = set()
+    for one in candidates:
+        if one.note is best.note and one.unit in units:
+            spoken |= _clear(one.own) | _clear(one.near)
+    return wanted <= spoken
 
 
 def _blocks(note: SourceNote, candidates: Sequence[Candidate]) -> list[tuple[float, list[Unit]]]:
@@ -288,6 +300,21 @@ def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed
     return None
 
 
+def _below(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+    """The items below the best unit, where it is an item that names them."""
+    best = candidates[0]
+    if best.unit.kind not in ("item", "step", "task") or question.form == "howto":
+        return None
+    path = (*best.unit.parents, best.unit.text)
+    units = [
+        u for u in best.note.reading.units if u.block == best.unit.block and u.parents[: len(path)] == path
+    ]
+    if not units or best.unit.key is not None:
+        return None
+    lines = [f"- {unit.shown()}" if unit.depth == units[0].depth else f"  - {unit.own()}" for unit in units]
+    return Composed(_block(units, best.note, lines), (best,))
+
+
 def _listed(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
     """The whole list of the best unit, where things are asked for and its heading or lead answers the question."""
     best = candidates[0]
@@ -364,12 +391,28 @@ def _pointed(question: Question, candidates: Sequence[Candidate]) -> Composed:
     """The best unit, and those that say as much."""
     best = candidates[0]
     near = [one for one in candidates if one.score >= best.score - NEAR_TIE and _as_much(best, one)]
-    chosen = _spread(near[:MAX_UNITS])
+    chosen = _spread([*near[:MAX_UNITS], *_of_other_names(question, near[:MAX_UNITS], candidates)])
     lines = []
     for one in chosen:
         is_bare = one.unit.kind == "property" or len(one.unit.text.split()) <= SHORT
         lines.append(_line(one.unit, one.note, _titled(one) if is_bare else None))
     return Composed(tuple(lines), tuple(chosen))
+
+
+def _of_other_names(
+    question: Question, chosen: Sequence[Candidate], candidates: Sequence[Candidate]
+) -> list[Candidate]:
+    """The best unit of the same note for each name of the question that the chosen units lack."""
+    others: list[Candidate] = []
+    for term in question.terms:
+        if term.is_name and all(one.level(term.token) < CLEAR for one in (*chosen, *others)):
+            of_it = (
+                one
+                for one in candidates
+                if one.note is chosen[0].note and one.own.get(term.token, 0.0) >= CLEAR
+            )
+            others += list(of_it)[:1]
+    return others
 
 
 def _as_much(best: Candidate, one: Candidate) -> bool:

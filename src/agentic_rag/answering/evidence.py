@@ -43,7 +43,8 @@ CLEAR = 0.5
 """Level from which a unit counts as speaking of a term, where the rarity of terms is reckoned."""
 GENERIC = 0.3
 """Factor on the weight of words that are too general to be missed."""
-KEY = 0.3
+KEY = 0.15
+"""Weight of how likely a property is what is asked for."""
 FIT = 0.3
 PRIOR, ORDER = 0.3, 0.3
 """Weight of the passage's relevance, and of its note's place in the ranking (1 / place)."""

@@ -8,9 +8,12 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Literal
 
+import numpy as np
+
 from agentic_rag.answering.answers import PAGE, Evidence, from_days, from_passages, from_selection
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
+from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.request import Request
@@ -29,12 +32,16 @@ NEAR = 0.05
 UNSURE = 0.3
 """Share of ``answer.abstain_below`` from which a unit that says all that is asked is an answer, however its passage was
 judged: a misspelled word lowers the judgement of passages."""
+KEY_RANGE = 0.05
+MAX_KEYS = 64
 MAX_COMPARED = 40
 """Passages of a note whose tokens are compared with the question's."""
 logger = logging.getLogger(__name__)
 
 
-async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = None) -> dict[str, Any]:
+async def check_quality(
+    state: CanvasRAGState, *, engine: VectorSearch | None = None, embedding: Embedding | None = None
+) -> dict[str, Any]:
     """Writes ``quality``: grade, best relevance, reasons and decision; and ``units``: the lines that answer.
 
     The grade reads calibrated relevance in [0, 1] (the rerank score, else the sources'), never a fused
@@ -64,7 +71,9 @@ async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = 
             reasons = [selected.reason or f"a question about many notes: {state['selection']['reading']}"]
         elif decision == "answer" or best >= floor * UNSURE:
             question = _question(request, state)
-            evidence = await _from_passages(request, question, results[:READ], relevance[:READ], engine)
+            evidence = await _from_passages(
+                request, question, results[:READ], relevance[:READ], engine, embedding
+            )
             if decision != "answer" and evidence.lines and evidence.is_full:
                 decision, reasons = "answer", [*reasons[:1], "a unit says all that is asked"]
             elif decision != "answer":
@@ -129,6 +138,7 @@ async def _from_passages(
     results: Sequence[dict[str, Any]],
     relevance: Sequence[float],
     engine: VectorSearch | None,
+    embedding: Embedding | None,
 ) -> Evidence:
     """The answer from the units of the notes that were found."""
     near = [n for n, known in enumerate(relevance) if known >= NEAR * max(relevance, default=0.0)]
@@ -136,7 +146,26 @@ async def _from_passages(
     ids = {result["metadata"].get("document_id") for result in results if "memory" not in result["sources"]}
     documents = await _documents(request, sorted(str(one) for one in ids if one is not None), engine)
     likeness = await _likeness(request, question, documents, engine)
-    return from_passages(question, results, relevance, documents, likeness)
+    keys = await _keys(question, documents, embedding)
+    return from_passages(question, results, relevance, documents, likeness, keys)
+
+
+async def _keys(
+    question: Question, documents: Mapping[str, Sequence[Chunk]], embedding: Embedding | None
+) -> dict[str, float]:
+    """How likely each property name of the notes is what is asked for, in [0, 1]: its cosine with the question above the
+    median of all, in units of KEY_RANGE."""
+    names = sorted({str(key) for its in documents.values() for key in its[0].metadata})[:MAX_KEYS]
+    if embedding is None or len(names) < 2:
+        return {}
+    try:
+        vectors = await embedding.embed_queries([question.text, *names])
+    except ModelError as error:
+        logger.warning("properties are compared by their letters alone: %s", error)
+        return {}
+    cosines = vectors[1:] @ vectors[0]
+    above = ((cosines - np.median(cosines)) / KEY_RANGE).clip(0.0, 1.0)
+    return dict(zip(names, map(float, above), strict=True))
 
 
 async def _likeness(

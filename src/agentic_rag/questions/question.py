@@ -22,6 +22,7 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 _HOWTO = _any(
     r"\bhow (?:do|does|can|could|should|would|to|did|must) ?(?:i|we|you|one|people)?\b(?! (?:know|find out|like|feel|call|pronounce))",
+    r"\bhow (?:is|are) .{1,40}\b(?:made|cooked|done|prepared|installed|set up|cleaned|built)\b",
     r"\b(?:steps?|instructions?|directions?|procedure|recipe) (?:to|for|of)\b",
     r"\bwhat (?:should|must|can) i (?:try|do)\b",
     r"怎么(?!样|回事|了)|如何|怎样|步骤|做法|方法|教程|流程",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
-from agentic_rag.domain.notes import Note
+from agentic_rag.domain.notes import Note, Row
 from agentic_rag.questions import comparisons as compared
 from agentic_rag.questions.query import Ask, Query, Target
 from agentic_rag.questions.vocabulary import NoteClass, Value, Vocabulary
@@ -19,7 +19,7 @@ Nearest = Callable[[str, Sequence[str]], Awaitable[Mapping[str, float]]]
 """How near each name comes to a text by the embedding model: cosines by name."""
 
 _MANY = re.compile(
-    r"^\W*(?:and\s+)?(?:wh?ich|list|show|find|give|name|count|all|any|every|how many|what (?:are|were)\b|what (?!is\b|was\b|does\b|has\b)\w+s\b|notes?\b|welche|alle|wie viele)"
+    r"^\W*(?:and\s+)?(?:wh?ich|list|show|find|give|name|count|all|any|every|how many|wh(?:at|o) (?:are|were)\b|what (?!is\b|was\b|does\b|has\b)\w+s\b|notes?\b|welche|alle|wie viele)"
     r"|\bwhich of\b|\bhow many\b|\b(?:list|show)(?: me)?\b|\btagged\b|\bnotes (?:with|about|in|from|tagged|rated)\b"
     r"|哪些|哪几|有哪|多少[个本部篇款种道首只张条]|几[个本部篇款种道首只张条]|所有|列出|全部|都有|统计",
     re.IGNORECASE,
@@ -29,7 +29,7 @@ _COUNT = re.compile(
     re.IGNORECASE,
 )
 _ONE = re.compile(
-    r"^\W*(?:and |so )?(?:how (?:much|long|old|large|big|tall|high|far|do|does|did|can)|who|whom|whose|where|why|what(?:'s|’s)? (?:is|was|did|does|do|are|were|the|kind)"
+    r"^\W*(?:and |so )?(?:how (?:much|long|old|large|big|tall|high|far|do|does|did|can)|who(?! are| were)|whom|whose|where|why|what(?:'s|’s)? (?:is|was|did|does|do|are|were|the|kind)"
     r"|does|do|did|is|are|was|were|can|has|have)\b|谁|哪里|为什么|怎么|如何|多少钱|多久|多长",
     re.IGNORECASE,
 )
@@ -45,7 +45,7 @@ _NOUN = re.compile(
 ALIKE, APART = 0.86, 0.005
 """Cosine from which a class in another script is the one that a noun names, and its lead over the next."""
 _TASKS = re.compile(
-    r"(?<![a-z])(?:tasks?|to-?dos?|to do|todos?|action items?|check ?list|aufgaben?)(?![a-z])|任务|待办|清单项",
+    r"(?<![a-z])(?:tasks?|to-?dos?|to do|todos?|action items?|(?<=open )actions?|check ?list|aufgaben?)(?![a-z])|任务|待办|清单项",
     re.IGNORECASE,
 )
 _WHEN = re.compile(
@@ -139,6 +139,10 @@ class _Reader:
             parse.cover(Span(*is_count.span()))
         tagged = self._tags()
         titles = self._titles()
+        if self._time is not None and any(place.overlaps(self._time.span) for _, place in titles):
+            self._time = None  # the date belongs to the name of a note
+        if (entries := self._entries_of(titles)) is not None:
+            return entries
         tasks = self._tasks(titles)
         if tasks is not None:
             return tasks
@@ -184,6 +188,49 @@ class _Reader:
             "notes", ask, tuple(parse.classes), tuple(parse.conditions), shown=tuple(dict.fromkeys(parse.shown)),
             order=order, residual=_places(left),
         )  # fmt: skip
+
+    def _entries_of(self, titles: Sequence[tuple[Note, Span]]) -> Query | None:
+        """The rows or list items of a note that is named, by their numbers, values and dates."""
+        if not self._is_many:
+            return None
+        for note, place in titles:
+            rows = [row for row in note.rows if row.fields and row.state is None]
+            conditions = self._row_conditions(rows) if len(rows) > 1 else []
+            if conditions:
+                self._parse.cover(place)
+                ask: Ask = "count" if _COUNT.search(self._text) else "list"
+                where = (Comparison("path", "$eq", note.path),)
+                return Query("entries", ask, (note.title,), where, tuple(conditions))
+        return None
+
+    def _row_conditions(self, rows: Sequence[Row]) -> list[Expression]:
+        values: dict[str, list[Any]] = {}
+        for row in rows:
+            for one in row.fields:
+                values.setdefault(one.key, []).append(one.value)
+        conditions: list[Expression] = []
+        for number in compared.comparisons(self._text):
+            numeric = {key: its for key, its in values.items() if sum(map(_is_number, its)) * 2 >= len(its)}
+            named = [
+                key
+                for key in numeric
+                if self._parse.words.find(key) or stem(number.unit.casefold()) in parts(key)
+            ]
+            if named and number.operator != "$eq":
+                conditions.append(_compared(named[0], number, numeric[named[0]]))
+        for key, its in values.items():
+            named = [
+                value for value in dict.fromkeys(map(str, its)) if not _is_number(value) and len(value) > 2
+            ]
+            conditions += [Comparison(key, "$eq", value) for value in named if self._parse.words.find(value)]
+        keys = [
+            key
+            for key, its in values.items()
+            if sum(bool(_DATE.fullmatch(str(v))) for v in its) * 2 >= len(its)
+        ]
+        if self._time is not None and keys:
+            conditions.append(_within(keys[0], self._time))
+        return conditions
 
     def _of_span(self, titles: Sequence[tuple[Note, Span]]) -> Query | None:
         """The notes of the span of days that is named, whose units are searched for the rest of the question."""
@@ -417,7 +464,8 @@ class _Reader:
         parse, members = self._parse, None
         slips = self._is_many
         for values, place in self._vocabulary.values_in(parse.words, slips=slips):
-            if not parse.free(place) or self._text[place.start : place.end] in GENERIC:
+            is_generic = self._text[place.start : place.end] in GENERIC
+            if not parse.free(place) or (is_generic and not parse.classes):
                 continue
             if members is None:
                 members = [note.facts() for note in self._members()]
@@ -426,7 +474,9 @@ class _Reader:
             ]
             keys = {one.key: one for one in conditions}
             named = [key for key, _ in self._vocabulary.keys_in(parse.words) if key in keys]
-            if not conditions:
+            if not conditions or (
+                is_generic and all(any(matches(one, f) for one in conditions) for f in members)
+            ):
                 continue
             if named:
                 conditions = [keys[named[0]]]

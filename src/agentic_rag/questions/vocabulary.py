@@ -23,6 +23,8 @@ SERIES = 3
 _LEADING = re.compile(r"^[\d\s._-]+(?=\D)")
 _SERIES = re.compile(r"^(?P<name>.*?[^\W\d_].*?)[\s_-]*\d+$")
 _LINK = re.compile(r"^\[\[(?:[^\[\]|#]*/)?([^\[\]|#/]+)(?:#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]$")
+_PERSON = re.compile(r"([A-ZÀ-Þ][\w'’-]+) [A-ZÀ-Þ][\w'’-]+$")
+"""A first name and a surname: people are asked for by the first name too."""
 _LINKS = re.compile(r"\[\[[^\[\]]+\]\]")
 _CATEGORY_KEYS = frozenset(
     {"category", "categories", "type", "types", "kind", "class", "classes", "分类", "类型", "类别"}
@@ -214,14 +216,20 @@ def _names(value: Any) -> Iterator[str]:
         return
     name = value_name(value).casefold()
     linked = (value_name(link).casefold() for link in _LINKS.findall(str(value)))
-    for part in {name, *linked, *(part.strip() for part in re.split(r"[,，、;；]", name))}:
+    first = _PERSON.match(value_name(value))
+    for part in {
+        name,
+        *([first[1].casefold()] if first else []),
+        *linked,
+        *(part.strip() for part in re.split(r"[,，、;；]", name)),
+    }:
         if _is_value(part) and len(parts(part)) <= MAX_VALUE_WORDS and len(part) <= 60:
             yield part
 
 
 def _is_value(name: str) -> bool:
-    """Whether a name can be told from an everyday word: two Latin letters cannot."""
-    return any(map(str.isalpha, name)) and (not name.isascii() or len(name) > 2)
+    """Whether a name can be told from an everyday word: two Latin letters and one Chinese character cannot."""
+    return any(map(str.isalpha, name)) and len(name) > (2 if name.isascii() else 1)
 
 
 def _classes(snapshot: Snapshot) -> Iterator[NoteClass]:
