@@ -57,7 +57,7 @@ async def select_notes(
     days = None if named is None else [named.start, named.end, named.span.start, named.span.end]
     if query is None:
         return {"selection": {**_outcome("empty", started), "days": days}}
-    selection = choose(query, snapshot.notes, request.filters)
+    selection = choose(query, snapshot, request.filters)
     if not selection.entries and is_span(query.to_dict()):
         # No note is of that time; a heading or a line of one may be.
         return {"selection": {**_outcome("empty", started), "days": days}}

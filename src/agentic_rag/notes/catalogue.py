@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -18,6 +18,11 @@ from agentic_rag.notes.units import Unit, read_units
 MAX_ROWS = 500
 """Entries of one note that are kept."""
 MAX_FIELDS = 200
+MAX_ITEMS, MAX_ITEM = 60, 60
+"""Short list items that are kept of a note, and their code points: what a recipe needs, who was there."""
+MAX_KEY = 24
+SHARED = 3
+"""Notes that have a line ``Level: ★★★`` before it counts as a property."""
 MAX_TEXT = 200
 """Code points of an entry's text, and of a value."""
 SHOWN_VALUES = 10
@@ -30,6 +35,7 @@ def note_of(document: Document) -> Note:
     units = read_units(document.text).units if document.kind == "markdown" else ()
     fields = [one for unit in units for one in _fields(unit)]
     rows = [_row(unit) for unit in units if _is_row(unit)]
+    rows += [_row(unit) for unit in units if _is_item(unit)][:MAX_ITEMS]
     opening = next((unit for unit in units if unit.kind in _STATEMENTS and len(unit.text) > 1), None)
     links = dict.fromkeys(_name(link.target) for link in document.links if not link.embed)
     return Note(
@@ -59,10 +65,17 @@ def _is_row(unit: Unit) -> bool:
     return unit.kind in ("task", "row") or (unit.kind in ("item", "step") and bool(unit.fields))
 
 
+def _is_item(unit: Unit) -> bool:
+    return unit.kind == "item" and not unit.fields and len(unit.own()) <= MAX_ITEM
+
+
 def _fields(unit: Unit) -> list[Field]:
     """Statements about the note: its properties, and named values in its sentences."""
     if unit.kind == "property":
         return [Field(str(unit.key), _value(unit.value), unit.start, unit.end)]
+    is_line = unit.kind in ("sentence", "item") and not unit.parents and len(unit.text) <= MAX_ITEM
+    if unit.key is not None and len(unit.key) <= MAX_KEY and is_line:
+        return [Field(unit.key, _value(_number(unit.text)), unit.start, unit.end, is_line=True)]
     if unit.kind == "sentence":
         return [Field(one.key, _value(one.value), unit.start, unit.end) for one in unit.fields]
     return []
@@ -71,7 +84,7 @@ def _fields(unit: Unit) -> list[Field]:
 def _row(unit: Unit) -> Row:
     own = [Field(one.key, _value(one.value), unit.start, unit.end) for one in unit.fields]
     own += [Field(name, _value(_number(cell)), unit.start, unit.end) for name, cell in unit.columns if name]
-    text = unit.text
+    text = unit.own() if unit.kind == "item" and not unit.fields else unit.text
     for one in unit.fields:
         text = re.sub(rf"\s*[\[(]?{re.escape(one.key)}: {re.escape(str(one.value))}[\])]?", "", text)
     kind: Any = unit.kind if unit.kind in ("task", "row") else "item"
@@ -207,8 +220,16 @@ class Snapshot:
     @classmethod
     def of(cls, notes: Iterable[Note]) -> Snapshot:
         """The notes in the order of their paths."""
-        ordered = tuple(sorted(notes, key=lambda note: note.path))
-        return cls(ordered, Schema.of(ordered))
+        ordered = sorted(notes, key=lambda note: note.path)
+        lines = Counter(key for note in ordered for key in {f.key for f in note.fields if f.is_line})
+        shared = {key for key, count in lines.items() if count >= SHARED}
+        stated = tuple(_with_stated(note, shared) for note in ordered)
+        return cls(stated, Schema.of(stated))
+
+    @cached_property
+    def facts(self) -> Mapping[str, dict[str, Any]]:
+        """What filters compare of each note, by document id."""
+        return {note.document_id: note.facts() for note in self.notes}
 
     @cached_property
     def days(self) -> frozenset[date]:
@@ -222,3 +243,9 @@ class Snapshot:
             for name in (note.title, *note.aliases, PurePosixPath(note.path).stem):
                 named.setdefault(name.casefold(), note)
         return named
+
+
+def _with_stated(note: Note, shared: Set[str]) -> Note:
+    """The note with the lines that count as properties alone."""
+    stated = tuple(field for field in note.fields if not field.is_line or field.key in shared)
+    return note if len(stated) == len(note.fields) else replace(note, fields=stated)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
-from agentic_rag.domain.notes import Note, Row
+from agentic_rag.domain.notes import ITEMS, Note, Row
 from agentic_rag.questions import comparisons as compared
 from agentic_rag.questions.query import Ask, Query, Target
 from agentic_rag.questions.vocabulary import NoteClass, Value, Vocabulary
@@ -44,6 +44,11 @@ _NOUN = re.compile(
 )
 ALIKE, APART = 0.86, 0.005
 """Cosine from which a class in another script is the one that a noun names, and its lead over the next."""
+_HAS = re.compile(
+    r"\b(?:with|without|use[sd]?|using|contain(?:s|ing)?|include[sd]?|need(?:s|ed)?|require[sd]?|ha(?:s|ve)|made (?:of|from)|mit|ohne)\b|含|用|有|加|放|带|需要",
+    re.IGNORECASE,
+)
+"""Asks for what the lists of notes name."""
 _TASKS = re.compile(
     r"(?<![a-z])(?:tasks?|to-?dos?|to do|todos?|action items?|(?<=open )actions?|check ?list|aufgaben?)(?![a-z])|任务|待办|清单项",
     re.IGNORECASE,
@@ -161,6 +166,7 @@ class _Reader:
         self._booleans()
         await self._free()
         self._existing()
+        self._containing()
         strength = parse.strength
         await self._time_condition()
         if parse.entry_conditions:
@@ -456,7 +462,7 @@ class _Reader:
         return [note for note in self._vocabulary.snapshot.notes if self._passes(note)]
 
     def _passes(self, note: Note) -> bool:
-        facts = note.facts()
+        facts = self._vocabulary.snapshot.facts[note.document_id]
         return all(matches(one, facts) for one in self._parse.conditions)
 
     async def _values(self) -> None:
@@ -468,7 +474,7 @@ class _Reader:
             if not parse.free(place) or (is_generic and not parse.classes):
                 continue
             if members is None:
-                members = [note.facts() for note in self._members()]
+                members = [self._vocabulary.snapshot.facts[n.document_id] for n in self._members()]
             conditions = [
                 one for one in map(_of_value, values) if any(matches(one, facts) for facts in members)
             ]
@@ -597,6 +603,24 @@ class _Reader:
                 parse.cover(place)
                 parse.strength += 1
                 return
+
+    def _containing(self) -> None:
+        """A word that the lists of some of the notes have: "which recipes use eggs?", 不含酒精的饮料."""
+        parse = self._parse
+        left = self._left()
+        if not parse.classes or parse.strength or len(left) != 1 or not _HAS.search(self._text):
+            return
+        word = left[0]
+        span = Span(word.start, word.end)
+        negation = compared.negated(self._text, span)
+        name = word.stem if word.text.isascii() else word.text
+        condition: Expression = Comparison(ITEMS, "$contains", name)
+        having = [matches(condition, self._vocabulary.snapshot.facts[n.document_id]) for n in self._members()]
+        if not any(having) or all(having):
+            return
+        parse.conditions.append(Not(condition) if negation else condition)
+        parse.cover(span, negation)
+        parse.strength += 1
 
     async def _free(self) -> None:
         """What costs nothing: a price of 0, where the notes have a property like a price."""

@@ -138,7 +138,7 @@ class Vocabulary:
         note = self.titles.get(title.casefold())
         if note is None:
             return False
-        facts = note.facts()
+        facts = self.snapshot.facts[note.document_id]
         return any(parts(one.name) == parts(word) and matches(one.condition, facts) for one in self.classes)
 
     def values_in(self, words: Words, *, slips: bool) -> list[tuple[Sequence[Value], Span]]:
