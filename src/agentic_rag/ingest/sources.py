@@ -20,6 +20,7 @@ from typing import Any, Literal, get_args
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
+from agentic_rag.ingest.base_files import parse_base, unreadable
 from agentic_rag.ingest.beam import (
     batch_id,
     batches,
@@ -41,6 +42,7 @@ from agentic_rag.ingest.office import (
 )
 from agentic_rag.ingest.remembered import SeenFiles, stamp_of
 from agentic_rag.ingest.vaults import Vault
+from agentic_rag.notes.bases import SUFFIX as BASE
 from agentic_rag.notes.markdown import paragraphs, parse_markdown, parse_text
 from agentic_rag.notes.values import jsonable, metadata_date, valid_unicode
 
@@ -65,6 +67,7 @@ _PARSERS: dict[str, Callable[..., Document]] = {
     **dict.fromkeys(_MARKDOWN, parse_markdown),
     ".txt": parse_text,
     ".canvas": parse_canvas,
+    BASE: parse_base,
 }
 OWN_BOARD = "a board that agentic-rag wrote; such boards are not ingested"
 CHANGED = "the file changed while it was being read; ingest it again"
@@ -152,7 +155,7 @@ def discover(
     """Find the documents under the paths.
 
     ``auto``: a folder with ``corpus.jsonl`` and ``queries.jsonl`` is a BEIR corpus, any other folder a vault;
-    ``.jsonl`` is a BEIR corpus, ``.json`` a LoCoMo file or a BEAM conversation; ``.md``, ``.txt`` and ``.canvas`` are single files.
+    ``.jsonl`` is a BEIR corpus, ``.json`` a LoCoMo file or a BEAM conversation; ``.md``, ``.txt``, ``.canvas`` and ``.base`` are single files.
     Reads every file once, to hash it. Other files of a folder are counted by suffix in one entry.
 
     Args:
@@ -240,7 +243,8 @@ def _scan_tree(root: Path, found: _Found, *, is_vault: bool) -> None:
     for path, relative in walk(root, found.skip, vault):
         suffix = path.suffix.lower()
         folder = None if vault is None else vault.template_folder(relative)
-        if folder is not None:
+        # A base selects notes wherever it lies: kepano's vault has its own among the templates.
+        if folder is not None and suffix != BASE:
             templates[folder] += 1
         elif suffix in _PARSERS or suffix in MIME_TYPES:
             day = vault.day(relative) if vault is not None and suffix in _MARKDOWN else None
@@ -291,6 +295,8 @@ def _looked_at(
         return _skipped(path, str(error), unread=True)
     if suffix == ".canvas" and is_own_board(text):
         return _skipped(path, OWN_BOARD)
+    if suffix == BASE and (why := unreadable(text, relative)) is not None:
+        return _skipped(path, why)
     found = _raw_digest(raw)
     content_hash = digest(PARSER_VERSION, found, document_id, relative, url or "", str(day or ""))
     parse = partial(_parse_file, path, document_id, relative, url, found, day)
