@@ -15,8 +15,9 @@ from typing import Any
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.request import Request
+from agentic_rag.questions.bases import shown_by_base
 from agentic_rag.questions.choosing import choose
-from agentic_rag.questions.query import Selection
+from agentic_rag.questions.query import Query, Selection
 from agentic_rag.questions.reading import read_query
 from agentic_rag.questions.times import named_time
 from agentic_rag.questions.vocabulary import Vocabulary
@@ -31,6 +32,7 @@ async def select_notes(
 ) -> dict[str, Any]:
     """Writes ``selection``: the reading, the notes that fit, and ``status``.
 
+    A question that names a base gets the notes of its view.
     ``ok``: a question about many notes that some fit; ``none``: one that none fits; ``empty``: not such a question;
     ``degraded``: the catalogue or the model failed, with the reason.
     """
@@ -48,15 +50,28 @@ async def select_notes(
         snapshot = await catalogue.snapshot(request.dataset)
         if not snapshot.notes:
             return {"selection": _outcome("empty", started)}
-        named = named_time(request.question, (request.as_of or datetime.now(UTC)).date())
-        query = await read_query(request.question, Vocabulary.of(snapshot), nearest, named)
+        now = request.as_of or datetime.now(UTC)
+
+        async def read(question: str) -> Query | None:
+            return await read_query(
+                question, Vocabulary.of(snapshot), nearest, named_time(question, now.date())
+            )
+
+        local = now.astimezone().replace(tzinfo=None)
+        shown = await shown_by_base(request.question, snapshot, request.filters, local, read)
+        if shown is not None:
+            return {"selection": _chosen(shown.selection, started) | {"reading": shown.reading}}
+        query = await read(request.question)
     except (StoreError, ModelError) as error:
         logger.warning("the question cannot be read as a query to the notes: %s", error)
         return {"selection": _outcome("degraded", started, reason=str(error))}
     if query is None:
         return {"selection": _outcome("empty", started)}
-    selection = choose(query, snapshot.notes, request.filters)
-    return {"selection": {**_outcome("ok" if selection.entries else "none", started), **_plain(selection)}}
+    return {"selection": _chosen(choose(query, snapshot.notes, request.filters), started)}
+
+
+def _chosen(selection: Selection, started: float) -> dict[str, Any]:
+    return {**_outcome("ok" if selection.entries else "none", started), **_plain(selection)}
 
 
 def _outcome(status: str, started: float, reason: str | None = None) -> dict[str, Any]:
