@@ -8,6 +8,7 @@ from typing import Any
 
 from agentic_rag.answering.composing import Composed, Line, composed, of_notes
 from agentic_rag.answering.evidence import Candidate, note_of_chunks, scored, source_notes, support
+from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.domain import Chunk
 from agentic_rag.questions.question import Question, Term
 from agentic_rag.retrieval.term_likeness import TermLikeness
@@ -87,6 +88,8 @@ def from_selection(
     entries = selection["entries"]
     query = selection["query"]
     reading = selection["reading"]
+    if query["ask"] == "overview":
+        return Evidence(overview_lines(selection, documents, is_chinese=is_chinese))
     head = f"{'理解为' if is_chinese else 'Read as'}: {reading}"
     if query["ask"] == "extreme":
         best = entries[0]["value"]

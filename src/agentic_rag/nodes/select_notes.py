@@ -12,11 +12,14 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from agentic_rag.domain.filters import matches
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.request import Request
+from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.questions.bases import shown_by_base
 from agentic_rag.questions.choosing import choose
+from agentic_rag.questions.overview import asks_for_everything, overview, state_of
 from agentic_rag.questions.query import Query, Selection
 from agentic_rag.questions.reading import read_query
 from agentic_rag.questions.times import named_time
@@ -32,7 +35,7 @@ async def select_notes(
 ) -> dict[str, Any]:
     """Writes ``selection``: the reading, the notes that fit, and ``status``.
 
-    A question that names a base gets the notes of its view.
+    A question about everything gets an overview; one that names a base the notes of its view.
     ``ok``: a question about many notes that some fit; ``none``: one that none fits; ``empty``: not such a question;
     ``degraded``: the catalogue or the model failed, with the reason.
     """
@@ -51,6 +54,8 @@ async def select_notes(
         if not snapshot.notes:
             return {"selection": _outcome("empty", started)}
         now = request.as_of or datetime.now(UTC)
+        if asks_for_everything(request.question):
+            return {"selection": _of_everything(snapshot, request, started)}
 
         async def read(question: str) -> Query | None:
             return await read_query(
@@ -68,6 +73,15 @@ async def select_notes(
     if query is None:
         return {"selection": _outcome("empty", started)}
     return {"selection": _chosen(choose(query, snapshot.notes, request.filters), started)}
+
+
+def _of_everything(snapshot: Snapshot, request: Request, started: float) -> dict[str, Any]:
+    """The overview of all notes that the caller's filter passes."""
+    passing = snapshot.notes
+    if request.filters is not None:
+        passing = tuple(note for note in passing if matches(request.filters, note.facts()))
+        snapshot = Snapshot.of(passing)
+    return {**_outcome("ok" if passing else "none", started), **state_of(overview(snapshot))}
 
 
 def _chosen(selection: Selection, started: float) -> dict[str, Any]:

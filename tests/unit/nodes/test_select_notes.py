@@ -1,4 +1,4 @@
-"""The node that reads questions about many notes: a base, and other questions."""
+"""The node that reads questions about many notes: everything at once, a base, and other questions."""
 
 from __future__ import annotations
 
@@ -31,6 +31,20 @@ async def selected(question: str, **others: Any) -> dict[str, Any]:
     state: Any = {"query": question, "dataset": "d", "parameters": {}, **others}
     found = await select_notes(state, catalogue=Held(), embedding=HashingEmbedding())
     return dict(found["selection"])
+
+
+async def test_everything() -> None:
+    found = await selected("What are my notes about?")
+    assert (found["status"], found["query"]["ask"], found["count"]) == ("ok", "overview", 2)
+    assert [entry["title"] for entry in found["entries"]] == ["Dune", "Emma"]
+
+
+async def test_everything_that_a_filter_passes() -> None:
+    passing = as_dict(Comparison("rating", "$gt", 4))
+    found = await selected("What are my notes about?", filters=passing)
+    assert (found["status"], found["overview"]["notes"]) == ("ok", 1)
+    found = await selected("What are my notes about?", filters=as_dict(Comparison("rating", "$gt", 9)))
+    assert (found["status"], found["nearest"], found["reading"]) == ("none", None, "an overview of all notes")
 
 
 async def test_a_base() -> None:
