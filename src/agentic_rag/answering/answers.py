@@ -15,6 +15,7 @@ from agentic_rag.answering.evidence import (
     support,
     vocabulary_of,
 )
+from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.domain import Chunk
 from agentic_rag.questions.question import Question, Term
 from agentic_rag.retrieval.term_likeness import TermLikeness
@@ -125,6 +126,8 @@ def from_selection(
     entries = selection["entries"]
     query = selection["query"]
     reading = selection["reading"]
+    if query["ask"] == "overview":
+        return Evidence(overview_lines(selection, documents, is_chinese=is_chinese))
     head = f"{'理解为' if is_chinese else 'Read as'}: {reading}"
     if query["ask"] == "extreme":
         best = entries[0]["value"]

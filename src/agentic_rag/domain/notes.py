@@ -70,6 +70,8 @@ class Note:
     rows: tuple[Row, ...] = ()
     opening: tuple[int, int] | None = None
     """Span of its first statement; None where it has none."""
+    base: str | None = None
+    """Of a ``.base`` file its source, which selects notes and is none; None for a note."""
 
     def facts(self) -> dict[str, Any]:
         """What filters compare (see ``domain.filters``): properties by name, and ``path``, ``title``, ``folder``,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -13,6 +14,8 @@ from typing import Any
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.notes import Field, Note, Row
+from agentic_rag.errors import FilterError
+from agentic_rag.notes.bases import Base, read_base
 from agentic_rag.notes.units import Unit, read_units
 
 MAX_ROWS = 500
@@ -31,7 +34,8 @@ _STATEMENTS = ("sentence", "item", "step", "code")
 
 
 def note_of(document: Document) -> Note:
-    """The catalogue's row of a document. Other kinds than Markdown have a name, a place, a date and tags alone."""
+    """The catalogue's row of a document. Other kinds than Markdown have a name, a place, a date and tags alone; a base
+    has its source."""
     units = read_units(document.text).units if document.kind == "markdown" else ()
     fields = [one for unit in units for one in _fields(unit)]
     rows = [_row(unit) for unit in units if _is_row(unit)]
@@ -50,6 +54,7 @@ def note_of(document: Document) -> Note:
         fields=tuple(fields[:MAX_FIELDS]),
         rows=tuple(rows[:MAX_ROWS]),
         opening=None if opening is None else (opening.start, opening.end),
+        base=document.metadata["base"] if document.kind == "base" else None,
     )
 
 
@@ -159,6 +164,17 @@ class Schema:
         }
 
 
+def _bases(rows: Iterable[Note]) -> dict[str, Base]:
+    bases: dict[str, Base] = {}
+    for row in rows:
+        name = PurePosixPath(row.path).stem.casefold()
+        if row.base is not None and name not in bases:
+            # Ingest refuses what cannot be read; a row may be of a version that read more.
+            with suppress(FilterError):
+                bases[name] = read_base(row.base, row.path)
+    return bases
+
+
 def _shown(key: Key) -> dict[str, Any]:
     values = {str(value): count for value, count in key.values[:SHOWN_VALUES]}
     return {"name": key.name, "notes": key.notes, "types": list(key.types), "values": values}
@@ -216,15 +232,19 @@ class Snapshot:
 
     notes: tuple[Note, ...] = ()
     schema: Schema = field(default_factory=lambda: Schema(0))
+    bases: Mapping[str, Base] = field(default_factory=dict)
+    """Selections of notes that people named, by the name of the file without suffix, case folded; of one name the first
+    by path. They are not among the notes."""
 
     @classmethod
-    def of(cls, notes: Iterable[Note]) -> Snapshot:
-        """The notes in the order of their paths."""
-        ordered = sorted(notes, key=lambda note: note.path)
-        lines = Counter(key for note in ordered for key in {f.key for f in note.fields if f.is_line})
+    def of(cls, rows: Iterable[Note]) -> Snapshot:
+        """The notes, and the bases, in the order of their paths."""
+        ordered = sorted(rows, key=lambda note: note.path)
+        notes = [note for note in ordered if note.base is None]
+        lines = Counter(key for note in notes for key in {f.key for f in note.fields if f.is_line})
         shared = {key for key, count in lines.items() if count >= SHARED}
-        stated = tuple(_with_stated(note, shared) for note in ordered)
-        return cls(stated, Schema.of(stated))
+        stated = tuple(_with_stated(note, shared) for note in notes)
+        return cls(stated, Schema.of(stated), _bases(ordered))
 
     @cached_property
     def facts(self) -> Mapping[str, dict[str, Any]]:

@@ -10,29 +10,28 @@ from typing import Any
 from agentic_rag.dates.names import date_in_name
 from agentic_rag.domain.filters import Comparison, Expression, matches
 from agentic_rag.domain.notes import ITEMS, Field, Note, Row
-from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.notes.units import STATES
 from agentic_rag.questions.comparisons import MARKS
 from agentic_rag.questions.query import Entry, Query, Selection
 from agentic_rag.questions.vocabulary import value_name
 
+Facts = Mapping[str, Mapping[str, Any]]
 
-def choose(query: Query, snapshot: Snapshot, restriction: Expression | None = None) -> Selection:
+
+def choose(
+    query: Query, notes: Sequence[Note], facts: Facts, restriction: Expression | None = None
+) -> Selection:
     """The notes or entries that a query selects.
 
     Ordered by the query's property, else by the note's path and the entry's place.
 
     Args:
         query: as it was read.
-        snapshot: all notes of the dataset.
+        notes: all notes of the dataset, or those that a base selects.
+        facts: what filters compare of each, by document id.
         restriction: the caller's own filter, which holds besides.
     """
-    facts = snapshot.facts
-    within = [
-        note
-        for note in snapshot.notes
-        if restriction is None or matches(restriction, facts[note.document_id])
-    ]
+    within = [note for note in notes if restriction is None or matches(restriction, facts[note.document_id])]
     chosen = [note for note in within if _passes(query, facts[note.document_id])]
     if query.target == "notes":
         entries = [_of_note(query, note) for note in chosen]

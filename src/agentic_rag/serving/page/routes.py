@@ -139,6 +139,7 @@ async def _names(rag: Rag, dataset: str) -> dict[str, str]:
         lambda: {
             entity_key(name): document_id
             for document_id, record in sorted(records.items(), reverse=True)
+            if record.names
             for name in (*record.names, Path(record.path).with_suffix("").as_posix())
         }
     )
