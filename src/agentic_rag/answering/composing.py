@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentic_rag.answering.evidence import Candidate, SourceNote
+from agentic_rag.answering.evidence import Candidate, SourceNote, fits
 from agentic_rag.notes.units import Unit
 from agentic_rag.questions.question import Question
 from agentic_rag.text import tokens
 
 NEAR_TIE = 0.08
 """Units this near to the best one answer beside it."""
+NEAR, FIRST_NOTES = 0.3, 2
+"""The same where the best unit leaves something open, and the notes, by their place in the ranking, they are of."""
 MAX_UNITS = 3
 MAX_LINES = 30
 """Entries of a list, or steps, that are shown."""
@@ -390,13 +392,24 @@ def _headed(question: Question, candidates: Sequence[Candidate]) -> Composed | N
 def _pointed(question: Question, candidates: Sequence[Candidate]) -> Composed:
     """The best unit, and those that say as much."""
     best = candidates[0]
-    near = [one for one in candidates if one.score >= best.score - NEAR_TIE and _as_much(best, one)]
+    if _says_all(question, best):
+        near = [one for one in candidates if one.score >= best.score - NEAR_TIE and _as_much(best, one)]
+    else:  # what the best one leaves open, the next ones may say
+        near = [one for one in candidates if one.score >= best.score - NEAR and one.note.order <= FIRST_NOTES]
     chosen = _spread([*near[:MAX_UNITS], *_of_other_names(question, near[:MAX_UNITS], candidates)])
     lines = []
     for one in chosen:
         is_bare = one.unit.kind == "property" or len(one.unit.text.split()) <= SHORT
         lines.append(_line(one.unit, one.note, _titled(one) if is_bare else None))
     return Composed(tuple(lines), tuple(chosen))
+
+
+def _says_all(question: Question, one: Candidate) -> bool:
+    """Whether a unit expresses every specific term, and holds a value of the kind that is wanted."""
+    terms = [term.token for term in question.terms if not term.is_generic]
+    return all(one.level(term) >= CLEAR for term in terms) and (
+        not question.wants or fits(question, one.unit)
+    )
 
 
 def _of_other_names(

@@ -283,7 +283,7 @@ def scored(
     candidates = []
     for (unit, note), (own, near, above) in zip(units, levels, strict=True):
         score = sum(rarity[term] * _level(term, own, near, above) for term in terms) / total
-        score += FIT * _fits(question, unit)
+        score += FIT * fits(question, unit)
         score += KEY * (keys or {}).get(unit.key or "", 0.0) * (unit.kind == "property")
         score += PRIOR * _relevance(unit, note) + ORDER / (1 + note.order)
         score -= LONG * math.log1p(max(0, len(unit.text) - LENGTH) / LENGTH)
@@ -451,7 +451,7 @@ _TIME = re.compile(
 _NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'’.-]+|^[A-Z][\w'’.-]+ [A-Z]|[\u4e00-\u9fff]{2,4}")
 
 
-def _fits(question: Question, unit: Unit) -> bool:
+def fits(question: Question, unit: Unit) -> bool:
     """Whether a unit holds a value of the kind that is wanted; a question that wants none fits any."""
     own = unit.own()
     checks = {"amount": _NUMBER, "duration": _TIME, "date": _DAY, "person": _NAME, "place": _NAME}
