@@ -27,7 +27,7 @@ QUESTION = "What does shading do to theanine?"
 COMMANDS = ["backup", "ingest", "remove", "ask", "search", "graph", "stats", "reindex", "doctor", "eval"]
 ASK = [
     "query", "operation", "dataset", "answer", "abstained", "citations", "results", "outcomes", "fusion",
-    "quality", "rewrites", "usage", "seconds",
+    "quality", "rewrites", "usage", "selection", "carried", "seconds",
 ]  # fmt: skip
 CITATION = [
     "n", "chunk_id", "document_id", "path", "title", "heading_path", "start", "end", "quote", "score", "url",
@@ -286,7 +286,7 @@ def test_ingest_reports(cli: Any, tmp_path: Path) -> None:
 
 STATS = [
     "dataset", "documents", "unfinished", "chunks", "graph", "unindexed", "model", "dimension", "metric", "configured_model",
-    "reindex", "token_vectors", "bytes", "old_bytes", "tables",
+    "reindex", "token_vectors", "bytes", "old_bytes", "tables", "schema",
 ]  # fmt: skip
 
 
