@@ -148,6 +148,7 @@ OUTPUTS: Mapping[str, tuple[list[str], int | None]] = {
     ),
     "selection": (["ask", "Which notes are tagged brewing?"], 6),
     "as-of": ([*CHART, "--as-of", "2024-06-30"], 5),
+    "overview": (["ask", "What are these notes about?"], 11),
     "abstain": (["ask", "What is the capital of Mongolia?"], 8),
     "memory-add": (
         ["memory", "add", "I live in Oslo. I prefer short answers.", *BO, "--at", "2024-01-10"],

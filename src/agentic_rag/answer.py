@@ -89,7 +89,7 @@ def selection_of(selection: Mapping[str, Any]) -> dict[str, Any] | None:
     """A selection as the state has it, for people and tools: without its entries, with its filters as ``--filter`` terms.
 
     Returns:
-        ``reading`` (the query in words), ``status`` (``ok``, ``none``: nothing fits), ``target``, ``count``,
+        ``reading`` (the query in words), ``status`` (``ok``; ``none``: nothing fits), ``target``, ``ask``, ``count``,
         ``filters``, ``terms`` (of ``--filter``; None where these cannot express the filters) and ``nearest`` (a wider
         query, where nothing fits); None where the question is no query to the notes, or could not be read as one.
     """
@@ -100,6 +100,7 @@ def selection_of(selection: Mapping[str, Any]) -> dict[str, Any] | None:
         "reading": selection["reading"],
         "status": selection["status"],
         "target": query["target"],
+        "ask": query["ask"],
         "count": selection["count"],
         "filters": query["filters"],
         "terms": spelled(parse_filters(query["filters"])),

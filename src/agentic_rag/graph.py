@@ -93,7 +93,7 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
     later: dict[str, Node] = {
         "fuse_results": fuse_results,
         "rerank": partial(rerank, tools=tools),
-        "check_quality": partial(check_quality, engine=parts.lancedb),
+        "check_quality": partial(check_quality, engine=parts.lancedb, embedding=parts.embedding),
         "rewrite_query": partial(rewrite_query, chat=parts.chat),
         "answer": partial(answer, chat=parts.chat),
     }

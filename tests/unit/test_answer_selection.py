@@ -14,7 +14,7 @@ SELECTION: dict[str, Any] = {
     "reason": None,
     "ms": 2.0,
     "reading": "notes in games/ with price > 20",
-    "query": {"target": "notes", "filters": FILTERS, "order": None},
+    "query": {"target": "notes", "ask": "list", "filters": FILTERS, "order": None},
     "count": 2,
     "entries": [{"path": "games/a.md"}, {"path": "games/b.md"}],
     "nearest": None,
@@ -37,6 +37,7 @@ def test_a_selection_is_shown_with_its_filters_as_terms():
         "reading": "notes in games/ with price > 20",
         "status": "ok",
         "target": "notes",
+        "ask": "list",
         "count": 2,
         "filters": FILTERS,
         "terms": ["folder=games", "price>20"],
@@ -49,7 +50,7 @@ def test_a_reading_with_alternatives_has_no_terms():
     found = selection_of({**SELECTION, "status": "none", "query": query})
     assert found is not None
     assert (found["status"], found["terms"]) == ("none", None)
-    tasks = selection_of({**SELECTION, "query": {"target": "tasks", "filters": None}})
+    tasks = selection_of({**SELECTION, "query": {"target": "tasks", "ask": "list", "filters": None}})
     assert tasks is not None
     assert (tasks["target"], tasks["terms"]) == ("tasks", [])
 

@@ -7,11 +7,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agentic_rag.answering.composing import Composed, Line, composed, of_notes
-from agentic_rag.answering.evidence import Candidate, note_of_chunks, scored, source_notes, support
+from agentic_rag.answering.evidence import (
+    Candidate,
+    note_of_chunks,
+    scored,
+    source_notes,
+    support,
+    vocabulary_of,
+)
+from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.domain import Chunk
 from agentic_rag.questions.question import Question, Term
 from agentic_rag.retrieval.term_likeness import TermLikeness
-from agentic_rag.text import script
+from agentic_rag.text import script, tokens
 
 PAGE = 30
 """Entries of a selection that are shown; what is beyond is counted."""
@@ -28,6 +36,11 @@ class Evidence:
     support: Mapping[str, float] = field(default_factory=dict)
     """How far the lines express each specific term of the question, in [0, 1]."""
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the lines express every specific term."""
+        return bool(self.support) and min(self.support.values()) >= FULL
+
 
 def from_passages(
     question: Question,
@@ -35,18 +48,27 @@ def from_passages(
     relevance: Sequence[float],
     documents: Mapping[str, Sequence[Chunk]],
     likeness: TermLikeness | None = None,
+    keys: Mapping[str, float] | None = None,
 ) -> Evidence:
     """The lines that answer from the notes of the results."""
     notes = source_notes(results, relevance, documents)
-    candidates = scored(question, notes, likeness)
+    if likeness is not None:
+        question = question.in_words(likeness.spans, vocabulary_of(notes).__contains__)
+    candidates = scored(question, notes, likeness, keys)
     answer = composed(question, candidates)
     return _supported(question, answer)
 
 
+FULL = 0.5
+"""Level from which a term of the question is expressed."""
 MISSING = 0.15
 """Level up to which a term of the question is not expressed."""
 UNSUPPORTED = 0.3
 """Share of the question's terms, by weight, from which an answer that lacks them is none."""
+UNCLEAR = 0.45
+"""The same where steps are asked for: those of a dish that is like it are none."""
+TOLERATED = 0.5
+"""The same share where a unit has a name or number of the question in its own words."""
 CONTEXT = 0.5
 """Weight of a term that only says what the question is about, and not what it asks of it."""
 
@@ -54,18 +76,35 @@ CONTEXT = 0.5
 def _supported(question: Question, answer: Composed) -> Evidence:
     """The answer, unless it lacks a name of the question, or much of what it asks."""
     levels = support(question, answer.basis)
-    missing = [term for term in question.terms if levels.get(term.token, 1.0) <= MISSING]
+    floor = UNCLEAR if question.form == "howto" else MISSING
+    empty = _empty_properties(question, answer.basis)
+    missing = [t for t in question.terms if levels.get(t.token, 1.0) <= floor or t.token in empty]
     weights = {
-        term.token: CONTEXT if _is_context(term, answer.basis) else 1.0
-        for term in question.terms
-        if not term.is_generic
+        t.token: CONTEXT if _is_context(t, answer.basis) else 1.0 for t in question.terms if not t.is_generic
     }
-    lacking = sum(weights[term.token] for term in missing)
-    total = sum(weights.values())
-    if missing and (any(term.is_name for term in missing) or lacking >= UNSUPPORTED * total):
+    lacking = sum(weights.get(term.token, 1.0) for term in missing)
+    is_named = any(
+        t.is_name and one.own.get(t.token, 0.0) == 1.0 for one in answer.basis for t in question.terms
+    )
+    is_about = any(_is_context(term, answer.basis) for term in question.terms)
+    is_strict = is_about and not is_named and question.form != "yesno"
+    allowed = (UNSUPPORTED if is_strict else TOLERATED) * sum(weights.values())
+    is_nameless = question.form != "yesno" and any(term.is_name for term in missing)
+    if missing and (empty or is_nameless or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         return Evidence(reason=f"the notes that are nearest do not speak of: {words}", support=levels)
     return Evidence(tuple(line.to_dict() for line in answer.lines), support=levels)
+
+
+def _empty_properties(question: Question, basis: Sequence[Candidate]) -> set[str]:
+    """Terms that name a property which the note of the answer has without a value, and no unit states by that word."""
+    if not basis:
+        return set()
+    best = basis[0]
+    names = {name.casefold() for name in best.note.reading.empty}
+    stems = {part for name in names for part in (*tokens(name), name)}
+    lexical = {term for one in basis for term, level in one.own.items() if level == 1.0}
+    return {term.token for term in question.terms if term.token in stems and term.token not in lexical}
 
 
 def _is_context(term: Term, basis: Sequence[Candidate]) -> bool:
@@ -87,6 +126,8 @@ def from_selection(
     entries = selection["entries"]
     query = selection["query"]
     reading = selection["reading"]
+    if query["ask"] == "overview":
+        return Evidence(overview_lines(selection, documents, is_chinese=is_chinese))
     head = f"{'理解为' if is_chinese else 'Read as'}: {reading}"
     if query["ask"] == "extreme":
         best = entries[0]["value"]
@@ -143,6 +184,8 @@ def from_days(
         for order, one in enumerate(ids)
         if documents.get(one)
     ]
+    if likeness is not None:
+        question = question.in_words(likeness.spans, vocabulary_of(notes).__contains__)
     places = [tuple(place) for place in selection["query"]["residual"]]
     left = tuple(t for t in question.terms if any(a < t.end and t.start < b for a, b in places))
     rest = replace(question, terms=left) if left else None

@@ -10,6 +10,7 @@ from typing import Any
 from agentic_rag.answering.evidence import Candidate, SourceNote
 from agentic_rag.notes.units import Unit
 from agentic_rag.questions.question import Question
+from agentic_rag.text import tokens
 
 NEAR_TIE = 0.08
 """Units this near to the best one answer beside it."""
@@ -71,11 +72,21 @@ def composed(question: Question, candidates: Sequence[Candidate]) -> Composed:
     """
     if not candidates:
         return Composed()
-    for form in (_steps, _both, _definition, _listed, _subheadings, _headed):
+    candidates = _without_labels(candidates)
+    for form in (_steps, _both, _definition, _below, _listed, _subheadings, _headed):
         answer = form(question, candidates)
         if answer is not None:
             return answer
     return _pointed(question, candidates)
+
+
+def _without_labels(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates without lines that only stand over a list: what is below them answers."""
+    leads = {(id(one.note), one.unit.lead) for one in candidates[:200] if one.unit.lead is not None}
+    left = [
+        one for one in candidates if one.unit.kind != "sentence" or (id(one.note), one.unit.text) not in leads
+    ]
+    return left or candidates
 
 
 def _line(unit: Unit, note: SourceNote, text: str | None = None) -> Line:
@@ -114,8 +125,20 @@ def _steps(question: Question, candidates: Sequence[Candidate]) -> Composed | No
     if not blocks or blocks[0][0] <= 0:
         return None
     _, units = blocks[0]
+    if best.unit not in units and not _covers(units, best, candidates):
+        return None
     first = next(one for one in candidates if one.note is note and one.unit in units)
     return Composed(_block(units, note, _enumerated(units)), (first, best))
+
+
+def _covers(units: Sequence[Unit], best: Candidate, candidates: Sequence[Candidate]) -> bool:
+    """Whether a list speaks of all that the best unit says itself: else that unit is to the point, and not the list."""
+    wanted = _clear(best.own) - _clear(best.above) - _MAKING
+    spoken: set[str] = set()
+    for one in candidates:
+        if one.note is best.note and one.unit in units:
+            spoken |= _clear(one.own) | _clear(one.near)
+    return wanted <= spoken
 
 
 def _blocks(note: SourceNote, candidates: Sequence[Candidate]) -> list[tuple[float, list[Unit]]]:
@@ -130,8 +153,8 @@ def _blocks(note: SourceNote, candidates: Sequence[Candidate]) -> list[tuple[flo
         of_it = [matches[unit.start, unit.end] for unit in units if (unit.start, unit.end) in matches]
         if len(units) < 2 or not of_it:
             continue
-        above = max(len(_clear(one.near)) for one in of_it)
-        inside = len(set().union(*(_clear(one.own) for one in of_it)))
+        above = max(len(_clear(one.near) - _MAKING) for one in of_it)
+        inside = len(set().union(*(_clear(one.own) for one in of_it)) - _MAKING)
         ordered = sum(unit.kind == "step" for unit in units) / len(units)
         named = bool(_INSTRUCTIONS.search(" ".join(units[0].headings[-1:]) + " " + (units[0].lead or "")))
         verbs = sum(len(unit.text) > 25 or unit.text[:1].isupper() for unit in units) / len(units)
@@ -145,6 +168,13 @@ def _blocks(note: SourceNote, candidates: Sequence[Candidate]) -> list[tuple[flo
     return [(value, units) for value, _, units in sorted(ranked, key=lambda one: one[:2], reverse=True)]
 
 
+_MAKING = frozenset("make do cook prepar creat build get set use instal 做 制作 弄 煮 用".split())
+"""Words that ask for steps, and tell no list from another."""
+_BARE_NUMBER = re.compile(
+    r"(?:step|schritt|第)?\s*[\d一二三四五六七八九十]{1,3}\s*步?[.):：、]?", re.IGNORECASE
+)
+BELOW = 3
+"""Units below a heading that is only a number, which are its step."""
 _INSTRUCTIONS = re.compile(
     r"instructions?|directions?|steps?|method|procedure|preparation|how to|操作|步骤|做法|方法|流程|制作|zubereitung|anleitung",
     re.IGNORECASE,
@@ -181,30 +211,65 @@ def _numbered_sections(
             lines = []
             for path in paths[:MAX_LINES]:
                 place = _stripped(note, note.reading.headings[path])
-                lines.append(Line(path[-1], note, *place, path[:-1]))
+                below = [unit for unit in note.reading.units if unit.headings == path][:BELOW]
+                is_bare = _BARE_NUMBER.fullmatch(path[-1]) is not None
+                text = (
+                    f"{path[-1]}: {' '.join(unit.own() for unit in below)}" if is_bare and below else path[-1]
+                )
+                end = below[-1].end if is_bare and below else place[1]
+                lines.append(Line(text, note, place[0], end, path[:-1]))
             best = value, tuple(lines)
     return best
 
 
 def _both(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
-    """The best unit of each of the two things that are compared."""
+    """The best unit of each of the things that are compared: of two notes that are named, else of two names."""
     if question.form != "compare":
         return None
+    chosen = _of_named_notes(question, candidates) or _of_names(question, candidates)
+    if len(chosen) < 2:
+        return None
+    return Composed(tuple(_line(one.unit, one.note, _titled(one)) for one in chosen), tuple(chosen))
+
+
+def _of_named_notes(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The best unit of each note whose title has words of the question that no other has."""
+    titles: dict[int, set[str]] = {}
+    for one in candidates:
+        words = set(tokens(one.note.title))
+        named = {
+            t.token
+            for t in question.terms
+            if t.token in words or (len(t.token) > 1 and t.token in one.note.title)
+        }
+        titles.setdefault(id(one.note), named)
+    chosen: list[Candidate] = []
+    for one in candidates:
+        own = titles[id(one.note)]
+        others = set().union(*(titles[id(other.note)] for other in chosen))
+        if own - others and all(other.note is not one.note for other in chosen):
+            chosen.append(one)
+    return chosen[:MAX_COMPARED]
+
+
+MAX_COMPARED = 4
+
+
+def _of_names(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The best units that together express the names of the question."""
     names = [term.token for term in question.terms if term.is_name] or [t.token for t in question.terms]
     chosen: list[Candidate] = []
     covered: set[str] = set()
-    others = {term.token for term in question.terms} - set(names)
     for one in candidates:
-        matched = {term for term in names if one.level(term) >= CLEAR}
-        speaks = not others or any(one.level(term) >= CLEAR for term in others)
-        if matched - covered and (speaks or len(chosen) > 1):
+        matched = {
+            term for term in names if one.own.get(term, 0.0) >= CLEAR or one.near.get(term, 0.0) >= CLEAR
+        }
+        if matched - covered:
             chosen.append(one)
             covered |= matched
         if len(chosen) == 2:
             break
-    if not chosen:
-        return None
-    return Composed(tuple(_line(one.unit, one.note, _titled(one)) for one in chosen), tuple(chosen))
+    return chosen
 
 
 def _titled(one: Candidate) -> str:
@@ -233,6 +298,21 @@ def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed
             if len(head) <= 30 + sum(map(len, terms)):
                 return Composed((_line(unit, one.note),), (one,))
     return None
+
+
+def _below(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+    """The items below the best unit, where it is an item that names them."""
+    best = candidates[0]
+    if best.unit.kind not in ("item", "step", "task") or question.form == "howto":
+        return None
+    path = (*best.unit.parents, best.unit.text)
+    units = [
+        u for u in best.note.reading.units if u.block == best.unit.block and u.parents[: len(path)] == path
+    ]
+    if not units or best.unit.key is not None:
+        return None
+    lines = [f"- {unit.shown()}" if unit.depth == units[0].depth else f"  - {unit.own()}" for unit in units]
+    return Composed(_block(units, best.note, lines), (best,))
 
 
 def _listed(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
@@ -311,12 +391,28 @@ def _pointed(question: Question, candidates: Sequence[Candidate]) -> Composed:
     """The best unit, and those that say as much."""
     best = candidates[0]
     near = [one for one in candidates if one.score >= best.score - NEAR_TIE and _as_much(best, one)]
-    chosen = _spread(near[:MAX_UNITS])
+    chosen = _spread([*near[:MAX_UNITS], *_of_other_names(question, near[:MAX_UNITS], candidates)])
     lines = []
     for one in chosen:
         is_bare = one.unit.kind == "property" or len(one.unit.text.split()) <= SHORT
         lines.append(_line(one.unit, one.note, _titled(one) if is_bare else None))
     return Composed(tuple(lines), tuple(chosen))
+
+
+def _of_other_names(
+    question: Question, chosen: Sequence[Candidate], candidates: Sequence[Candidate]
+) -> list[Candidate]:
+    """The best unit of the same note for each name of the question that the chosen units lack."""
+    others: list[Candidate] = []
+    for term in question.terms:
+        if term.is_name and all(one.level(term.token) < CLEAR for one in (*chosen, *others)):
+            of_it = (
+                one
+                for one in candidates
+                if one.note is chosen[0].note and one.own.get(term.token, 0.0) >= CLEAR
+            )
+            others += list(of_it)[:1]
+    return others
 
 
 def _as_much(best: Candidate, one: Candidate) -> bool:

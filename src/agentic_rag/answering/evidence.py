@@ -12,19 +12,22 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
 from rapidfuzz import fuzz
 
+from agentic_rag.dates.reading import read_spans
+from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
 from agentic_rag.notes.units import Reading, Unit, read_plain, read_units
-from agentic_rag.questions.question import Question
+from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.retrieval.term_likeness import TermLikeness
-from agentic_rag.text import tokens
+from agentic_rag.text import folded, simplified, starts_cjk, tokens
 
 OWN, NEAR, ABOVE, TITLE = 1.0, 0.9, 0.75, 0.7
 """Level of a term in the unit's own words, in the items above it and its innermost heading, in other headings, and
@@ -34,12 +37,15 @@ SIMILAR = 0.85
 LIKE, UNLIKE, ALIKE = 0.9, 0.42, 0.68
 """Level of a word that is expressed in other words, by the cosine of its tokens with the nearest tokens of the unit: 0 up
 to UNLIKE, LIKE from ALIKE on. Measured: wrote/author .58, 页/pages .74; colour/phone .30, cost/dates .36."""
+UNLIKE_NAME, ALIKE_NAME = 0.6, 0.85
+"""The same of a proper name: Tokyo is near to Japan, and is another thing."""
 CLEAR = 0.5
 """Level from which a unit counts as speaking of a term, where the rarity of terms is reckoned."""
 GENERIC = 0.3
 """Factor on the weight of words that are too general to be missed."""
-KEY = 0.3
-FIT = 0.2
+KEY = 0.15
+"""Weight of how likely a property is what is asked for."""
+FIT = 0.3
 PRIOR, ORDER = 0.3, 0.3
 """Weight of the passage's relevance, and of its note's place in the ranking (1 / place)."""
 LONG, LENGTH = 0.08, 150
@@ -70,8 +76,8 @@ class SourceNote:
     passages: Mapping[str, float]
     """Relevance of the retrieved chunks by id."""
     reading: Reading
-    words: frozenset[str] = frozenset()
-    """Tokens of its title, folders, tags and properties."""
+    names: tuple[str, ...] = ()
+    """Its title, folders, tags and the values of its properties."""
     places: Mapping[str, tuple[int, int]] = field(default_factory=dict, compare=False)
     """Span of each item of its lists, by its text."""
     base: Mapping[str, Any] = field(default_factory=dict, compare=False)
@@ -159,15 +165,15 @@ def _source_note(
         chunks=tuple(chunks),
         passages=passages,
         reading=reading,
-        words=_note_words(str(metadata.get("title") or ""), path, reading),
+        names=_names(str(metadata.get("title") or ""), path, reading),
         places=_places(reading),
         base=best,
     )
 
 
-def _note_words(title: str, path: str, reading: Reading) -> frozenset[str]:
+def _names(title: str, path: str, reading: Reading) -> tuple[str, ...]:
     values = [unit.text for unit in reading.units if unit.kind == "property" and not unit.headings]
-    return frozenset().union(*map(_tokens, (title, *PurePosixPath(path).parts, *values)))
+    return (title, *PurePosixPath(path).parts, *values)
 
 
 def _places(reading: Reading) -> dict[str, tuple[int, int]]:
@@ -194,7 +200,7 @@ def note_of_chunks(chunks: Sequence[Chunk]) -> SourceNote:
         chunks=tuple(chunks),
         passages={chunk.id: 1.0 for chunk in chunks},
         reading=reading,
-        words=_note_words(first.title, first.path, reading),
+        names=_names(first.title, first.path, reading),
         places=_places(reading),
         base={"id": first.id, "metadata": metadata, "content": first.text},
     )
@@ -250,12 +256,18 @@ def scored(
         keys: how likely each property name is what is asked for, in [0, 1], by name.
     """
     units = [(unit, note) for note in notes for unit in note.reading.units]
-    words = [_words(unit, note) for unit, note in units]
+    texts = [_texts(unit, note) for unit, note in units]
+    words = [tuple(frozenset().union(*map(_tokens, level)) for level in three) for three in texts]
     terms = [term.token for term in question.terms]
     variants = _variants(terms, {word for three in words for level in three for word in level})
+    pieces = [term for term in terms if starts_cjk(term)]
     levels = []
-    for (unit, note), three in zip(units, words, strict=True):
+    for (unit, note), three, written in zip(units, words, texts, strict=True):
         matched = [_matched(variants, level) for level in three]
+        for level, parts in zip(matched, written, strict=True) if pieces else ():
+            level.update({piece: 1.0 for piece in pieces if any(piece in _plain_han(part) for part in parts)})
+        if question.days is not None:
+            _add_days(matched, question.days, unit, note)
         if likeness is not None:
             _add_likeness(matched, question, unit, note, likeness)
         levels.append(matched)
@@ -295,6 +307,37 @@ def _level(
     return max(OWN * own.get(term, 0.0), NEAR * near.get(term, 0.0), ABOVE * above.get(term, 0.0))
 
 
+def _add_days(matched: Sequence[dict[str, float]], days: Span, unit: Unit, note: SourceNote) -> None:
+    """Whether the unit, what stands above it, or its note is of the days that are asked for."""
+    own, near, above = matched
+    own.pop(DAYS, None)
+    if any(days.overlaps(span) for span in _spans_in(unit.own())):
+        own[DAYS] = 1.0
+    if any(days.overlaps(span) for heading in (*unit.headings, *unit.parents) for span in _spans_in(heading)):
+        near[DAYS] = 1.0
+    if note.date is not None and days.covers(date.fromisoformat(note.date[:10])):
+        above[DAYS] = 1.0
+
+
+@lru_cache(maxsize=4096)
+def _spans_in(text: str) -> tuple[Span, ...]:
+    return tuple(one.span for one in read_spans(text) if one.yearless is None) if _DIGIT.search(text) else ()
+
+
+_DIGIT = re.compile(r"\d")
+
+
+def vocabulary_of(notes: Sequence[SourceNote]) -> str:
+    """All that the notes say, for looking up runs of Chinese characters."""
+    return "\n".join(_plain_han(text) for note in notes for text in (*note.names, *_all_texts(note.reading)))
+
+
+def _all_texts(reading: Reading) -> Iterator[str]:
+    for unit in reading.units:
+        yield unit.own()
+        yield from unit.headings[-1:]
+
+
 def _add_likeness(
     matched: Sequence[dict[str, float]],
     question: Question,
@@ -313,10 +356,13 @@ def _add_likeness(
     title = likeness.above(chunk.id)
     around = [_inside(likeness, note, span) for span in _spans_above(unit, note)]
     for term in question.terms:
+        if term.token == DAYS or max(level.get(term.token, 0.0) for level in matched) >= SIMILAR:
+            continue  # tokens take on their note's subject: what is named above needs no other words below
         place = (term.start, term.end)
         for level, vectors in ((own, (inside,)), (near, around), (above, (title,))):
             cosine = max((likeness.of_term(one, *place) for one in vectors), default=-1.0)
-            value = LIKE * min(1.0, max(0.0, (cosine - UNLIKE) / (ALIKE - UNLIKE)))
+            low, high = (UNLIKE_NAME, ALIKE_NAME) if term.is_name else (UNLIKE, ALIKE)
+            value = LIKE * min(1.0, max(0.0, (cosine - low) / (high - low)))
             if value > level.get(term.token, 0.0):
                 level[term.token] = value
 
@@ -333,15 +379,16 @@ def _inside(likeness: TermLikeness, note: SourceNote, span: tuple[int, int]) -> 
     return None if chunk is None else likeness.inside(chunk.id, *span)
 
 
-def _words(unit: Unit, note: SourceNote) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """Tokens of the unit's own words, of what is near above it, and of what is farther above."""
-    inner = unit.headings[-1:]
-    own = set(_tokens(unit.own()))
-    for one in unit.fields:
-        own.update(_tokens(one.key))
-    near = set().union(*(map(_tokens, (*unit.parents, unit.lead or "", *inner))))
-    above = note.words.union(*(map(_tokens, unit.headings[:-1])))
-    return frozenset(own), frozenset(near), frozenset(above)
+def _texts(unit: Unit, note: SourceNote) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The unit's own words, what is near above it, and what is farther above."""
+    own = (unit.own(), *(one.key for one in unit.fields))
+    near = (*unit.parents, unit.lead or "", *unit.headings[-1:])
+    return own, near, (*unit.headings[:-1], *note.names)
+
+
+@lru_cache(maxsize=16_384)
+def _plain_han(text: str) -> str:
+    return simplified(folded(text))
 
 
 @lru_cache(maxsize=16_384)

@@ -126,6 +126,10 @@ def _require_notes(selection: Mapping[str, Any]) -> None:
             f"only a question that selects notes can be kept as a Base, and this one was not read as such{reason}; "
             f"ask by what agentic-rag stats lists: a property, tag, folder or date; or {_OTHER}"
         )
+    if selection["query"]["ask"] == "overview":
+        raise InputError(
+            f"a question about all notes selects none of them, so there is nothing to keep as a Base; ask for some, or {_OTHER}"
+        )
     target = selection["query"]["target"]
     if target != "notes":
         what = {"tasks": "tasks", "entries": "list items and rows"}[target]
@@ -146,7 +150,7 @@ def _view(request: Mapping[str, Any], selection: Mapping[str, Any], folder: str)
     filters = _without_attachments(_all_of(conditions), [entry["path"] for entry in selection["entries"]])
     columns = dict.fromkeys(("title", *query["shown"], *([order[0]] if order is not None else [])))
     return BaseView(
-        name=_line(request["question"])[:MAX_NAME],
+        name=_line(request["asked"])[:MAX_NAME],
         filters=filters,
         columns=tuple(columns),
         sort=() if order is None else ((order[0], "DESC" if order[1] else "ASC"),),

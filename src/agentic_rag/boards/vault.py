@@ -36,7 +36,7 @@ class Vault:
         path = citation.get("path")
         if not path or not (citation.get("url") or (self.root and (self.root / str(path)).is_file())):
             return None
-        return self._from_root(str(path), vault_name(citation))
+        return self._from_root(str(path), citation)
 
     def link(self, citation: Mapping[str, Any]) -> str | None:
         """A wikilink to the citation's place, shown as its title; None without a file."""
@@ -53,12 +53,17 @@ class Vault:
         for result in results:
             metadata = result["metadata"]
             if metadata.get("url") and entity_key(str(metadata.get("title") or "")) == entity_key(name):
-                return self._from_root(str(metadata["path"]), vault_name(metadata))
+                return self._from_root(str(metadata["path"]), metadata)
         return self._named(name)
 
-    def _from_root(self, path: str, vault: str | None) -> str:
+    def _from_root(self, path: str, placed: Mapping[str, Any]) -> str:
         """From a path below the ingested folder to one below the vault's root, which may contain that folder."""
-        if self.root is None or (self.root / path).exists():
+        vault, file = vault_name(placed), _in_address(placed, "file")
+        if self.root is None:
+            return path
+        if file and vault == self.root.name and (self.root / file).exists():
+            return file
+        if (self.root / path).exists():
             return path
         inner = (folder for folder in _folders(self.root) if folder.name == vault)
         found = next((folder / path for folder in inner if (folder / path).exists()), None)
@@ -94,5 +99,9 @@ def heading_of(citation: Mapping[str, Any]) -> str:
 
 def vault_name(placed: Mapping[str, Any]) -> str | None:
     """The vault's name in an ``obsidian://open?vault=…`` address."""
-    named = parse_qs(urlsplit(str(placed.get("url") or "")).query).get("vault")
+    return _in_address(placed, "vault")
+
+
+def _in_address(placed: Mapping[str, Any], part: str) -> str | None:
+    named = parse_qs(urlsplit(str(placed.get("url") or "")).query).get(part)
     return named[0] if named else None

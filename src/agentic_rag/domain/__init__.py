@@ -73,7 +73,8 @@ class Document:
     path: str
     title: str
     text: str
-    kind: Literal["markdown", "text", "canvas", "session", "record"]
+    kind: Literal["markdown", "text", "canvas", "session", "record", "base"]
+    """``base``: a ``.base`` file of Obsidian, which has no text: its source is ``metadata["base"]``."""
     blocks: tuple[Block, ...]
     """In order, without overlap; together they cover the text up to white space."""
     metadata: Metadata = field(default_factory=dict)

@@ -16,6 +16,8 @@ from typing import Any, Literal
 from agentic_rag.domain import folders_above, with_parent_tags
 
 RowKind = Literal["task", "item", "row"]
+ITEMS = "items"
+"""What the lists of a note name, among its facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class Field:
     start: int
     """Of the whole statement, as it is quoted: ``rating: 5``."""
     end: int
+    is_line: bool = False
+    """Whether it is a line of the text that only looks like a property (``Level: ★★★``): one where notes share it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ class Note:
     rows: tuple[Row, ...] = ()
     opening: tuple[int, int] | None = None
     """Span of its first statement; None where it has none."""
+    base: str | None = None
+    """Of a ``.base`` file its source, which selects notes and is none; None for a note."""
 
     def facts(self) -> dict[str, Any]:
         """What filters compare (see ``domain.filters``): properties by name, and ``path``, ``title``, ``folder``,
@@ -73,7 +79,7 @@ class Note:
 
         ``file.name`` (without suffix), ``file.folder`` (the innermost alone, ``/`` at the root) and ``file.ext`` are
         Obsidian's names, which no property hides. ``links`` are those of the note and what a property ``links`` has.
-        ``folder`` has each folder above the note (``a/b``, ``a``), ``tags`` each tag and those it lies under, so that
+        ``items`` are the texts of its list items, tasks and table rows. ``folder`` has each folder above the note (``a/b``, ``a``), ``tags`` each tag and those it lies under, so that
         ``folder=a`` and ``tags=recipe`` select what lies below too. A key that comes several times has all values.
         """
         found: dict[str, Any] = {}
@@ -96,6 +102,7 @@ class Note:
             **found,
             "tags": with_parent_tags(self.tags),
             "links": links,
+            ITEMS: [row.text for row in self.rows],
             "file.name": PurePosixPath(self.path).stem,
             "file.folder": next(iter(folders_above(self.path)), "/"),
             "file.ext": PurePosixPath(self.path).suffix.removeprefix("."),

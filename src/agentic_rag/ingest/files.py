@@ -8,13 +8,14 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
 from pathspec import GitIgnoreSpec
 
 from agentic_rag.errors import RunError
+from agentic_rag.ingest.vaults import CONFIG, Vault
 
 _MAX_NUL_SHARE = 0.1
 # UTF-32 first: its little-endian mark begins with UTF-16's.
@@ -72,9 +73,13 @@ def reason(error: OSError | RuntimeError) -> str:
     return f"cannot be read: {error}"
 
 
-def walk(root: Path, skip: Skip) -> Iterator[tuple[Path, str]]:
-    """Files of the tree that no rule leaves out, each with its path below the root, in order of path; links are not followed."""
-    rules = IgnoreRules(filters=obsidian_filters(_read_if_there(root / ".obsidian" / "app.json")))
+def walk(root: Path, skip: Skip, vault: Vault | None = None) -> Iterator[tuple[Path, str]]:
+    """Files of the tree that no rule leaves out, each with its path below the root, in order of path; links are not followed.
+
+    ``vault``: whose settings hold; None: the root's own.
+    """
+    vault = vault or Vault(root)
+    rules = IgnoreRules.of_vault(_read_if_there(vault.folder / CONFIG / "app.json"), vault.inside)
     todo: list[tuple[str, IgnoreRules]] = [("", rules)]
     while todo:
         folder, rules = todo.pop()
@@ -152,16 +157,28 @@ class IgnoreRules:
 
     levels: tuple[tuple[str, GitIgnoreSpec], ...] = ()
     filters: tuple[re.Pattern[str], ...] = ()
+    inside: str = ""
+    """Path of the root below its vault, to which the filters refer."""
+
+    @classmethod
+    def of_vault(cls, app_json: str, inside: str = "") -> IgnoreRules:
+        """The rules of a vault's ``app.json`` for a folder at ``inside``; one that is itself excluded was named on
+        purpose, and is read."""
+        filters = obsidian_filters(app_json)
+        if inside:
+            filters = tuple(one for one in filters if not one.search(f"{inside}/"))
+        return cls(filters=filters, inside=inside)
 
     def below(self, folder: str, gitignore: str) -> IgnoreRules:
         """The rules inside ``folder`` (relative, POSIX, "" for the root) that has this ``.gitignore``."""
         spec = _spec(gitignore)
-        return self if spec is None else IgnoreRules((*self.levels, (folder, spec)), self.filters)
+        return self if spec is None else replace(self, levels=(*self.levels, (folder, spec)))
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
         """Whether ``path`` (relative to the root, POSIX) is left out; the innermost rule that speaks decides."""
         shown = path + "/" if is_folder else path
-        if any(pattern.search(shown) for pattern in self.filters):
+        placed = f"{self.inside}/{shown}" if self.inside else shown
+        if any(pattern.search(placed) for pattern in self.filters):
             return True
         for folder, spec in reversed(self.levels):
             inner = shown[len(folder) + 1 :] if folder else shown

@@ -167,7 +167,10 @@ class TitleIndex:
 
 
 def document_names(document: Document) -> tuple[str, ...]:
-    """What other documents may call this one: title, aliases, file name; the title first."""
+    """What other documents may call this one: title, aliases, file name; the title first. A base has no name: it is
+    nothing that the notes speak of."""
+    if document.kind == "base":
+        return ()
     names = [document.title or document.id, *document.aliases]
     if document.kind in ("markdown", "text", "canvas"):
         names.append(unicodedata.normalize("NFC", PurePosixPath(document.path).stem))

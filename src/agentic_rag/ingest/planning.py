@@ -18,9 +18,10 @@ from agentic_rag.ingest.files import NothingToRead
 from agentic_rag.ingest.names import TitleIndex, changed, document_names, mentions_any
 from agentic_rag.ingest.remembered import Remembered
 from agentic_rag.ingest.sources import SourceError, SourceItem, SourceScan
+from agentic_rag.notes.bases import SUFFIX
 from agentic_rag.notes.catalogue import note_of
 
-WRITTEN = "written-4"
+WRITTEN = "written-5"
 """Prefix of every graph hash. Raise it when the same note would give other facts."""
 BY_CHAT = "chat-1"
 """Prefix for extraction by a chat model, whose facts do not depend on other notes' names."""
@@ -296,9 +297,9 @@ class _Relinking:
         )
 
     def outcome(self, item: SourceItem, record: DocumentRecord) -> Work | FileReport:
-        """Work where an unchanged document's facts may differ now."""
+        """Work where an unchanged document's facts may differ now; a base has none."""
         unchanged = FileReport(item.path, "unchanged", chunks=record.chunks)
-        if record.graph_hash == self.graph_hash:
+        if record.graph_hash == self.graph_hash or PurePosixPath(record.path).suffix.lower() == SUFFIX:
             return unchanged
         # One known earlier index: only what mentions a changed name can differ. Otherwise derive again.
         known = self.is_one_index and record.graph_hash != ""
@@ -327,7 +328,8 @@ def _graph_hash(way: str, names: Mapping[str, Sequence[str]]) -> str:
     """Hash of facts made in this way with these names (by document id)."""
     if way == BY_CHAT:
         return f"{way}:"
-    flat = [part for document_id in sorted(names) for part in (document_id, *names[document_id])]
+    named = (document_id for document_id in sorted(names) if names[document_id])
+    flat = [part for document_id in named for part in (document_id, *names[document_id])]
     return f"{way}:{digest(*flat)}"
 
 

@@ -16,12 +16,11 @@ from functools import partial
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
-from urllib.parse import quote
 
-from agentic_rag.dates.names import read_daily_settings
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
+from agentic_rag.ingest.base_files import parse_base, unreadable
 from agentic_rag.ingest.beam import (
     batch_id,
     batches,
@@ -42,6 +41,8 @@ from agentic_rag.ingest.office import (
     parse_extracted,
 )
 from agentic_rag.ingest.remembered import SeenFiles, stamp_of
+from agentic_rag.ingest.vaults import Vault
+from agentic_rag.notes.bases import SUFFIX as BASE
 from agentic_rag.notes.markdown import paragraphs, parse_markdown, parse_text
 from agentic_rag.notes.values import jsonable, metadata_date, valid_unicode
 
@@ -66,6 +67,7 @@ _PARSERS: dict[str, Callable[..., Document]] = {
     **dict.fromkeys(_MARKDOWN, parse_markdown),
     ".txt": parse_text,
     ".canvas": parse_canvas,
+    BASE: parse_base,
 }
 OWN_BOARD = "a board that agentic-rag wrote; such boards are not ingested"
 CHANGED = "the file changed while it was being read; ingest it again"
@@ -153,7 +155,7 @@ def discover(
     """Find the documents under the paths.
 
     ``auto``: a folder with ``corpus.jsonl`` and ``queries.jsonl`` is a BEIR corpus, any other folder a vault;
-    ``.jsonl`` is a BEIR corpus, ``.json`` a LoCoMo file or a BEAM conversation; ``.md``, ``.txt`` and ``.canvas`` are single files.
+    ``.jsonl`` is a BEIR corpus, ``.json`` a LoCoMo file or a BEAM conversation; ``.md``, ``.txt``, ``.canvas`` and ``.base`` are single files.
     Reads every file once, to hash it. Other files of a folder are counted by suffix in one entry.
 
     Args:
@@ -226,7 +228,7 @@ def _scan_file(root: Path, kind: SourceKind, found: _Found) -> None:
     elif kind in _CONVERSATIONS or (kind == "auto" and suffix == ".json"):
         _scan_conversations(root, kind, found)
     elif suffix in _PARSERS or suffix in MIME_TYPES:
-        _add_file(root, root, root.name, found, vault=None)
+        _add_file(root, root, root.name, found, url=None)
     else:
         found.skip(
             root,
@@ -235,27 +237,37 @@ def _scan_file(root: Path, kind: SourceKind, found: _Found) -> None:
 
 
 def _scan_tree(root: Path, found: _Found, *, is_vault: bool) -> None:
+    vault = Vault.of(root) if is_vault else None
     attachments: Counter[str] = Counter()
-    daily = read_daily_settings(root) if is_vault else None
-    for path, relative in walk(root, found.skip):
-        if path.suffix.lower() in _PARSERS or path.suffix.lower() in MIME_TYPES:
-            day = daily.day(relative) if daily is not None and path.suffix.lower() in _MARKDOWN else None
-            _add_file(path, root, relative, found, vault=root.name if is_vault else None, day=day)
+    templates: Counter[str] = Counter()
+    for path, relative in walk(root, found.skip, vault):
+        suffix = path.suffix.lower()
+        folder = None if vault is None else vault.template_folder(relative)
+        # A base selects notes wherever it lies: kepano's vault has its own among the templates.
+        if folder is not None and suffix != BASE:
+            templates[folder] += 1
+        elif suffix in _PARSERS or suffix in MIME_TYPES:
+            day = vault.day(relative) if vault is not None and suffix in _MARKDOWN else None
+            url = None if vault is None else vault.address(relative)
+            _add_file(path, root, relative, found, url=url, day=day)
         else:
-            attachments[path.suffix.lower() or "without suffix"] += 1
+            attachments[suffix or "without suffix"] += 1
+    for folder, number in templates.items():
+        files = "1 file is" if number == 1 else f"{number} files are"
+        found.skip(root / folder, f"the vault's folder of templates; its {files} left out")
     if attachments:
         counts = ", ".join(f"{number} {suffix}" for suffix, number in sorted(attachments.items()))
         found.skip(root, f"files of other kinds: {counts}")
 
 
 def _add_file(
-    path: Path, root: Path, relative: str, found: _Found, *, vault: str | None, day: date | None = None
+    path: Path, root: Path, relative: str, found: _Found, *, url: str | None, day: date | None = None
 ) -> None:
-    key = (str(path), str(root), vault, str(day))
+    key = (str(path), str(root), url, str(day))
     stamp = None if found.seen is None else stamp_of(path)
     there = None if found.seen is None else found.seen.get(key, stamp)
     if there is None:
-        there = _looked_at(path, root, relative, vault, day)
+        there = _looked_at(path, root, relative, url, day)
         if found.seen is not None and not (isinstance(there, Skipped) and there.unread):
             found.seen.keep(key, stamp, there)
     if isinstance(there, SourceItem):
@@ -265,20 +277,15 @@ def _add_file(
 
 
 def _looked_at(
-    path: Path, root: Path, relative: str, vault: str | None, day: date | None
+    path: Path, root: Path, relative: str, url: str | None, day: date | None
 ) -> SourceItem | Skipped:
-    """One file as it is now; ``day``: of a daily note, by its name."""
+    """One file as it is now; ``url``: of a vault's note; ``day``: of a daily note, by its name."""
     if _printable(relative) != relative:
         return _skipped(path, "its name is not valid UTF-8; rename it")
     suffix = path.suffix.lower()
     if suffix in MIME_TYPES and not is_installed():
         return _skipped(path, MISSING)
     document_id = unicodedata.normalize("NFC", relative)
-    url = (
-        None
-        if vault is None
-        else f"obsidian://open?vault={quote(vault, safe='')}&file={quote(relative, safe='')}"
-    )
     try:
         raw = path.read_bytes()
         text = "" if suffix in MIME_TYPES else decode(raw)
@@ -288,6 +295,8 @@ def _looked_at(
         return _skipped(path, str(error), unread=True)
     if suffix == ".canvas" and is_own_board(text):
         return _skipped(path, OWN_BOARD)
+    if suffix == BASE and (why := unreadable(text, relative)) is not None:
+        return _skipped(path, why)
     found = _raw_digest(raw)
     content_hash = digest(PARSER_VERSION, found, document_id, relative, url or "", str(day or ""))
     parse = partial(_parse_file, path, document_id, relative, url, found, day)

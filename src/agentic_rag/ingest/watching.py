@@ -18,6 +18,7 @@ from watchfiles import Change, DefaultFilter, awatch
 
 from agentic_rag.errors import AgenticRagError, InputError, StoreLocked
 from agentic_rag.ingest.pipeline import IngestReport
+from agentic_rag.ingest.vaults import SETTINGS
 
 logger = logging.getLogger(__name__)
 SETTLE_MS = 150
@@ -38,10 +39,6 @@ class Followed:
     """Reason of a failure, else None; the update is tried again."""
 
 
-_SETTINGS = ((".obsidian", "app.json"), (".obsidian", "daily-notes.json"))
-"""Files by which a vault says what it leaves out and what its daily notes are called."""
-
-
 class _Notes(DefaultFilter):
     """Changes of readable files; hidden files (Obsidian's own, git's, editors' temporary ones) are ignored."""
 
@@ -52,7 +49,7 @@ class _Notes(DefaultFilter):
     def __call__(self, change: Change, path: str) -> bool:
         root = next((one for one in self._roots if Path(path).is_relative_to(one)), None)
         inner = Path(path).relative_to(root).parts if root is not None else ()
-        is_rules = inner[-1:] == (".gitignore",) or inner[-2:] in _SETTINGS
+        is_rules = inner[-1:] == (".gitignore",) or any(inner[-len(parts) :] == parts for parts in SETTINGS)
         return is_rules or not any(part.startswith(".") or part.endswith("~") for part in inner)
 
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any, Literal
 
+import numpy as np
+
 from agentic_rag.answering.answers import PAGE, Evidence, from_days, from_passages, from_selection
+from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
+from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.request import Request
@@ -24,12 +29,19 @@ READ = 10
 """Results whose notes are read for units."""
 NEAR = 0.05
 """Share of the best relevance from which a result is read: one near 0 is never quoted beside one near 1."""
+UNSURE = 0.3
+"""Share of ``answer.abstain_below`` from which a unit that says all that is asked is an answer, however its passage was
+judged: a misspelled word lowers the judgement of passages."""
+KEY_RANGE = 0.05
+MAX_KEYS = 64
 MAX_COMPARED = 40
 """Passages of a note whose tokens are compared with the question's."""
 logger = logging.getLogger(__name__)
 
 
-async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = None) -> dict[str, Any]:
+async def check_quality(
+    state: CanvasRAGState, *, engine: VectorSearch | None = None, embedding: Embedding | None = None
+) -> dict[str, Any]:
     """Writes ``quality``: grade, best relevance, reasons and decision; and ``units``: the lines that answer.
 
     The grade reads calibrated relevance in [0, 1] (the rerank score, else the sources'), never a fused
@@ -57,9 +69,18 @@ async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = 
         if selected is not None:
             evidence, decision = selected, "answer" if selected.lines else "abstain"
             reasons = [selected.reason or f"a question about many notes: {state['selection']['reading']}"]
-        elif decision == "answer":
-            evidence = await _from_passages(request, results[:READ], relevance[:READ], engine)
-            if not evidence.lines and request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
+        elif decision == "answer" or best >= floor * UNSURE:
+            question = _question(request, state)
+            evidence = await _from_passages(
+                request, question, results[:READ], relevance[:READ], engine, embedding
+            )
+            if decision != "answer" and evidence.lines and evidence.is_full:
+                decision, reasons = "answer", [*reasons[:1], "a unit says all that is asked"]
+            elif decision != "answer":
+                evidence = Evidence()
+            elif request.operation is not CanvasOperation.DOCUMENT_RETRIEVAL and not evidence.is_full:
+                evidence = Evidence()  # mistakes or relations are shown in their own form
+            elif not evidence.lines and request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
                 decision = "abstain"
                 reasons.append(evidence.reason or "no unit of the notes answers")
     return {
@@ -74,13 +95,12 @@ async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = 
 
 
 def _is_read_as_units(request: Request) -> bool:
-    """Whether units answer: where a passage is asked for, and where two things are compared and nobody named the
-    operation."""
-    if request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
-        return True
+    """Whether units may answer: where a passage is asked for, and where nobody named the operation and the question wants
+    no test."""
     is_chosen = request.operation_reason is not None
-    compares = is_chosen and request.operation is CanvasOperation.CONCEPT_RELATION
-    return compares and Question.of(request.question).form == "compare"
+    return request.operation is CanvasOperation.DOCUMENT_RETRIEVAL or (
+        is_chosen and request.operation is not CanvasOperation.VERIFICATION_CANVAS
+    )
 
 
 async def _from_selection(
@@ -95,27 +115,57 @@ async def _from_selection(
         return Evidence(reason=f"no note fits {selection['reading']}{nearest}")
     ids = list(dict.fromkeys(entry["document_id"] for entry in selection["entries"]))[:PAGE]
     documents = await _documents(request, ids, engine)
-    question = Question.of(request.question)
+    question = Question.of(request.asked, request.carried.get("thing", ""))
     if is_span(selection["query"]):
         likeness = await _likeness(request, question, documents, engine)
         return from_days(question, selection, documents, likeness)
     return from_selection(question, selection, documents)
 
 
+def _question(request: Request, state: CanvasRAGState) -> Question:
+    """The question as units are read for it, with the span of days that it names."""
+    question = Question.of(request.asked, request.carried.get("thing", ""))
+    days = (state.get("selection") or {}).get("days")
+    if days is None:
+        return question
+    first, last = (None if day is None else date.fromisoformat(day) for day in days[:2])
+    return question.of_days(Span(first, last), *days[2:])
+
+
 async def _from_passages(
     request: Request,
+    question: Question,
     results: Sequence[dict[str, Any]],
     relevance: Sequence[float],
     engine: VectorSearch | None,
+    embedding: Embedding | None,
 ) -> Evidence:
     """The answer from the units of the notes that were found."""
     near = [n for n, known in enumerate(relevance) if known >= NEAR * max(relevance, default=0.0)]
     results, relevance = [results[n] for n in near], [relevance[n] for n in near]
     ids = {result["metadata"].get("document_id") for result in results if "memory" not in result["sources"]}
     documents = await _documents(request, sorted(str(one) for one in ids if one is not None), engine)
-    question = Question.of(request.question)
     likeness = await _likeness(request, question, documents, engine)
-    return from_passages(question, results, relevance, documents, likeness)
+    keys = await _keys(question, documents, embedding)
+    return from_passages(question, results, relevance, documents, likeness, keys)
+
+
+async def _keys(
+    question: Question, documents: Mapping[str, Sequence[Chunk]], embedding: Embedding | None
+) -> dict[str, float]:
+    """How likely each property name of the notes is what is asked for, in [0, 1]: its cosine with the question above the
+    median of all, in units of KEY_RANGE."""
+    names = sorted({str(key) for its in documents.values() for key in its[0].metadata})[:MAX_KEYS]
+    if embedding is None or len(names) < 2:
+        return {}
+    try:
+        vectors = await embedding.embed_queries([question.text, *names])
+    except ModelError as error:
+        logger.warning("properties are compared by their letters alone: %s", error)
+        return {}
+    cosines = vectors[1:] @ vectors[0]
+    above = ((cosines - np.median(cosines)) / KEY_RANGE).clip(0.0, 1.0)
+    return dict(zip(names, map(float, above), strict=True))
 
 
 async def _likeness(

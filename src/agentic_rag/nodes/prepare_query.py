@@ -130,7 +130,9 @@ def _completed(
     today = (parse_as_of(as_of) or datetime.now(UTC)).date()
 
     def names(text: str) -> list[tuple[str, Span]]:
-        return [] if vocabulary is None else vocabulary.titles_written_in(text)
+        return (
+            [] if vocabulary is None else vocabulary.titles_written_in(text) or vocabulary.titles_with(text)
+        )
 
     def is_kind(title: str, word: str) -> bool:
         return vocabulary is not None and vocabulary.is_kind(title, word)

@@ -45,7 +45,9 @@ class Request:
     query: str
     """As the caller wrote it."""
     question: str
-    """Completed from the conversation, and bounded: what results are judged by and quoted for."""
+    """Completed from the conversation, and bounded: what is searched for, and what results are judged by."""
+    asked: str
+    """The same without the earlier question that it goes on from: what units answer."""
     heard: str | None
     """Id of the last human message; a newer message starts a new request."""
     operation: CanvasOperation
@@ -77,6 +79,7 @@ class Request:
         return {
             "query": self.query,
             "question": self.question,
+            "asked": self.asked,
             "heard": self.heard,
             "operation": self.operation.value,
             "operation_reason": self.operation_reason,
@@ -128,7 +131,7 @@ def normalised(
     query, as_message = question_of(state)
     messages = state.get("messages") or []
     whole = complete(bounded(query), earlier_turns(query, messages))
-    question = bounded(whole.question)
+    question = bounded(whole.search)
     # The source document's default is for callers of the graph; who only writes a message has chosen nothing.
     default = AUTO if as_message else DEFAULT_OPERATION
     operation, reason = _operation(state.get("operation") or default, question)
@@ -139,6 +142,7 @@ def normalised(
     return Request(
         query=query,
         question=question,
+        asked=bounded(whole.question),
         heard=last_heard(messages),
         operation=operation,
         operation_reason=reason,

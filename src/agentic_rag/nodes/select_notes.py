@@ -12,11 +12,15 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from agentic_rag.domain.filters import matches
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.request import Request
+from agentic_rag.notes.catalogue import Snapshot
+from agentic_rag.questions.bases import shown_by_base
 from agentic_rag.questions.choosing import choose
-from agentic_rag.questions.query import Selection
+from agentic_rag.questions.overview import asks_for_everything, overview, state_of
+from agentic_rag.questions.query import Query, Selection, is_span
 from agentic_rag.questions.reading import read_query
 from agentic_rag.questions.times import named_time
 from agentic_rag.questions.vocabulary import Vocabulary
@@ -31,8 +35,10 @@ async def select_notes(
 ) -> dict[str, Any]:
     """Writes ``selection``: the reading, the notes that fit, and ``status``.
 
+    A question about everything gets an overview; one that names a base the notes of its view.
     ``ok``: a question about many notes that some fit; ``none``: one that none fits; ``empty``: not such a question;
-    ``degraded``: the catalogue or the model failed, with the reason.
+    ``degraded``: the catalogue or the model failed, with the reason. ``days`` is the span of days that the question
+    names: first day, day after the last (None: open), and its place in the question; None without one.
     """
     started = time.perf_counter()
     request = Request.of(state)
@@ -48,15 +54,46 @@ async def select_notes(
         snapshot = await catalogue.snapshot(request.dataset)
         if not snapshot.notes:
             return {"selection": _outcome("empty", started)}
-        named = named_time(request.question, (request.as_of or datetime.now(UTC)).date())
-        query = await read_query(request.question, Vocabulary.of(snapshot), nearest, named)
+        now = request.as_of or datetime.now(UTC)
+        if asks_for_everything(request.asked):
+            return {"selection": _of_everything(snapshot, request, started)}
+        named = named_time(request.asked, now.date(), snapshot.days)
+
+        async def read(question: str) -> Query | None:
+            times = named_time(question, now.date(), snapshot.days)
+            return await read_query(question, Vocabulary.of(snapshot), nearest, times)
+
+        local = now.astimezone().replace(tzinfo=None)
+        shown = await shown_by_base(request.asked, snapshot, request.filters, local, read)
+        if shown is not None:
+            return {"selection": _chosen(shown.selection, started) | {"reading": shown.reading}}
+        query = await read(request.asked)
     except (StoreError, ModelError) as error:
         logger.warning("the question cannot be read as a query to the notes: %s", error)
         return {"selection": _outcome("degraded", started, reason=str(error))}
+    days = None if named is None else [named.start, named.end, named.span.start, named.span.end]
     if query is None:
-        return {"selection": _outcome("empty", started)}
-    selection = choose(query, snapshot.notes, request.filters)
-    return {"selection": {**_outcome("ok" if selection.entries else "none", started), **_plain(selection)}}
+        return {"selection": {**_outcome("empty", started), "days": days}}
+    selection = choose(query, snapshot.notes, snapshot.facts, request.filters)
+    if not selection.entries and is_span(query.to_dict()):
+        # No note is of that time; a heading or a line of one may be.
+        return {"selection": {**_outcome("empty", started), "days": days}}
+    return {"selection": {**_chosen(selection, started), "days": days}}
+
+
+def _of_everything(snapshot: Snapshot, request: Request, started: float) -> dict[str, Any]:
+    """The overview of all notes that the caller's filter passes."""
+    passing = snapshot.notes
+    if request.filters is not None:
+        passing = tuple(
+            note for note in passing if matches(request.filters, snapshot.facts[note.document_id])
+        )
+        snapshot = Snapshot.of(passing)
+    return {**_outcome("ok" if passing else "none", started), **state_of(overview(snapshot))}
+
+
+def _chosen(selection: Selection, started: float) -> dict[str, Any]:
+    return {**_outcome("ok" if selection.entries else "none", started), **_plain(selection)}
 
 
 def _outcome(status: str, started: float, reason: str | None = None) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 import yaml
@@ -57,6 +58,17 @@ class Base:
     path: str
     views: tuple[BaseView, ...]
     """In order; Obsidian shows the first. At least one."""
+    source: str = field(default="", repr=False)
+    """Text of the file."""
+
+    @property
+    def name(self) -> str:
+        """Of the file, without suffix."""
+        return PurePosixPath(self.path).stem
+
+    def at(self, now: datetime) -> Base:
+        """The base with filters that refer to the present; see ``read_base``."""
+        return read_base(self.source, self.path, now=now)
 
 
 def read_base(text: str, path: str, *, now: datetime | None = None) -> Base:
@@ -86,7 +98,7 @@ def read_base(text: str, path: str, *, now: datetime | None = None) -> Base:
         )
     formulas = values.get("formulas")
     texts = {str(k): str(v) for k, v in formulas.items()} if isinstance(formulas, dict) else {}
-    return Base(path, tuple(_view(view, values.get("filters"), texts, now) for view in views))
+    return Base(path, tuple(_view(view, values.get("filters"), texts, now) for view in views), text)
 
 
 def select(notes: Sequence[Note], view: BaseView) -> list[Note]:

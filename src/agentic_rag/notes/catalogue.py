@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.notes import Field, Note, Row
+from agentic_rag.errors import FilterError
+from agentic_rag.notes.bases import Base, read_base
 from agentic_rag.notes.units import Unit, read_units
 
 MAX_ROWS = 500
 """Entries of one note that are kept."""
 MAX_FIELDS = 200
+MAX_ITEMS, MAX_ITEM = 60, 60
+"""Short list items that are kept of a note, and their code points: what a recipe needs, who was there."""
+MAX_KEY = 24
+SHARED = 3
+"""Notes that have a line ``Level: ★★★`` before it counts as a property."""
 MAX_TEXT = 200
 """Code points of an entry's text, and of a value."""
 SHOWN_VALUES = 10
@@ -26,10 +36,12 @@ _STATEMENTS = ("sentence", "item", "step", "code")
 
 
 def note_of(document: Document) -> Note:
-    """The catalogue's row of a document. Other kinds than Markdown have a name, a place, a date and tags alone."""
+    """The catalogue's row of a document. Other kinds than Markdown have a name, a place, a date and tags alone; a base
+    has its source."""
     units = read_units(document.text).units if document.kind == "markdown" else ()
     fields = [one for unit in units for one in _fields(unit)]
     rows = [_row(unit) for unit in units if _is_row(unit)]
+    rows += [_row(unit) for unit in units if _is_item(unit)][:MAX_ITEMS]
     opening = next((unit for unit in units if unit.kind in _STATEMENTS and len(unit.text) > 1), None)
     links = dict.fromkeys(_name(link.target) for link in document.links if not link.embed)
     return Note(
@@ -44,6 +56,7 @@ def note_of(document: Document) -> Note:
         fields=tuple(fields[:MAX_FIELDS]),
         rows=tuple(rows[:MAX_ROWS]),
         opening=None if opening is None else (opening.start, opening.end),
+        base=document.metadata["base"] if document.kind == "base" else None,
     )
 
 
@@ -59,10 +72,17 @@ def _is_row(unit: Unit) -> bool:
     return unit.kind in ("task", "row") or (unit.kind in ("item", "step") and bool(unit.fields))
 
 
+def _is_item(unit: Unit) -> bool:
+    return unit.kind == "item" and not unit.fields and len(unit.own()) <= MAX_ITEM
+
+
 def _fields(unit: Unit) -> list[Field]:
     """Statements about the note: its properties, and named values in its sentences."""
     if unit.kind == "property":
         return [Field(str(unit.key), _value(unit.value), unit.start, unit.end)]
+    is_line = unit.kind in ("sentence", "item") and not unit.parents and len(unit.text) <= MAX_ITEM
+    if unit.key is not None and len(unit.key) <= MAX_KEY and is_line:
+        return [Field(unit.key, _value(_number(unit.text)), unit.start, unit.end, is_line=True)]
     if unit.kind == "sentence":
         return [Field(one.key, _value(one.value), unit.start, unit.end) for one in unit.fields]
     return []
@@ -71,7 +91,7 @@ def _fields(unit: Unit) -> list[Field]:
 def _row(unit: Unit) -> Row:
     own = [Field(one.key, _value(one.value), unit.start, unit.end) for one in unit.fields]
     own += [Field(name, _value(_number(cell)), unit.start, unit.end) for name, cell in unit.columns if name]
-    text = unit.text
+    text = unit.own() if unit.kind == "item" and not unit.fields else unit.text
     for one in unit.fields:
         text = re.sub(rf"\s*[\[(]?{re.escape(one.key)}: {re.escape(str(one.value))}[\])]?", "", text)
     kind: Any = unit.kind if unit.kind in ("task", "row") else "item"
@@ -152,6 +172,17 @@ class Schema:
         whole = (self.keys, self.tags, self.folders, self.tasks, self.row_keys)
         rest = {name: len(every) - len(lists[name]) for name, every in zip(lists, whole, strict=True)}
         return {"notes": self.notes, **lists, "more": {name: count for name, count in rest.items() if count}}
+
+
+def _bases(rows: Iterable[Note]) -> dict[str, Base]:
+    bases: dict[str, Base] = {}
+    for row in rows:
+        name = PurePosixPath(row.path).stem.casefold()
+        if row.base is not None and name not in bases:
+            # Ingest refuses what cannot be read; a row may be of a version that read more.
+            with suppress(FilterError):
+                bases[name] = read_base(row.base, row.path)
+    return bases
 
 
 def _shown(key: Key, most: int) -> dict[str, Any]:
@@ -235,12 +266,29 @@ class Snapshot:
 
     notes: tuple[Note, ...] = ()
     schema: Schema = field(default_factory=lambda: Schema(0))
+    bases: Mapping[str, Base] = field(default_factory=dict)
+    """Selections of notes that people named, by the name of the file without suffix, case folded; of one name the first
+    by path. They are not among the notes."""
 
     @classmethod
-    def of(cls, notes: Iterable[Note]) -> Snapshot:
-        """The notes in the order of their paths."""
-        ordered = tuple(sorted(notes, key=lambda note: note.path))
-        return cls(ordered, Schema.of(ordered))
+    def of(cls, rows: Iterable[Note]) -> Snapshot:
+        """The notes, and the bases, in the order of their paths."""
+        ordered = sorted(rows, key=lambda note: note.path)
+        notes = [note for note in ordered if note.base is None]
+        lines = Counter(key for note in notes for key in {f.key for f in note.fields if f.is_line})
+        shared = {key for key, count in lines.items() if count >= SHARED}
+        stated = tuple(_with_stated(note, shared) for note in notes)
+        return cls(stated, Schema.of(stated), _bases(ordered))
+
+    @cached_property
+    def facts(self) -> Mapping[str, dict[str, Any]]:
+        """What filters compare of each note, by document id."""
+        return {note.document_id: note.facts() for note in self.notes}
+
+    @cached_property
+    def days(self) -> frozenset[date]:
+        """Days of the notes."""
+        return frozenset(date.fromisoformat(note.date[:10]) for note in self.notes if note.date is not None)
 
     def titled(self) -> Mapping[str, Note]:
         """Notes by title and alias, case folded; the first of a name."""
@@ -249,3 +297,9 @@ class Snapshot:
             for name in (note.title, *note.aliases, PurePosixPath(note.path).stem):
                 named.setdefault(name.casefold(), note)
         return named
+
+
+def _with_stated(note: Note, shared: Set[str]) -> Note:
+    """The note with the lines that count as properties alone."""
+    stated = tuple(field for field in note.fields if not field.is_line or field.key in shared)
+    return note if len(stated) == len(note.fields) else replace(note, fields=stated)

@@ -96,6 +96,8 @@ class Reading:
     units: tuple[Unit, ...]
     title: str | None = None
     """Its first heading of level 1, where it begins with one."""
+    empty: frozenset[str] = frozenset()
+    """Names of the properties and fields that the note has without a value."""
     headings: Mapping[tuple[str, ...], tuple[int, int]] = field(default_factory=dict, compare=False)
     """The span of each heading, by its path."""
 
@@ -126,7 +128,18 @@ def read_units(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> 
     if start:
         found = [_moved(unit, start) for unit in found]
     headings_at = {path: (a + start, b + start) for path, (a, b) in reader.places.items()}
-    return Reading(tuple(found[:MAX_UNITS]), reader.title, headings_at)
+    return Reading(tuple(found[:MAX_UNITS]), reader.title, _without_value(masked, front), headings_at)
+
+
+def _without_value(masked: str, front: Frontmatter) -> frozenset[str]:
+    names = {key for key, value in front.values.items() if not _value_text(value)}
+    return frozenset(names | {match["key"].strip() for match in _EMPTY_LINE.finditer(masked, front.end)})
+
+
+_EMPTY_LINE = re.compile(
+    r"^[ \t>]*(?:[-*+][ \t]+)?(?:\*\*)?(?P<key>[^\s:：*][^:：*\r\n]{0,40})(?:\*\*)?::(?:\*\*)?[ \t]*\r?$",
+    re.MULTILINE,
+)
 
 
 def read_plain(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> Reading:
@@ -223,6 +236,10 @@ _DEFINITION = re.compile(
     r"^(?P<key>[^:：\n]{1,60}?)(?P<sign>::|[:：](?=\s|[^\s\d/\\:：]))\s*(?P<value>\S.*)$", re.DOTALL
 )
 _EMPTY_FIELD = re.compile(r"^\S[^:\n]{0,60}::$")
+_POINTS_BACK = re.compile(
+    r"(?:It|They|He|She|This|These|That|Those|Its|Their|His|Her|Es|Sie|Er)\b|[它他她这那其]"
+)
+"""Beginning of a sentence that speaks of what the one before it names."""
 _CARD = re.compile(r"^[ \t]*\?{1,2}[ \t]*\r?$", re.MULTILINE)
 _CELL = re.compile(r"(?<!\\)\|(?![^\[\]]*\]\])")
 
@@ -513,6 +530,7 @@ class _Reader:
     def _sentences(self, start: int, end: int, frame: Unit) -> Iterator[Unit]:
         """Sentences of running text; a last one that asks, or ends in a colon, leads the next block."""
         lead, shown, a = self._lead, "", 0
+        before: str | None = None
         for a, b in split_sentences(self._masked[start:end]):
             written = self._masked[start + a : start + b]
             begin = start + b - len(written.lstrip(" \t>"))
@@ -522,9 +540,11 @@ class _Reader:
             if not shown or self._is_nothing(written, shown):
                 continue
             notes = self._footnotes(begin, start + b)
+            above = lead or (before if _POINTS_BACK.match(shown) else None)
             unit = replace(
-                frame, start=begin, end=start + b, text=shown, lead=lead, fields=named, footnote=notes
+                frame, start=begin, end=start + b, text=shown, lead=above, fields=named, footnote=notes
             )
+            before = shown
             yield unit if _leads(shown) else self._defined(unit, written)
         if frame.kind == "sentence":
             is_title = len(shown) <= MAX_TITLE and shown[-1:].isalnum() and a == 0

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from agentic_rag.dates.names import date_in_name
-from agentic_rag.domain.filters import Expression, matches
-from agentic_rag.domain.notes import Field, Note, Row
+from agentic_rag.domain.filters import Comparison, Expression, matches
+from agentic_rag.domain.notes import ITEMS, Field, Note, Row
 from agentic_rag.notes.units import STATES
 from agentic_rag.questions.comparisons import MARKS
 from agentic_rag.questions.query import Entry, Query, Selection
 from agentic_rag.questions.vocabulary import value_name
 
+Facts = Mapping[str, Mapping[str, Any]]
 
-def choose(query: Query, notes: Sequence[Note], restriction: Expression | None = None) -> Selection:
+
+def choose(
+    query: Query, notes: Sequence[Note], facts: Facts, restriction: Expression | None = None
+) -> Selection:
     """The notes or entries that a query selects.
 
     Ordered by the query's property, else by the note's path and the entry's place.
 
     Args:
         query: as it was read.
-        notes: all notes of the dataset.
+        notes: all notes of the dataset, or those that a base selects.
+        facts: what filters compare of each, by document id.
         restriction: the caller's own filter, which holds besides.
     """
-    within = [note for note in notes if restriction is None or matches(restriction, note.facts())]
-    chosen = [note for note in within if _passes(query, note)]
+    within = [note for note in notes if restriction is None or matches(restriction, facts[note.document_id])]
+    chosen = [note for note in within if _passes(query, facts[note.document_id])]
     if query.target == "notes":
         entries = [_of_note(query, note) for note in chosen]
     else:
@@ -35,11 +40,14 @@ def choose(query: Query, notes: Sequence[Note], restriction: Expression | None =
     if query.order is not None:
         entries = _ordered(entries, descending=query.order[1])
     selection = Selection(query, tuple(entries))
-    return selection if entries else replace(selection, nearest=_nearest(query, within))
+    return (
+        selection
+        if entries
+        else replace(selection, nearest=_nearest(query, [facts[n.document_id] for n in within]))
+    )
 
 
-def _passes(query: Query, note: Note) -> bool:
-    facts = note.facts()
+def _passes(query: Query, facts: Mapping[str, Any]) -> bool:
     return all(matches(one, facts) for one in query.conditions)
 
 
@@ -59,7 +67,10 @@ def _of_note(query: Query, note: Note) -> Entry:
     if query.order is not None:
         key = query.order[0]
         value = note.date if key == "date" else next((f.value for f in note.fields if f.key == key), None)
-    span = _span(fields) or note.opening
+    item = _item_of(query, note)
+    if item is not None:
+        shown = "; ".join(filter(None, [shown, item.text]))
+    span = ((item.start, item.end) if item else None) or _span(fields) or note.opening
     title = (
         note.title
         if note.date is None or query.order is None or query.order[0] != "date"
@@ -70,6 +81,14 @@ def _of_note(query: Query, note: Note) -> Entry:
         None if span is None else span[0], None if span is None else span[1], value=value,
         named=_is_called_by_day(note),
     )  # fmt: skip
+
+
+def _item_of(query: Query, note: Note) -> Row | None:
+    """The list item that makes a note fit, where one is asked for."""
+    for condition in query.conditions:
+        if isinstance(condition, Comparison) and condition.key == ITEMS:
+            return next((row for row in note.rows if matches(condition, {ITEMS: row.text})), None)
+    return None
 
 
 _OF_ITSELF = frozenset({"date", "day", "when", "start", "日期"})
@@ -109,7 +128,7 @@ def _ordered(entries: Sequence[Entry], *, descending: bool) -> list[Entry]:
     return sorted(same, key=lambda entry: entry.value, reverse=descending)
 
 
-def _nearest(query: Query, notes: Sequence[Note]) -> str | None:
+def _nearest(query: Query, notes: Sequence[Mapping[str, Any]]) -> str | None:
     """The query without its last condition that selects something, and how many notes that selects."""
     for count in range(len(query.conditions) - 1, 0, -1):
         wider = replace(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agentic_rag.questions.words import Span
+from agentic_rag.text.numbers import numbers
 
 Operator = Literal["$eq", "$gt", "$gte", "$lt", "$lte"]
 
@@ -25,8 +26,8 @@ class Comparison:
     """The word after the number, or the sign of a currency."""
 
 
-_NUMBER = r"(?P<sign>[$€£¥￥]\s*)?(?P<number>\d[\d,]*(?:\.\d+)?)(?P<share>\s*/\s*\d+)?(?P<percent>\s*%)?"
-_UNIT = r"(?:[ \t]*-?(?P<unit>[a-zäöüß$€£¥]+|[元块页分克个岁集季部本天年星]+))?"
+_NUMBER = r"(?P<sign>[$€£¥￥]\s*)?(?P<number>\d[\d,]*(?:\.\d+)?[万千百]?|[一二两三四五六七八九十百千万]+(?=\s*[元块页分克个岁集季部本天年星次小公]))(?P<share>\s*/\s*\d+)?(?P<percent>\s*%)?"
+_UNIT = r"(?:[ \t]*-?(?P<unit>[a-zäöüß$€£¥]+|[元块页分克个岁集季部本天年星次]|公里|分钟|小时|块钱))?"
 _WORDS: tuple[tuple[Operator, str], ...] = (
     (
         "$gte",
@@ -96,10 +97,22 @@ def comparisons(text: str) -> list[Comparison]:
     return sorted(found, key=lambda one: one.span.start)
 
 
+_TIMES = {"百": 100, "千": 1000, "万": 10_000}
+
+
 def _add(found: list[Comparison], operator: Operator, match: re.Match[str]) -> None:
     number = match["number"].replace(",", "")
-    value: float | str = f"{number}{match['share'].replace(' ', '')}" if match["share"] else float(number)
-    unit = match["unit"] or (match["sign"] or "").strip() or ("%" if match["percent"] else "")
+    value: float | str = (
+        f"{number}{match['share'].replace(' ', '')}" if match["share"] else max(numbers(number))
+    )
+    if not match["share"] and number[:1].isdigit() and number[-1] in _TIMES:
+        value = float(number[:-1]) * _TIMES[number[-1]]
+    unit = (
+        match["unit"]
+        or match.groupdict().get("han")
+        or (match["sign"] or "").strip()
+        or ("%" if match["percent"] else "")
+    )
     _append(found, Comparison(operator, value, Span(*match.span()), unit))
 
 
@@ -171,7 +184,7 @@ def negated(text: str, span: Span) -> Span | None:
 
 Open = Literal["open", "done", "cancelled", "doing"]
 _STATES: tuple[tuple[Open, re.Pattern[str]], ...] = (
-    ("open", re.compile(r"(?<![a-z])(?:(?:not|n['’]t)(?: yet)? (?:\w+ )?(?:done|finished|completed?|ticked|watched|read|bought)|un(?:done|finished|completed|ticked|checked|watched|read)|open|pending|outstanding|incomplete|remaining|left|still|yet|todo)(?![a-z])|未完成|没完成|还没|尚未|待办|要做|没做|剩下|未读|没看|offen\w*", re.IGNORECASE)),
+    ("open", re.compile(r"(?<![a-z])(?:(?:not|n['’]t)(?: yet)? (?:\w+ )?(?:done|finished|completed?|ticked|watched|read|bought)|un(?:done|finished|completed|ticked|checked|watched|read)|open|pending|outstanding|incomplete|remaining|left|still|yet|todo)(?![a-z])|未完成|没完成|还没|尚未|待办|要做|没[做办买弄看写交定]|剩下|未读|还有什么|还要|offen\w*", re.IGNORECASE)),
     ("doing", re.compile(r"(?<![a-z])(?:in progress|being done|ongoing|under way|doing)(?![a-z])|进行中|正在", re.IGNORECASE)),
     ("cancelled", re.compile(r"(?<![a-z])(?:cancell?ed|dropped|abandoned)(?![a-z])|取消", re.IGNORECASE)),
     ("done", re.compile(r"(?<![a-z])(?:done|finished|completed?|ticked(?: off)?|checked(?: off)?|already|accomplished|watched|crossed off)(?![a-z])|已完成|完成|做完|做了|已经|看过|读过|erledigt\w*", re.IGNORECASE)),

@@ -13,10 +13,10 @@ from datetime import date, timedelta
 
 from agentic_rag.dates.reading import DatedText, read_spans
 from agentic_rag.questions.comparisons import extreme
-from agentic_rag.questions.question import Question
+from agentic_rag.questions.question import Question, named_phrase
 from agentic_rag.questions.reading import asks_many
 from agentic_rag.questions.words import Span
-from agentic_rag.text import STOPWORDS, content_tokens, points_back
+from agentic_rag.text import points_back, starts_cjk
 
 MAX_TURNS = 6
 """Earlier questions that a question may lean on, each on the one before."""
@@ -42,8 +42,15 @@ class Completed:
     """A question that stands alone."""
 
     question: str
+    """What is asked, with what it points to named."""
     carried: dict[str, str] = field(default_factory=dict)
-    """What was taken from the conversation: ``thing``, ``attribute``, ``days``, ``question``."""
+    """What was taken from the conversation: ``thing``, ``attribute``, ``days``, ``selection``, ``question``."""
+
+    @property
+    def search(self) -> str:
+        """What is searched for: the question, after the earlier one that it goes on from."""
+        earlier = self.carried.get("question")
+        return self.question if earlier is None else f"{earlier} {self.question}"
 
 
 _OPENING = re.compile(
@@ -58,7 +65,7 @@ _LEADS = re.compile(
     r"^\s*(?:and|what about|how about|but|und|was ist mit|那|还有)|呢\s*[?？]?\s*$", re.IGNORECASE
 )
 _PRONOUN = re.compile(
-    r"\b(?P<possessive>its|his|their|her(?=\s+\w))\b|\b(?P<plain>it|he|him|she|her|they|them|this(?! \w)|that(?! \w)|this one|that one|the same)\b"
+    r"\b(?P<possessive>its|his|their|her(?=\s+\w)|ihre[nrms]?|seine?[nrms]?)\b|\b(?P<plain>it|he|him|she|her|they|them|er|sie|ihn|ihm|ihr|es|this(?! \w)|that(?! \w)|this one|that one|the same)\b"
     r"|\b(?:this|that|these|those|the same)\s+(?P<kind>[a-z]+)\b|(?P<han>它们?|他们?|她们?|这[个种本部道]?|那[个种本部道]?(?!么|些))(?P<of>的)?",
     re.IGNORECASE,
 )
@@ -88,7 +95,7 @@ def completed(query: str, turns: Sequence[Turn], names: Names, is_kind: KindOf, 
         whole = (
             turn.question
             if before is None
-            else _completed(turn.question, before, names, is_kind, today).question
+            else _completed(turn.question, before, names, is_kind, today).search
         )
         before = replace(turn, question=whole)
     return Completed(query) if before is None else _completed(query, before, names, is_kind, today)
@@ -99,12 +106,15 @@ def _completed(query: str, before: Turn, names: Names, is_kind: KindOf, today: d
     if shifted := _shifted(query, before.question, days):
         return shifted
     if asks_many(before.question) and (_AMONG.search(query) or extreme(query.casefold())):
-        return Completed(f"{before.question.rstrip('?？ ')}, {query}", {"selection": before.question})
+        base = before.question
+        if extreme(query.casefold()):  # the largest and then the smallest are two of the same selection
+            base = ", ".join(part for part in base.split(", ") if not extreme(part.casefold())) or base
+        return Completed(f"{base.rstrip('?？ ')}, {query}", {"selection": base})
     own = _own_terms(query)
     named = names(query)
     bare = _bare_thing(query)
     if bare is not None and (_LEADS.search(query) or (named and len(own) <= MAX_TERMS)):
-        return _with_thing(bare, before, names, days)
+        return _with_thing(bare, before, names, days, today)
     pronoun = _PRONOUN.search(query)
     if (
         pronoun is None
@@ -119,7 +129,10 @@ def _completed(query: str, before: Turn, names: Names, is_kind: KindOf, today: d
 
 
 def _own_terms(query: str) -> list[str]:
-    return [token for token in content_tokens(query) if token not in STOPWORDS]
+    """What a question says itself; of Chinese a term for every two characters."""
+    terms = [term for term in Question.of(query).terms if not term.is_generic]
+    han = {place for term in terms if starts_cjk(term.token) for place in range(term.start, term.end)}
+    return [term.token for term in terms if not starts_cjk(term.token)] + ["□"] * (len(han) // 2)
 
 
 def _bare_thing(query: str) -> str | None:
@@ -133,18 +146,43 @@ def _bare_thing(query: str) -> str | None:
     return thing or None
 
 
-def _with_thing(thing: str, before: Turn, names: Names, days: Sequence[DatedText]) -> Completed:
-    """The earlier question about another thing."""
-    subject = _subject(before.question, names, days)
-    if subject is None:
-        return Completed(f"{before.question.rstrip('?？ ')} {thing}?", {"question": before.question})
+def _with_thing(thing: str, before: Turn, names: Names, days: Sequence[DatedText], today: date) -> Completed:
+    """The earlier question about another thing, or about another side of its thing."""
     text = before.question
+    if days and (moved := _other_day(thing, days[0], today)):
+        return Completed(
+            f"{text[: days[0].start]}{moved}{text[days[0].end :]}", {"attribute": text, "days": moved}
+        )
+    subject = _subject(text, names, days)
+    if subject is None:
+        return Completed(f"{text.rstrip('?？ ')} {thing}?", {"question": text})
     place = subject[1]
-    return Completed(f"{text[: place.start]}{thing}{text[place.end :]}", {"attribute": before.question})
+    if names(text) and not names(thing):
+        # The earlier question names a note, and this is no note: it asks for another side of the same one.
+        return Completed(f"{subject[0]} {thing}?", {"thing": subject[0]})
+    return Completed(f"{text[: place.start]}{thing}{text[place.end :]}", {"attribute": text})
+
+
+_DAY_ALONE = re.compile(r"^(?:the )?(?P<day>\d{1,2})(?:st|nd|rd|th|[日号])$", re.IGNORECASE)
+
+
+def _other_day(thing: str, day: DatedText, today: date) -> str | None:
+    """The day that a short form means beside a day of the conversation: "the 20th", 20号, another date."""
+    alone = _DAY_ALONE.match(thing)
+    if alone is not None and day.span.start is not None and day.precision == "day":
+        try:
+            return day.span.start.replace(day=int(alone["day"])).isoformat()
+        except ValueError:
+            return None
+    spans = read_spans(thing, today=day.span.start or today)
+    whole = len(spans) == 1 and spans[0].end - spans[0].start >= len(thing) - 3
+    return thing if whole else None
 
 
 def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[str, Span] | None:
     """The thing that a question is about: a note that it names, else its proper name, else its last noun phrase."""
+    if phrase := named_phrase(question):
+        return question[phrase[0] : phrase[1]], Span(*phrase)
     named = names(question)
     if named:
         return max(named, key=lambda pair: pair[1].end - pair[1].start)
@@ -160,9 +198,13 @@ def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[st
     if not proper and len(chosen) > 1 and Question.of(question).script != "cjk":
         chosen = chosen[-1:]
     last = chosen[-1].end
-    for term in terms:  # a name goes on in the words right after it: "Japan trip"
-        if proper and term.start == last + 1 and question[last] in " -":
-            last = term.end
+    if question[last - 2 : last] in ("'s", "’s"):
+        last -= 2
+    elif proper:
+        # A name goes on in the words right after it: "Japan trip".
+        for term in terms:
+            if term.start == last + 1 and question[last] in " -":
+                last = term.end
     span = Span(chosen[0].start, last)
     return question[span.start : span.end], span
 
@@ -177,35 +219,26 @@ def _with_subject(
 ) -> Completed:
     """The question about the thing of the conversation."""
     thing = _thing(query, pronoun, before, names, is_kind, days)
-    if days and pronoun is None and _own_terms(query) and not _names_one(before.question, names):
-        thing = None  # the day is what the two have in common
-    carried: dict[str, str] = {}
+    carried = {"question": before.question}
+    if thing is not None and thing not in before.question:
+        days = ()  # a note of the last answer is not of the day that was asked about
+        carried = {}
     text = query
-    if thing is not None:
+    if thing is not None and pronoun is not None:
         carried["thing"] = thing
-        if pronoun is not None:
-            possessive = pronoun["possessive"] or pronoun["of"]
-            said = f"{thing}{'的' if pronoun['of'] else chr(39) + 's'}" if possessive else thing
-            text = f"{query[: pronoun.start()]}{said}{query[pronoun.end() :]}"
-        else:
-            text = f"{thing}: {_OPENING.sub('', query, count=1)}"
+        possessive = pronoun["possessive"] or pronoun["of"]
+        written = f"{thing}{'的' if pronoun['of'] else chr(39) + 's'}" if possessive else thing
+        text = f"{query[: pronoun.start()]}{written}{query[pronoun.end() :]}"
     if days:
-        written = before.question[days[0].start : days[0].end]
-        carried["days"] = written
-        text = (
-            f"{text.rstrip('?？ ')} ({written})?"
-            if not re.search(r"[\u4e00-\u9fff]", text)
-            else f"{written} {text}"
-        )
-    if not carried:
-        return Completed(f"{before.question.rstrip('?？ ')} {query}", {"question": before.question})
+        carried["days"] = before.question[days[0].start : days[0].end]
+        is_han = re.search(r"[\u4e00-\u9fff]", text)
+        text = f"{carried['days']} {text}" if is_han else f"{text.rstrip('?？ ')} ({carried['days']})?"
     return Completed(text, carried)
 
 
-def _names_one(question: str, names: Names) -> bool:
-    return bool(names(question)) or any(
-        term.is_name and term.token.isalpha() for term in Question.of(question).terms
-    )
+def _has_name(query: str) -> bool:
+    """Whether a question has a proper name of its own."""
+    return any(term.is_name and any(map(str.isalpha, term.token)) for term in Question.of(query).terms)
 
 
 def _thing(

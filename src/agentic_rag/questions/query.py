@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, as_dict
 
-Ask = Literal["list", "count", "extreme"]
+Ask = Literal["list", "count", "extreme", "base", "overview"]
+"""``base``: the notes of a base that is named; ``overview``: what all notes are about."""
 Target = Literal["notes", "entries", "tasks"]
 
 
@@ -165,6 +166,7 @@ def is_span(query: Mapping[str, Any]) -> bool:
     parts = filters.get("$and", [filters])
     return (
         query["target"] == "notes"
+        and query["ask"] not in ("base", "overview")
         and query["order"] is None
         and bool(filters)
         and all(set(p) == {"date"} for p in parts)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from agentic_rag.text import STOPWORDS, folded, placed_contents, script, simplified
+from agentic_rag.dates.spans import Span
+from agentic_rag.text import STOPWORDS, folded, placed_contents, script, simplified, starts_cjk, tokens
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
 """The form of an answer; ``topic``: words without a question."""
@@ -21,6 +22,7 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 _HOWTO = _any(
     r"\bhow (?:do|does|can|could|should|would|to|did|must) ?(?:i|we|you|one|people)?\b(?! (?:know|find out|like|feel|call|pronounce))",
+    r"\bhow (?:is|are) .{1,40}\b(?:made|cooked|done|prepared|installed|set up|cleaned|built)\b",
     r"\b(?:steps?|instructions?|directions?|procedure|recipe) (?:to|for|of)\b",
     r"\bwhat (?:should|must|can) i (?:try|do)\b",
     r"怎么(?!样|回事|了)|如何|怎样|步骤|做法|方法|教程|流程",
@@ -34,7 +36,7 @@ _AMOUNT = _any(
 )
 _DURATION = _any(
     r"\bhow long\b|\bduration\b|\bhow many (?:minutes|hours|days|weeks|months|years)\b",
-    r"多久|多长时间|几(?:分钟|小时|天)|多少(?:分钟|小时|天)",
+    r"多久|多长时间|几(?:分钟|小时|天|年|个月|周)|多少(?:分钟|小时|天|年)",
     r"\bwie lange\b",
 )
 _DATE = _any(
@@ -47,8 +49,8 @@ _PLACE = _any(
     r"\b(?:where|which (?:city|country|place|town))\b", r"哪里|哪儿|在哪|什么地方", r"\b(?:wo|wohin|woher)\b"
 )
 _COMPARE = _any(
-    r"\bcompar(?:e|ed|ing|ison)\b|\bdifferences?\b|\bversus\b|\bvs\.?\s|\bdiffer\b|\bcompared (?:to|with)\b",
-    r"比较|对比|区别|差别|不同|哪个更|相比",
+    r"\bcompar(?:e|ing|ison)\b|\bdifferences?\b|\bversus\b|\bvs\.?\s|\bdiffer\b",
+    r"比较|对比|区别|差别|不同|哪个[更要]|相比|分别|各是?多少",
     r"\b(?:vergleiche?|unterschied)\b",
     r"\bwhich (?:is|was|one is|of .{1,40} is) (?:\w+er|more|less)\b",
 )
@@ -67,6 +69,9 @@ _THING = _any(
     r"^\s*什么是[^?？]{1,20}[?？]?\s*$",
 )
 """Asks what a thing is, by its name alone."""
+_PHRASE = re.compile(
+    r"^\s*(?:and )?(?:what(?:'s|’s| is| are)|什么是)\s*(?P<phrase>[^?？]+?)\s*[?？]?\s*$", re.IGNORECASE
+)
 _LIST = _any(
     r"\b(?:which|what) (?:\w+ ){0,2}?\w+s\b|\blist\b|\ball (?:the |my |of )?\w+s?\b|\bnames? (?:of|all)\b|\bwhat else\b|\bwho all\b",
     r"\bwhat (?:do|did|does) (?:i|we) (?:need|have|want|spend|buy|pack|write|do)\b|\bwhat(?:'s|’s| is) (?:on|in) (?:the|my)\b|\bingredients?\b",
@@ -82,6 +87,10 @@ _NOT_LIST = frozenset(
 )
 _CAPITALISED = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’&.-]*[\w]|(?<![\w'’])[A-Z](?![\w'’])")
 _QUOTED = re.compile(r"[《「『“\"]([^》」』”\"]{1,60})[》」』”\"]")
+_ASKING_HAN = re.compile(
+    r"哪一?[年月天日周]|几[点号月日年天个次种]|什么时候|何时|多[久长大高重远少]时?间?|怎么(?:样|办|做|弄)?|如何|怎样|需要|应该|可以|一共|总共|大概|分别|具体|打算|处理|安排|解决|现在|目前|显示|出来"
+)
+"""What asks in Chinese, and no answer repeats."""
 _HOW = re.compile(
     r"\bhow (?P<word>much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early)\b",
     re.IGNORECASE,
@@ -92,9 +101,19 @@ _FIRST_WORD = re.compile(r"^\W*[\w'’]+")
 _GENERIC = frozenset(
     "anyth anyon someth someon thing kind sort way exact actual current usual also still ever again alreadi get got need want like come came"
     " put let say said call name list give do happen first last next new good best main import note one two question answer detail info inform"
-    " exampl possibl someon peopl time use go went gone do did done".split()
+    " exampl possibl someon peopl time use go went gone do did done left chang decid keep look take took give gave think want ask tell bring own old big long short larg small more most less bigger longer shorter larger smaller cheaper fewer 少 多 大 小 长 短 做 要 能 会 用 放 加 让 把 被 给 到 个 一 里 上 下 中 后 前 时 来 去 叫 说 看 想 得 着 过 人 东西 事 最 没 不".split()
 )
+_GERMAN = frozenset(
+    "wann wer wo wie was warum wieso welche welcher welches welchen viel viele hat habe haben hast ist sind war waren wird werden kann darf muss soll"
+    " ich du er sie es wir ihr mir mich dir dich ihm ihn ihre ihren sein seine seinen mein meine meinen der die das den dem des ein eine einen einem"
+    " einer und oder von vom bis zu zum zur im in an am auf aus bei mit nach vor für um als auch noch schon nicht kein keine denn dann da gibt lange oft".split()
+)
+"""Words of German questions that no answer repeats; two of them tell that a question is German."""
 """Stems too general to be missed in an answer. They count where they occur."""
+
+
+DAYS = "\u25f7"
+"""Stands for a span of days among the terms of a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +141,31 @@ class Question:
     form: Form
     wants: frozenset[Kind]
     script: str
+    days: Span | None = None
+    """The span of days that it names, which an answer has to be of; ``DAYS`` stands for it among the terms."""
 
     @classmethod
-    def of(cls, text: str) -> Question:
-        """Read a question in English or Chinese, and in part in German."""
+    def of(cls, text: str, carried: str = "") -> Question:
+        """Read a question in English or Chinese, and in part in German.
+
+        Args:
+            text: the question.
+            carried: the thing of the conversation that it names for a pronoun: no answer has to name it again.
+        """
         plain = simplified(folded(text))
-        return cls(text, _terms(text), _form(plain), _wants(plain), script(text))
+        known = set(tokens(carried))
+        terms = (replace(t, is_name=False, is_generic=True) if t.token in known else t for t in _terms(text))
+        return cls(text, tuple(terms), _form(plain), _wants(plain), script(text))
+
+    def of_days(self, days: Span, start: int, end: int) -> Question:
+        """The question with a span of days in place of the terms that name it.
+
+        Args:
+            days: the span.
+            start, end: its place in the question.
+        """
+        left = [term for term in self.terms if not (start < term.end and term.start < end)]
+        return replace(self, terms=(*left, Term(DAYS, start, end, is_name=True)), days=days)
 
     def without(self, places: Iterable[tuple[int, int]]) -> Question:
         """The question without the terms at some places: those of its date, of its class of notes."""
@@ -135,16 +173,94 @@ class Question:
         left = (term for term in self.terms if not any(a < term.end and term.start < b for a, b in spans))
         return replace(self, terms=tuple(left))
 
+    def in_words(self, spans: Iterable[tuple[int, int]], is_word: Callable[[str], bool]) -> Question:
+        """The question with its Chinese terms as words instead of pairs of characters.
+
+        A word is the longest run that the notes have; else what the embedding model takes for one, single characters
+        joined.
+
+        Args:
+            spans: places of the model's tokens in the question.
+            is_word: whether the notes have a run of characters.
+        """
+        pairs = [term for term in self.terms if starts_cjk(term.token)]
+        if not pairs:
+            return self
+        inside = sorted({place for term in pairs for place in range(term.start, term.end)})
+        edges = {place for span in spans for place in span}
+        terms = {term.token: term for term in self.terms if not starts_cjk(term.token)}
+        for start, end in _words_of(self.text, _runs(inside), edges, is_word):
+            token = simplified(folded(self.text[start:end]))
+            is_name = any(term.is_name for term in pairs if term.start < end and start < term.end)
+            terms.setdefault(token, Term(token, start, end, is_name, token in _GENERIC))
+        return replace(self, terms=tuple(sorted(terms.values(), key=lambda term: term.start)))
+
+
+MAX_WORD = 8
+
+
+def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
+    """Runs of consecutive places."""
+    runs: list[tuple[int, int]] = []
+    for place in places:
+        if runs and runs[-1][1] == place:
+            runs[-1] = (runs[-1][0], place + 1)
+        else:
+            runs.append((place, place + 1))
+    return runs
+
+
+def _words_of(
+    text: str, runs: Sequence[tuple[int, int]], edges: Set[int], is_word: Callable[[str], bool]
+) -> Iterator[tuple[int, int]]:
+    for start, end in runs:
+        place, single = start, None
+        while place < end:
+            longest = next(
+                (
+                    size
+                    for size in range(min(MAX_WORD, end - place), 1, -1)
+                    if is_word(simplified(text[place : place + size]))
+                ),
+                0,
+            )
+            if longest:
+                if single is not None:
+                    yield single, place
+                single = None
+                yield place, place + longest
+                place += longest
+                continue
+            single = place if single is None else single
+            place += 1
+            if place in edges and place - single >= 2:
+                yield single, place
+                single = None
+        if single is not None:
+            yield single, end
+
 
 def _terms(text: str) -> tuple[Term, ...]:
     how = {match.span("word") for match in _HOW.finditer(text)}
+    german = (
+        _GERMAN if len(_GERMAN.intersection(re.findall(r"[a-zäöüß]+", text.lower()))) >= 2 else frozenset()
+    )
     names = _name_spans(text)
     terms: dict[str, Term] = {}
-    for token, start, end in placed_contents(text):
-        if (start, end) not in how and token not in terms:
+    asked = _ASKING_HAN.sub(lambda phrase: " " * len(phrase.group()), text)
+    for token, start, end in placed_contents(asked):
+        if (start, end) not in how and token not in terms and token not in german:
             is_name = any(a <= start and end <= b for a, b in names)
             terms[token] = Term(token, start, end, is_name, token in _GENERIC)
     return tuple(terms.values())
+
+
+def named_phrase(text: str) -> tuple[int, int] | None:
+    """Place of the thing whose name alone a question asks for: "cost per use" of "What is cost per use?"."""
+    if not _THING.search(text):
+        return None
+    match = _PHRASE.match(text)
+    return None if match is None else match.span("phrase")
 
 
 def _form(text: str) -> Form:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
-from agentic_rag.domain.notes import Note
+from agentic_rag.domain.notes import ITEMS, Note, Row
 from agentic_rag.questions import comparisons as compared
 from agentic_rag.questions.query import Ask, Query, Target
 from agentic_rag.questions.vocabulary import NoteClass, Value, Vocabulary
@@ -19,7 +19,7 @@ Nearest = Callable[[str, Sequence[str]], Awaitable[Mapping[str, float]]]
 """How near each name comes to a text by the embedding model: cosines by name."""
 
 _MANY = re.compile(
-    r"^\W*(?:and\s+)?(?:wh?ich|list|show|find|give|name|count|all|any|every|how many|what (?:are|were)\b|what (?!is\b|was\b|does\b|has\b)\w+s\b|notes?\b|welche|alle|wie viele)"
+    r"^\W*(?:and\s+)?(?:wh?ich|list|show|find|give|name|count|all|any|every|how many|wh(?:at|o) (?:are|were)\b|what (?!is\b|was\b|does\b|has\b)\w+s\b|notes?\b|welche|alle|wie viele)"
     r"|\bwhich of\b|\bhow many\b|\b(?:list|show)(?: me)?\b|\btagged\b|\bnotes (?:with|about|in|from|tagged|rated)\b"
     r"|哪些|哪几|有哪|多少[个本部篇款种道首只张条]|几[个本部篇款种道首只张条]|所有|列出|全部|都有|统计",
     re.IGNORECASE,
@@ -29,14 +29,28 @@ _COUNT = re.compile(
     re.IGNORECASE,
 )
 _ONE = re.compile(
-    r"^\W*(?:and |so )?(?:how (?:much|long|old|large|big|tall|high|far|do|does|did|can)|who|whom|whose|where|why|what(?:'s|’s)? (?:is|was|did|does|do|are|were|the|kind)"
+    r"^\W*(?:and |so )?(?:how (?:much|long|old|large|big|tall|high|far|do|does|did|can)|who(?! are| were)|whom|whose|where|why|what(?:'s|’s)? (?:is|was|did|does|do|are|were|the|kind)"
     r"|does|do|did|is|are|was|were|can|has|have)\b|谁|哪里|为什么|怎么|如何|多少钱|多久|多长",
     re.IGNORECASE,
 )
 """Asks for one thing, not for notes."""
+_VALUE = re.compile(
+    r"^\W*(?:and |so )?(?:how|who|whom|whose|where|why|when)\b|谁|哪里|为什么|怎么|多少|几", re.IGNORECASE
+)
+"""Asks for a value that a unit of the notes gives."""
 _TAG = re.compile(r"(?<![\w&/])#([^\s#,.;:!?，。；：！？()（）]+)")
+_NOUN = re.compile(
+    r"(?:哪些|哪几[个本部篇款种]|多少[个本部篇款种道首]|几[个本部篇款种样道首]|所有(?:的)?|列出(?:所有)?)(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=是|有|在|的|要|被|由|$|[^\u4e00-\u9fff])"
+)
+ALIKE, APART = 0.86, 0.005
+"""Cosine from which a class in another script is the one that a noun names, and its lead over the next."""
+_HAS = re.compile(
+    r"\b(?:with|without|use[sd]?|using|contain(?:s|ing)?|include[sd]?|need(?:s|ed)?|require[sd]?|ha(?:s|ve)|made (?:of|from)|mit|ohne)\b|含|用|有|加|放|带|需要",
+    re.IGNORECASE,
+)
+"""Asks for what the lists of notes name."""
 _TASKS = re.compile(
-    r"(?<![a-z])(?:tasks?|to-?dos?|to do|todos?|action items?|check ?list|aufgaben?)(?![a-z])|任务|待办|清单项",
+    r"(?<![a-z])(?:tasks?|to-?dos?|to do|todos?|action items?|(?<=open )actions?|check ?list|aufgaben?)(?![a-z])|任务|待办|清单项",
     re.IGNORECASE,
 )
 _WHEN = re.compile(
@@ -48,8 +62,14 @@ _DAYS = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_DATE = re.compile(r"\b(?:price|prices|cost|costs|money|spend|spent)\b|价格|价钱", re.IGNORECASE)
-_PAGES = 40
-_MONEY = frozenset("$ € £ ¥ ￥ dollar dollars euro euros pound pounds usd eur yuan bucks 元 块".split())
+FEW = 5
+"""Notes up to which a question is about their tasks and not about the notes."""
+_RATED = frozenset("分 星 star stars point points".split())
+_MONEY = frozenset("块钱 $ € £ ¥ ￥ dollar dollars euro euros pound pounds usd eur yuan bucks 元 块".split())
+GENERIC_HAN = re.compile(
+    r"我们?|你们?|的|有|是|哪些|哪[个本部篇种道家位]|列出|所有|全部|多少|几[个本部篇种样道首只条位]|吗|呢|里面?|中|在|了|和|都|篇|个|本|部|笔记|记录|标签|带|给|过|写|记|一共|总共|还|想|要|能|会|东西|什么|请|找|看|家|用|买|去|做|吃|喝"
+)
+"""Words of a Chinese question that no query has to express."""
 GENERIC = STOPWORDS | frozenset(
     "note notes page pages file files thing things one ones item items list lists show shows give find name names called have has got my our all any"
     " every many much count number total please tell me which what do did does is are was were still want would like also yet ever already been rate"
@@ -124,6 +144,10 @@ class _Reader:
             parse.cover(Span(*is_count.span()))
         tagged = self._tags()
         titles = self._titles()
+        if self._time is not None and any(place.overlaps(self._time.span) for _, place in titles):
+            self._time = None  # the date belongs to the name of a note
+        if (entries := self._entries_of(titles)) is not None:
+            return entries
         tasks = self._tasks(titles)
         if tasks is not None:
             return tasks
@@ -134,10 +158,15 @@ class _Reader:
         await self._values()
         if titles and not parse.strength:
             return self._of_span(titles)
+        tasks = self._tasks_of_members()
+        if tasks is not None:
+            return tasks
         extreme = self._extreme()
         await self._comparisons()
         self._booleans()
         await self._free()
+        self._existing()
+        self._containing()
         strength = parse.strength
         await self._time_condition()
         if parse.entry_conditions:
@@ -145,9 +174,11 @@ class _Reader:
             if entries is not None or not strength:
                 return entries
         order = await self._order(extreme)
-        left = uncovered(parse.words, parse.spans, GENERIC)
+        left = self._left()
         is_topic = bool(classes and strength) and not _ONE.search(self._text)
-        is_dated = self._time is not None and strength > 0 and len(left) <= 1
+        is_dated = (
+            self._time is not None and strength > 0 and len(left) <= 1 and not _VALUE.search(self._text)
+        )
         if not (self._is_many or tagged or (is_when and strength) or is_topic or is_dated):
             return self._of_span(titles)
         if not (
@@ -164,13 +195,57 @@ class _Reader:
             order=order, residual=_places(left),
         )  # fmt: skip
 
+    def _entries_of(self, titles: Sequence[tuple[Note, Span]]) -> Query | None:
+        """The rows or list items of a note that is named, by their numbers, values and dates."""
+        if not self._is_many:
+            return None
+        for note, place in titles:
+            rows = [row for row in note.rows if row.fields and row.state is None]
+            conditions = self._row_conditions(rows) if len(rows) > 1 else []
+            if conditions:
+                self._parse.cover(place)
+                ask: Ask = "count" if _COUNT.search(self._text) else "list"
+                where = (Comparison("path", "$eq", note.path),)
+                return Query("entries", ask, (note.title,), where, tuple(conditions))
+        return None
+
+    def _row_conditions(self, rows: Sequence[Row]) -> list[Expression]:
+        values: dict[str, list[Any]] = {}
+        for row in rows:
+            for one in row.fields:
+                values.setdefault(one.key, []).append(one.value)
+        conditions: list[Expression] = []
+        for number in compared.comparisons(self._text):
+            numeric = {key: its for key, its in values.items() if sum(map(_is_number, its)) * 2 >= len(its)}
+            named = [
+                key
+                for key in numeric
+                if self._parse.words.find(key) or stem(number.unit.casefold()) in parts(key)
+            ]
+            if named and number.operator != "$eq":
+                conditions.append(_compared(named[0], number, numeric[named[0]]))
+        for key, its in values.items():
+            named = [
+                value for value in dict.fromkeys(map(str, its)) if not _is_number(value) and len(value) > 2
+            ]
+            conditions += [Comparison(key, "$eq", value) for value in named if self._parse.words.find(value)]
+        keys = [
+            key
+            for key, its in values.items()
+            if sum(bool(_DATE.fullmatch(str(v))) for v in its) * 2 >= len(its)
+        ]
+        if self._time is not None and keys:
+            conditions.append(_within(keys[0], self._time))
+        return conditions
+
     def _of_span(self, titles: Sequence[tuple[Note, Span]]) -> Query | None:
         """The notes of the span of days that is named, whose units are searched for the rest of the question."""
         if self._time is None:
             return None
         if any(note.date is None for note, _ in titles):
             return None
-        left = uncovered(self._parse.words, [self._time.span], GENERIC)
+        self._parse.spans.clear()
+        left = self._left(self._time.span)
         return Query("notes", "list", (), (_within("date", self._time),), residual=_places(left))
 
     def _show_dates(self) -> None:
@@ -184,9 +259,37 @@ class _Reader:
 
     def _is_listed(self, classes: Sequence[NoteClass]) -> bool:
         """Whether all notes of a class are asked for: "list my books", "which games do I have?"."""
-        return (
-            bool(classes) and self._is_many and not uncovered(self._parse.words, self._parse.spans, GENERIC)
-        )
+        return bool(classes) and self._is_many and not self._left()
+
+    def _left(self, *spans: Span) -> list[Word]:
+        """The words that nothing accounts for yet; of a Chinese run what is not generic in it."""
+        words = []
+        for word in uncovered(self._parse.words, (), GENERIC):
+            if word.text.isascii() or (
+                not GENERIC_HAN.search(word.text)
+                and all(
+                    not Span(word.start, word.end).overlaps(span) for span in (*self._parse.spans, *spans)
+                )
+            ):
+                if all(
+                    not Span(word.start, word.end).overlaps(span) for span in (*self._parse.spans, *spans)
+                ):
+                    words.append(word)
+                continue
+            words += self._rest_of(word, (*self._parse.spans, *spans))
+        return words
+
+    def _rest_of(self, word: Word, spans: Sequence[Span]) -> list[Word]:
+        """The parts of a Chinese run that are neither accounted for nor generic."""
+        free = [
+            c if not any(s.start <= word.start + n < s.end for s in spans) else " "
+            for n, c in enumerate(word.text)
+        ]
+        left = GENERIC_HAN.sub(lambda m: " " * len(m.group()), "".join(free))
+        return [
+            Word(m.group(), m.group(), word.start + m.start(), word.start + m.end())
+            for m in re.finditer(r"\S+", left)
+        ]
 
     def _is_when(self) -> bool:
         return _WHEN.search(self._text) is not None
@@ -270,7 +373,7 @@ class _Reader:
             conditions.append(_within("date", time))
             parse.cover(time.span)
         parse.cover(Span(*word.span()) if word else None, state[1] if state else None)
-        left = uncovered(parse.words, parse.spans, GENERIC)
+        left = self._left()
         if word is not None and len(left) > 1 and not conditions:
             return None
         ask: Ask = "count" if _COUNT.search(self._text) else "list"
@@ -279,8 +382,24 @@ class _Reader:
         return Query(target, ask, tuple(parse.classes), tuple(conditions), entries, state[0] if state else None,
                      residual=_places(left))  # fmt: skip
 
+    def _tasks_of_members(self) -> Query | None:
+        """The tasks of the few notes that are described: "what is left to do for the trip to Yunnan?"."""
+        state = compared.state(self._text)
+        if state is None or not self._parse.strength or not self._asks_what():
+            return None
+        members = self._members()
+        if not 1 <= len(members) <= FEW or not any(
+            row.state is not None for note in members for row in note.rows
+        ):
+            return None
+        self._parse.cover(state[1])
+        return Query("tasks", "list", tuple(self._parse.classes), tuple(self._parse.conditions), (), state[0])
+
     def _asks_what(self) -> bool:
-        return re.search(r"\b(?:which|what|list|show|how many)\b|哪些|什么|多少|几", self._text) is not None
+        return (
+            re.search(r"\b(?:which|what|list|show|how many)\b|哪些|什么|多少|几|还没|没[买做办]", self._text)
+            is not None
+        )
 
     async def _classes(self) -> list[NoteClass]:
         """The kind of notes that is asked for: by its name, else by the nearest name."""
@@ -305,7 +424,10 @@ class _Reader:
         """Whether a word such as "notes" is meant as such, and not as the folder of that name."""
         written = self._text[place.start : place.end]
         before = self._text[: place.start].rstrip()
-        return written in GENERIC and not re.search(r"(?:\bin(?: the| my)?|\bfolder|文件夹)$", before)
+        is_comparison = compared.extreme(written) is not None or compared.state(written) is not None
+        return (is_comparison or written in GENERIC) and not re.search(
+            r"(?:\bin(?: the| my)?|\bfolder|文件夹)$", before
+        )
 
     def _head(self, met: Sequence[tuple[NoteClass, Span]]) -> tuple[NoteClass, Span] | None:
         """The class nearest to the beginning of the question, whose words ask for it."""
@@ -313,27 +435,34 @@ class _Reader:
         return ordered[0] if ordered else None
 
     async def _nearest_class(self) -> tuple[NoteClass, Span] | None:
-        """The class nearest in meaning to the noun that is asked for; only across scripts, where no letters agree."""
-        noun = re.search(
-            r"(?:哪些|哪几[个本部篇款种]|多少[个本部篇款种道首]|几[个本部篇款种道首]|所有(?:的)?|列出(?:所有)?)(?P<noun>[\u4e00-\u9fff]{2,4}?)(?=是|有|在|的|要|被|由|$|[^\u4e00-\u9fff])",
-            self._text,
-        )
-        names = [one.name for one in self._vocabulary.classes if one.kind in ("folder", "category", "tag")]
-        if noun is None or not names:
+        """The class that a Chinese noun names in part (课 of 课程), or in another script (游戏 of games)."""
+        noun = _NOUN.search(self._text)
+        if noun is None:
             return None
-        near = await self._nearest(noun["noun"], names)
-        best = max(near, key=lambda name: near[name])
-        if near[best] < 0.86:
+        span = Span(*noun.span("noun"))
+        named = [one for one in self._vocabulary.classes if one.kind in ("folder", "category", "tag")]
+        partly = [
+            one
+            for one in named
+            if one.name.startswith(noun["noun"]) and len(one.name) <= len(noun["noun"]) + 2
+        ]
+        if partly:
+            return max(partly, key=lambda one: one.count), span
+        foreign = [one.name for one in named if one.name.isascii()]
+        if not foreign:
             return None
-        one = next(one for one in self._vocabulary.classes if one.name == best)
-        return one, Span(*noun.span("noun"))
+        near = await self._nearest(noun["noun"], foreign)
+        first, *others = sorted(near, key=lambda name: -near[name])
+        if near[first] < ALIKE or (others and near[first] - near[others[0]] < APART):
+            return None
+        return next(one for one in named if one.name == first), span
 
     def _members(self) -> list[Note]:
         """The notes that the conditions so far select."""
         return [note for note in self._vocabulary.snapshot.notes if self._passes(note)]
 
     def _passes(self, note: Note) -> bool:
-        facts = note.facts()
+        facts = self._vocabulary.snapshot.facts[note.document_id]
         return all(matches(one, facts) for one in self._parse.conditions)
 
     async def _values(self) -> None:
@@ -341,16 +470,19 @@ class _Reader:
         parse, members = self._parse, None
         slips = self._is_many
         for values, place in self._vocabulary.values_in(parse.words, slips=slips):
-            if not parse.free(place) or self._text[place.start : place.end] in GENERIC:
+            is_generic = self._text[place.start : place.end] in GENERIC
+            if not parse.free(place) or (is_generic and not parse.classes):
                 continue
             if members is None:
-                members = [note.facts() for note in self._members()]
+                members = [self._vocabulary.snapshot.facts[n.document_id] for n in self._members()]
             conditions = [
                 one for one in map(_of_value, values) if any(matches(one, facts) for facts in members)
             ]
             keys = {one.key: one for one in conditions}
             named = [key for key, _ in self._vocabulary.keys_in(parse.words) if key in keys]
-            if not conditions:
+            if not conditions or (
+                is_generic and all(any(matches(one, f) for one in conditions) for f in members)
+            ):
                 continue
             if named:
                 conditions = [keys[named[0]]]
@@ -432,7 +564,8 @@ class _Reader:
             return None, None
         if not keys:
             return None, None
-        about = "price" if one.unit.casefold() in _MONEY else self._text
+        unit = one.unit.casefold()
+        about = "price" if unit in _MONEY else "rating" if unit in _RATED else self._text
         near = await self._nearest(about, list(keys))
         return max(near, key=lambda name: near[name]), None
 
@@ -453,6 +586,41 @@ class _Reader:
             parse.shown.append(key)
             parse.cover(place, negation)
             parse.strength += 1
+
+    def _existing(self) -> None:
+        """A property that the notes are to have: "how many books have I finished?" where some say when."""
+        parse = self._parse
+        if not parse.classes or parse.strength or not self._is_many:
+            return
+        members = self._members()
+        for key, place in self._vocabulary.keys_in(parse.words):
+            having = sum(
+                any(f.key == key and f.value not in (None, "", []) for f in note.fields) for note in members
+            )
+            if parse.free(place) and 0 < having < len(members):
+                parse.conditions.append(Comparison(key, "$exists", True))
+                parse.shown.append(key)
+                parse.cover(place)
+                parse.strength += 1
+                return
+
+    def _containing(self) -> None:
+        """A word that the lists of some of the notes have: "which recipes use eggs?", 不含酒精的饮料."""
+        parse = self._parse
+        left = self._left()
+        if not parse.classes or parse.strength or len(left) != 1 or not _HAS.search(self._text):
+            return
+        word = left[0]
+        span = Span(word.start, word.end)
+        negation = compared.negated(self._text, span)
+        name = word.stem if word.text.isascii() else word.text
+        condition: Expression = Comparison(ITEMS, "$contains", name)
+        having = [matches(condition, self._vocabulary.snapshot.facts[n.document_id]) for n in self._members()]
+        if not any(having) or all(having):
+            return
+        parse.conditions.append(Not(condition) if negation else condition)
+        parse.cover(span, negation)
+        parse.strength += 1
 
     async def _free(self) -> None:
         """What costs nothing: a price of 0, where the notes have a property like a price."""
@@ -488,11 +656,7 @@ class _Reader:
         named = [
             (key, place) for key, place in self._vocabulary.keys_in(parse.words) if key in keys or key in rows
         ]
-        left = [
-            word
-            for word in uncovered(parse.words, [*parse.spans, time.span], GENERIC)
-            if word.text.isascii() or True
-        ]
+        left = [word for word in self._left(time.span) if word.text.isascii() or True]
         dated = sum(note.date is not None for note in members)
         if named:
             key, place = named[0]
@@ -524,7 +688,7 @@ class _Reader:
             if any(row.fields for row in note.rows):
                 conditions = [Comparison("path", "$eq", note.path)]
                 parse.cover(place)
-        left = uncovered(parse.words, parse.spans, GENERIC)
+        left = self._left()
         if len(left) > 3:
             return None
         ask: Ask = "count" if _COUNT.search(self._text) else "list"
@@ -576,12 +740,19 @@ def _of_value(value: Value) -> Comparison:
 _SHARE = re.compile(r"\d+(?:\.\d+)?\s*/\s*\d+")
 _STARS = re.compile(r"[★⭐]+")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?.*")
+_MEASURE = re.compile(
+    r"[$€£¥￥]?\s*(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?:[^\W\d]{1,12}|[$€£¥￥%])?(?:\s?[^\W\d]{1,8})?"
+)
+"""A number with its unit: ``20天一次``, ``59.99 €``, ``30 min``."""
 
 
 def _is_number(value: Any) -> bool:
     if isinstance(value, bool):
         return False
-    return isinstance(value, int | float) or bool(_SHARE.fullmatch(str(value)) or _STARS.match(str(value)))
+    written = str(value).strip()
+    return isinstance(value, int | float) or bool(
+        _SHARE.fullmatch(written) or _STARS.match(written) or _MEASURE.fullmatch(written)
+    )
 
 
 def _number(value: float | str) -> float | int | str:
@@ -604,7 +775,10 @@ def _compared(key: str, one: compared.Comparison, values: Sequence[Any]) -> Expr
 
 def _scale(written: str) -> float:
     stars = _STARS.match(written)
-    return float(len(stars.group())) if stars else float(written.split("/")[0])
+    if stars:
+        return float(len(stars.group()))
+    measure = _MEASURE.match(written.strip())
+    return float(measure["number"].replace(",", "")) if measure else float(written.split("/")[0])
 
 
 def _date_keys(fields: Any) -> list[str]:

@@ -23,6 +23,8 @@ SERIES = 3
 _LEADING = re.compile(r"^[\d\s._-]+(?=\D)")
 _SERIES = re.compile(r"^(?P<name>.*?[^\W\d_].*?)[\s_-]*\d+$")
 _LINK = re.compile(r"^\[\[(?:[^\[\]|#]*/)?([^\[\]|#/]+)(?:#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]$")
+_PERSON = re.compile(r"([A-ZÀ-Þ][\w'’-]+) [A-ZÀ-Þ][\w'’-]+$")
+"""A first name and a surname: people are asked for by the first name too."""
 _LINKS = re.compile(r"\[\[[^\[\]]+\]\]")
 _CATEGORY_KEYS = frozenset(
     {"category", "categories", "type", "types", "kind", "class", "classes", "分类", "类型", "类别"}
@@ -110,15 +112,33 @@ class Vocabulary:
         words = Words.of(text)
         classes = {parts(one.name) for one in self.classes}
         met = _met(words, self._longest["titles"], LIKENESSES[:1])
-        named = [(name, place) for name, place in met if parts(name) not in classes and not _is_word(name)]
+        named = [
+            (name, place)
+            for name, place in met
+            if parts(name) not in classes
+            and not _is_word(name)
+            and (len(parts(name)) > 1 or words.text[place.start : place.end] == name)
+        ]
         return [(text[place.start : place.end], place) for _, place in named]
+
+    def titles_with(self, text: str) -> list[tuple[str, Span]]:
+        """A short text whose words all stand in the title of some note: "pesto" of Pesto Pasta; with its place."""
+        wanted = set(parts(text))
+        short = text.strip(" ?？")
+        if not wanted or len(wanted) > 3 or (wanted <= {"the", "one"}):
+            return []
+        han = not short.isascii()
+        titled = any(
+            (short in name) if han and len(short) > 1 else wanted <= set(parts(name)) for name in self.titles
+        )
+        return [(short, Span(0, len(short)))] if titled else []
 
     def is_kind(self, title: str, word: str) -> bool:
         """Whether the note of a title belongs to the class that a word names."""
         note = self.titles.get(title.casefold())
         if note is None:
             return False
-        facts = note.facts()
+        facts = self.snapshot.facts[note.document_id]
         return any(parts(one.name) == parts(word) and matches(one.condition, facts) for one in self.classes)
 
     def values_in(self, words: Words, *, slips: bool) -> list[tuple[Sequence[Value], Span]]:
@@ -196,9 +216,20 @@ def _names(value: Any) -> Iterator[str]:
         return
     name = value_name(value).casefold()
     linked = (value_name(link).casefold() for link in _LINKS.findall(str(value)))
-    for part in {name, *linked, *(part.strip() for part in re.split(r"[,，、;；]", name))}:
-        if part and any(map(str.isalpha, part)) and len(parts(part)) <= MAX_VALUE_WORDS and len(part) <= 60:
+    first = _PERSON.match(value_name(value))
+    for part in {
+        name,
+        *([first[1].casefold()] if first else []),
+        *linked,
+        *(part.strip() for part in re.split(r"[,，、;；]", name)),
+    }:
+        if _is_value(part) and len(parts(part)) <= MAX_VALUE_WORDS and len(part) <= 60:
             yield part
+
+
+def _is_value(name: str) -> bool:
+    """Whether a name can be told from an everyday word: two Latin letters and one Chinese character cannot."""
+    return any(map(str.isalpha, name)) and len(name) > (2 if name.isascii() else 1)
 
 
 def _classes(snapshot: Snapshot) -> Iterator[NoteClass]:

@@ -43,7 +43,7 @@ def state(
 ) -> dict[str, Any]:
     """The state of a run whose question was read as the query."""
     given = parse_terms(filters)
-    chosen = choose(query, notes, given)
+    chosen = choose(query, notes, {one.document_id: one.facts() for one in notes}, given)
     selection = {
         "status": "ok" if chosen.entries else "none",
         "reason": None,
@@ -53,7 +53,7 @@ def state(
         "entries": [asdict(entry) for entry in chosen.entries],
         "nearest": chosen.nearest,
     }
-    request = {"question": question, "filters": None if given is None else as_dict(given)}
+    request = {"asked": question, "filters": None if given is None else as_dict(given)}
     return {"request": request, "selection": selection}
 
 
@@ -127,7 +127,7 @@ def test_a_selection_that_is_empty_today_is_kept():
 )
 def test_a_question_that_selects_nothing(selection: dict[str, Any], reason: str):
     with pytest.raises(InputError, match=reason):
-        selection_base({"request": {"question": "x", "filters": None}, "selection": selection}, NOTES)
+        selection_base({"request": {"asked": "x", "filters": None}, "selection": selection}, NOTES)
 
 
 @pytest.mark.parametrize(
@@ -138,6 +138,11 @@ def test_tasks_and_entries_are_no_notes(query: Query, what: str):
     notes = [Note("a.md", "a.md", "a", rows=(Row("task", "call", 0, 0, state=" "),))]
     with pytest.raises(InputError, match=f"{what}.*--canvas FILE"):
         selection_base(state(query, notes), notes)
+
+
+def test_a_question_about_everything_selects_nothing():
+    with pytest.raises(InputError, match="about all notes"):
+        selection_base(state(Query(ask="overview")), NOTES)
 
 
 def test_an_order_that_a_base_has_not():

@@ -80,3 +80,15 @@ def test_obsidian_filters() -> None:
 )
 def test_no_filters(app_json: str) -> None:
     assert obsidian_filters(app_json) == ()
+
+
+def test_filters_of_the_vault_around_a_folder() -> None:
+    rules = IgnoreRules.of_vault('{"userIgnoreFilters": ["Work/Old/", "Old/"]}', "Work")
+    assert rules.ignores("Old/a.md", is_folder=False)
+    assert not rules.ignores("New/Old/a.md", is_folder=False)
+
+
+def test_an_excluded_folder_that_is_named_itself_is_read() -> None:
+    rules = IgnoreRules.of_vault('{"userIgnoreFilters": ["Old/", "/draft/"]}', "Old")
+    assert not rules.ignores("a.md", is_folder=False)
+    assert rules.ignores("draft.md", is_folder=False)

@@ -97,6 +97,39 @@ def test_a_daily_note_is_of_the_day_in_its_name(tmp_path: Path) -> None:
     assert changed.parse().date == datetime(2020, 1, 1, tzinfo=UTC)
 
 
+def test_templates_are_left_out_and_the_report_says_so(tmp_path: Path) -> None:
+    root = write(
+        tmp_path,
+        {
+            ".obsidian/templates.json": '{"folder": "Templates"}',
+            ".obsidian/plugins/templater-obsidian/data.json": '{"templates_folder": "Other"}',
+            "Templates/Meeting.md": "{{title}}",
+            "Templates/deep/Day.md": "<% tp.date.now() %>",
+            "Other/One.md": "x",
+            "Real.md": "x",
+        },
+    )
+    scan = discover([root])
+    assert ids(scan) == ["Real.md"]
+    assert reasons(scan) == {
+        "Templates": "the vault's folder of templates; its 2 files are left out",
+        "Other": "the vault's folder of templates; its 1 file is left out",
+    }
+    assert not any(skipped.unread for skipped in scan.skipped)
+    assert len(discover([root], "files").items) == 4
+    assert ids(discover([root / "Templates"])) == ["Meeting.md", "deep/Day.md"]
+
+
+def test_a_folder_inside_a_vault_has_the_address_of_the_vault(tmp_path: Path) -> None:
+    root = write(
+        tmp_path / "vault",
+        {".obsidian/app.json": '{"userIgnoreFilters": ["Projects/Old"]}', "Projects/Plan.md": "x", "Projects/Old/a.md": "x"},
+    )  # fmt: skip
+    (plan,) = discover([root / "Projects"]).items
+    assert (plan.document_id, plan.root) == ("Plan.md", str(root / "Projects"))
+    assert plan.parse().url == "obsidian://open?vault=vault&file=Projects%2FPlan.md"
+
+
 def test_files_have_no_obsidian_address(tmp_path: Path) -> None:
     root = write(tmp_path / "v", {"a.md": "x"})
     assert discover([root], "files").items[0].parse().url is None

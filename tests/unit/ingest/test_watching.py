@@ -7,6 +7,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
+from watchfiles import Change
 
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.errors import InputError
@@ -60,6 +61,24 @@ async def test_what_an_ingest_is_refused_for_is_told_until_it_is_mended(tmp_path
                     break
         assert problems[0] == problems[1] is not None
         assert list(await rag.ledger.records("default")) == ["tea.md"]
+
+
+@pytest.mark.parametrize(
+    ("path", "counts"),
+    [
+        ("a.md", True),
+        (".gitignore", True),
+        (".obsidian/app.json", True),
+        (".obsidian/daily-notes.json", True),
+        (".obsidian/templates.json", True),
+        (".obsidian/plugins/templater-obsidian/data.json", True),
+        (".obsidian/plugins/other/data.json", False),
+        (".obsidian/workspace.json", False),
+        (".obsidian/plugins/templater-obsidian/main.js", False),
+    ],
+)
+def test_settings_by_which_a_vault_is_read_count_as_changes(tmp_path: Path, path: str, counts: bool) -> None:
+    assert watching._Notes([tmp_path])(Change.modified, str(tmp_path / path)) is counts
 
 
 async def test_a_folder_must_be_there_at_the_start(tmp_path: Path) -> None:

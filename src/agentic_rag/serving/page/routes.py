@@ -142,6 +142,7 @@ async def _names(rag: Rag, dataset: str) -> dict[str, str]:
         lambda: {
             entity_key(name): document_id
             for document_id, record in sorted(records.items(), reverse=True)
+            if record.names
             for name in (*record.names, Path(record.path).with_suffix("").as_posix())
         }
     )
@@ -303,7 +304,7 @@ async def answer_html(request: Request, service: Service, answer: Answer, second
             if isinstance(one, dict) and one["status"] == "degraded"
         },
         as_of=(answer.state["request"]["as_of"] or "")[:10],
-        question=answer.state["request"]["question"],
+        question=answer.state["request"]["asked"],
         filters=json.dumps(answer.state["request"]["filters"], ensure_ascii=False),
         can_save=bool(service.roots.roots),
     )
