@@ -146,6 +146,7 @@ OUTPUTS: Mapping[str, tuple[list[str], int | None]] = {
         ["ask", "At what temperature and for how long is the second fire?", *DOCUMENT, "--explain"],
         None,
     ),
+    "selection": (["ask", "Which notes are tagged brewing?"], 6),
     "as-of": ([*CHART, "--as-of", "2024-06-30"], 5),
     "overview": (["ask", "What are these notes about?"], 11),
     "abstain": (["ask", "What is the capital of Mongolia?"], 8),

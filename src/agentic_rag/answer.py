@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentic_rag.domain.filters import parse_filters, spelled
+
 STEPS = ("rerank", "rewrite", "answer")
 """Steps that a model may do, and that may therefore be degraded."""
 
@@ -31,6 +33,10 @@ class Answer:
     rewrites: list[str]
     usage: dict[str, Any]
     """Usage of the model endpoints (see ``domain.usage``); empty without a call."""
+    selection: dict[str, Any] | None
+    """The query to the notes that the question was read as (see ``selection_of``); None where it is about no such."""
+    carried: dict[str, str]
+    """What of the conversation completed the question: ``thing``, ``attribute``, ``days``, ``selection``, ``question``."""
     state: Mapping[str, Any] = field(repr=False, compare=False)
     """The final state of the run."""
 
@@ -39,6 +45,7 @@ class Answer:
         """From the state of a finished run of the main graph."""
         request = state["request"]
         outcomes = {name: state[f"{name}_outcome"] for name in STEPS}
+        outcomes["selection"] = state.get("selection")
         degraded = {name: one for name, one in outcomes.items() if one and one["status"] == "degraded"}
         return cls(
             question=request["query"],
@@ -53,6 +60,8 @@ class Answer:
             quality=state["quality"],
             rewrites=state["rewrites"],
             usage=state.get("usage") or {},
+            selection=selection_of(state.get("selection") or {}),
+            carried=dict(request.get("carried") or {}),
             state=state,
         )
 
@@ -71,7 +80,32 @@ class Answer:
             "quality": self.quality,
             "rewrites": self.rewrites,
             "usage": self.usage,
+            "selection": self.selection,
+            "carried": self.carried,
         }
+
+
+def selection_of(selection: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A selection as the state has it, for people and tools: without its entries, with its filters as ``--filter`` terms.
+
+    Returns:
+        ``reading`` (the query in words), ``status`` (``ok``; ``none``: nothing fits), ``target``, ``ask``, ``count``,
+        ``filters``, ``terms`` (of ``--filter``; None where these cannot express the filters) and ``nearest`` (a wider
+        query, where nothing fits); None where the question is no query to the notes, or could not be read as one.
+    """
+    if selection.get("status") not in ("ok", "none"):
+        return None
+    query = selection["query"]
+    return {
+        "reading": selection["reading"],
+        "status": selection["status"],
+        "target": query["target"],
+        "ask": query["ask"],
+        "count": selection["count"],
+        "filters": query["filters"],
+        "terms": spelled(parse_filters(query["filters"])),
+        "nearest": selection["nearest"],
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +129,10 @@ def told_of(node: str, written: Mapping[str, Any]) -> dict[str, Any]:
             told |= {"operation": request.get("operation"), "reason": request.get("operation_reason")}
         case "fuse_results":
             told |= {"strategy": written["fusion"]["strategy"], "count": len(written["fused_results"])}
+        case "select_notes":
+            selection = selection_of(written["selection"])
+            told |= {key: written["selection"][key] for key in ("status", "reason")}
+            told |= {} if selection is None else {key: selection[key] for key in ("reading", "count")}
         case "rerank":
             told |= {"count": len(written["reranked_results"])}
         case "check_quality":

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from agentic_rag.answer import Answer
     from agentic_rag.ingest.pipeline import IngestReport
+    from agentic_rag.notes.catalogue import Schema
     from agentic_rag.rag import Rag
     from agentic_rag.retrieval.schemas import RetrievalResult
     from agentic_rag.settings.config import RagConfig
@@ -51,6 +52,10 @@ class BlockingRag:
     def search(self, query: str, **options: Any) -> list[RetrievalResult]:
         """See ``Rag.search``."""
         return self.wait(self.rag.search, query, **options)
+
+    def schema(self, dataset: str = "default") -> Schema:
+        """See ``Rag.schema``."""
+        return self.wait(self.rag.schema, dataset)
 
     def invoke(self, state: Mapping[str, Any], config: Any = None, *, context: Any = None) -> dict[str, Any]:
         """``rag.graph.ainvoke``, blocking."""

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from agentic_rag.boards.checking import CheckReport
     from agentic_rag.boards.files import BoardReport
     from agentic_rag.boards.reviews import Reviews
+    from agentic_rag.boards.selection_base import BaseReport, SelectionBase
     from agentic_rag.distributed.cluster import Cluster
     from agentic_rag.domain.filters import Expression
     from agentic_rag.domain.progress import Progress
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
     from agentic_rag.ingest.sources import SourceKind
     from agentic_rag.ingest.watching import Followed
+    from agentic_rag.notes.catalogue import Schema, Snapshot
     from agentic_rag.retrieval.config import Strategy
     from agentic_rag.retrieval.schemas import RetrievalResult
     from agentic_rag.stores.lancedb.reindex import Reindexable, ReindexReport
@@ -331,6 +333,33 @@ class Rag:
 
         return write_board(answer.to_dict(), Path(path))
 
+    async def selection_base(self, answer: Answer) -> SelectionBase:
+        """The notes that a question about many notes selected, as an Obsidian Base: its text, and what it shows.
+
+        Raises:
+            InputError: the question selected no notes, or Obsidian would show none of them.
+            FilterError: a Base cannot express the query.
+            StoreError: the ledger cannot be read.
+        """
+        from agentic_rag.boards.selection_base import selection_base
+
+        return selection_base(answer.state, (await self._snapshot(answer.dataset)).notes)
+
+    async def write_base(self, answer: Answer, path: str | Path) -> BaseReport:
+        """Write the notes that a question selected as a Base of an Obsidian vault, which shows them from then on.
+
+        A Base that the same question wrote is replaced unless it was changed since.
+
+        Raises:
+            InputError: no ``.base`` file, the question selected no notes, Obsidian would show none of them, or the
+                file is a person's own, or another question's.
+            FilterError: a Base cannot express the query.
+            RunError, StoreError: the file cannot be written, or the ledger not read.
+        """
+        from agentic_rag.boards.selection_base import write_selection
+
+        return write_selection(answer.state, (await self._snapshot(answer.dataset)).notes, Path(path))
+
     async def check(
         self, board: str | Path, *, user_id: str = LOCAL_USER, at: datetime | None = None
     ) -> CheckReport:
@@ -509,6 +538,26 @@ class Rag:
             known = [name for name in await self.chunks.datasets() if not name.startswith(MEMORY_PREFIX)]
         if notes_dataset(dataset) not in known:
             raise UnknownDataset(dataset, known)
+
+    async def schema(self, dataset: str = DEFAULT_DATASET) -> Schema:
+        """What a dataset's notes state in a form that can be asked for, filtered by and kept as a Base.
+
+        Its properties with their types and values, tags, folders, tasks and the properties of list items and rows,
+        each with the number of notes. ``schema.to_dict()`` gives plain values.
+
+        Args:
+            dataset: what was ingested under that name.
+
+        Raises:
+            UnknownDataset: nothing was ingested under the name.
+            StoreError: the ledger cannot be read.
+        """
+        await self.require_dataset(dataset)
+        return (await self._snapshot(dataset)).schema
+
+    async def _snapshot(self, dataset: str) -> Snapshot:
+        catalogue = self.parts.catalogue or Catalogue(self.ledger)
+        return await catalogue.snapshot(notes_dataset(dataset))
 
     async def search(
         self,

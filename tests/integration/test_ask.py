@@ -170,6 +170,15 @@ async def test_unknown_names_are_told(example: Rag) -> None:
         await ask(example, "tea", operation="mind_map")
     with pytest.raises(UnknownDataset, match="known: default"):
         await example.require_dataset("nothing")
+    with pytest.raises(UnknownDataset, match="known: default"):
+        await example.schema("nothing")
+
+
+async def test_the_schema_of_a_dataset(example: Rag) -> None:
+    schema = await example.schema("default")
+    assert schema.notes == len(await example.ledger.records("default"))
+    assert {"lang", "author"} <= {key.name for key in schema.keys}
+    assert dict(schema.folders)["people"] > 1
 
 
 @pytest.mark.parametrize("question", [None, 7, ["tea"]])

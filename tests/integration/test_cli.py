@@ -27,7 +27,7 @@ QUESTION = "What does shading do to theanine?"
 COMMANDS = ["backup", "ingest", "remove", "ask", "search", "graph", "stats", "reindex", "doctor", "eval"]
 ASK = [
     "query", "operation", "dataset", "answer", "abstained", "citations", "results", "outcomes", "fusion",
-    "quality", "rewrites", "usage", "seconds",
+    "quality", "rewrites", "usage", "selection", "carried", "seconds",
 ]  # fmt: skip
 CITATION = [
     "n", "chunk_id", "document_id", "path", "title", "heading_path", "start", "end", "quote", "score", "url",
@@ -284,9 +284,50 @@ def test_ingest_reports(cli: Any, tmp_path: Path) -> None:
     assert (ended.code, "holds a note of that id" in " ".join(ended.out.split())) == (1, True)
 
 
+TAGGED = "Which notes are tagged brewing?"
+
+
+def test_the_reading_of_a_question_is_shown_as_filters(cli: Any) -> None:
+    selection = cli("ask", TAGGED, "--json").json["selection"]
+    assert (selection["status"], selection["target"], selection["terms"]) == ("ok", "notes", ["tags=brewing"])
+    assert selection["filters"] == {"tags": {"$eq": "brewing"}}
+    assert cli("ask", QUESTION, "--json").json["selection"] is None
+    shown = cli("ask", TAGGED, "--explain").out
+    assert f"read as: {selection['reading']} · {selection['count']}" in shown
+    assert "given again: --filter tags=brewing" in shown
+    fewer = cli("ask", TAGGED, "--filter", "tags=chart", "--json").json["selection"]
+    assert 0 < fewer["count"] < selection["count"]
+
+
+def test_a_selection_is_kept_as_a_base(cli: Any, tmp_path: Path) -> None:
+    found = cli("ask", TAGGED, "--base", "brewing.base", "--json").json
+    assert found["base"]["notes"] == found["selection"]["count"]
+    assert 'file.hasTag("brewing")' in (tmp_path / "brewing.base").read_text()
+    again = cli("ask", TAGGED, "--base", "brewing.base")
+    assert f"base: brewing.base · {found['base']['notes']} notes: title" in again.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["ask", TAGGED, "--base", "brewing.yaml"], "suffix .base"),
+        (["ask", TAGGED, "--base", "no-such/a.base"], "there is no folder"),
+        (["ask", QUESTION, "--base", "a.base"], "not read as such; ask by what agentic-rag stats lists"),
+        (["ask", TAGGED, "--base", "mine.base"], "agentic-rag did not write"),
+    ],
+)
+def test_what_is_no_base_is_refused(cli: Any, tmp_path: Path, arguments: list[str], reason: str) -> None:
+    (tmp_path / "mine.base").write_text("views: []\n")
+    ended = cli(*arguments)
+    assert ended.code == 2
+    assert reason in ended.err
+    assert (tmp_path / "mine.base").read_text() == "views: []\n"
+    assert not (tmp_path / "a.base").exists()
+
+
 STATS = [
     "dataset", "documents", "unfinished", "chunks", "graph", "unindexed", "model", "dimension", "metric", "configured_model",
-    "reindex", "token_vectors", "bytes", "old_bytes", "tables",
+    "reindex", "token_vectors", "bytes", "old_bytes", "tables", "schema",
 ]  # fmt: skip
 
 
@@ -309,8 +350,13 @@ def test_stats(cli: Any, tmp_path: Path) -> None:
     assert stats["old_bytes"] == sum(table["old_bytes"] for table in stats["tables"]) < 0.1 * stats["bytes"]
     words = next(index for index in tables["chunks"]["indexes"] if index["column"] == "search_text")
     assert words == {"column": "search_text", "kind": "FTS", "indexed": stats["chunks"], "unindexed": 0}
+    properties = {one["name"]: one for one in stats["schema"]["properties"]}
+    assert properties["lang"]["values"]["zh"] > 1
     shown = cli("stats").out
-    for told in ("documents", "multilingual-e5-small-int8, 384 dimensions", "search_text FTS", "not indexed"):
+    for told in (
+        "documents", "multilingual-e5-small-int8, 384 dimensions", "search_text FTS", "not indexed",
+        "what the notes state", "tags: ", "folders: ",
+    ):  # fmt: skip
         assert told in shown
     assert "no dataset yet" in cli("stats", "--data-dir", str(tmp_path / "none")).out
     assert cli("stats", "--data-dir", str(tmp_path / "none"), "--json").json == []

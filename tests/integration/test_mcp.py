@@ -81,6 +81,28 @@ async def test_a_client_asks_searches_and_fetches(rag: Rag) -> None:
         assert [one.uri_template for one in templates.resource_templates] == ["notes://{dataset}/{+path}"]
 
 
+async def test_a_client_sees_what_notes_state_and_corrects_a_reading(rag: Rag) -> None:
+    async with Client(mcp_server(rag, AllowedRoots())) as client:
+        listed = (await client.call_tool("datasets", {})).structured_content
+        assert listed is not None
+        schema = listed["datasets"][0]["schema"]
+        assert "lang" in [one["name"] for one in schema["properties"]]
+        assert all(len(one["values"]) <= 5 for one in schema["properties"])
+        assert len(schema["tags"]) <= 30
+        question = {"question": "Which notes are tagged brewing?"}
+        first = (await client.call_tool("ask", question)).structured_content
+        assert first is not None
+        assert first["selection"]["terms"] == ["tags=brewing"]
+        again = (
+            await client.call_tool("ask", {**question, "filters": ["tags=brewing", "tags=chart"]})
+        ).structured_content
+        assert again is not None
+        assert 0 < again["selection"]["count"] < first["selection"]["count"]
+        wrong = await client.call_tool("ask", {**question, "filters": ["tags"]})
+        assert wrong.is_error
+        assert "KEY=VALUE" in _all_text(wrong)
+
+
 async def test_facts_come_by_pages_and_as_of_a_day(rag: Rag) -> None:
     async with Client(mcp_server(rag, AllowedRoots())) as client:
         seen: list[str] = []

@@ -218,11 +218,23 @@ def ask(
         ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show each result's rank and relevance in each source.")
+        bool,
+        typer.Option(
+            "--explain",
+            help="Show how the question was read, and each result's rank and relevance in each source.",
+        ),
     ] = False,
     board: Annotated[
         Path | None,
         typer.Option("--canvas", metavar="FILE", help="Also write the answer as a board: a .canvas file."),
+    ] = None,
+    base: Annotated[
+        Path | None,
+        typer.Option(
+            "--base",
+            metavar="FILE",
+            help="Also write the notes that the question selects as an Obsidian Base: a .base file.",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -247,6 +259,7 @@ def ask(
             user_id=user_id,
             explain=explain,
             board=board,
+            base=base,
         )
     )
     result["seconds"] = round(time.perf_counter() - started, 3)
@@ -416,7 +429,10 @@ def stats(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show rows, indexes, versions, size and model of each dataset."""
+    """Show rows, indexes, versions, size and model of each dataset, and what its notes state.
+
+    Questions and --filter can name these properties, tags and folders.
+    """
     from agentic_rag.cli.datasets import collect, print_stats
 
     found = run(collect(config, dataset))

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from agentic_rag.answer import Answer
 from agentic_rag.boards.files import require_board_name
+from agentic_rag.boards.selection_base import require_base_name
 from agentic_rag.cli.options import require_folder
 from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.errors import InputError
@@ -41,12 +42,17 @@ async def answer_json(
     user_id: str | None = None,
     explain: bool = False,
     board: Path | None = None,
+    base: Path | None = None,
 ) -> dict[str, Any]:
-    """The answer as JSON values; ``explain`` adds ``fusion.moved`` (see ``rerank.offline.moved``); ``board`` also
-    writes it as a board, and adds the report on it.
+    """The answer as JSON values.
+
+    Args:
+        explain: adds ``fusion.moved`` (see ``rerank.offline.moved``).
+        board: file to write the answer to as a board; adds the report on it.
+        base: file to write the selection to as an Obsidian Base; adds the report on it.
 
     Raises:
-        InputError: the question is empty, or an argument is invalid.
+        InputError: the question is empty, an argument is invalid, or ``base`` is given and nothing is selected.
         UnknownDataset: nothing was ingested under the name.
     """
     _require_words(question, "ask")
@@ -54,6 +60,9 @@ async def answer_json(
     if board is not None:
         require_board_name(board)
         require_folder(board)
+    if base is not None:
+        require_base_name(base)
+        require_folder(base)
     # A failed source is reported below the answer, or in the error.
     logging.getLogger("agentic_rag.nodes.retrieve").setLevel(logging.ERROR)
     async with open_rag(config) as rag:
@@ -68,10 +77,13 @@ async def answer_json(
             parameters=context,
         )
         report = None if board is None or answer.abstained else rag.write_board(answer, board)
+        written = None if base is None else asdict(await rag.write_base(answer, base))
     result = answer.to_dict()
     if explain:
         result["fusion"] = {**answer.fusion, **_moved(answer)}
-    return result if board is None else {**result, "board": None if report is None else asdict(report)}
+    if board is not None:
+        result["board"] = None if report is None else asdict(report)
+    return result if written is None else {**result, "base": written}
 
 
 def _moved(answer: Answer) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from agentic_rag.cli.options import is_new, place_of, prepare
 from agentic_rag.cli.render import bars, console
+from agentic_rag.cli.schema import print_schema
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.ports import StoreStats, TableStats, TokenEmbedding
 from agentic_rag.domain.usage import usage_text
@@ -199,6 +200,7 @@ async def _of(rag: Rag, dataset: str) -> dict[str, Any]:
         "bytes": sum(sizes) if sizes else None,
         "old_bytes": sum(old) if old else None,
         "tables": [_table(table) for table in tables],
+        "schema": (await rag.schema(dataset)).to_dict(),
     }
 
 
@@ -270,6 +272,7 @@ def print_stats(found: list[dict[str, Any]], config: RagConfig) -> None:
                 soft_wrap=True,
             )
         out.print(_tables(stats["tables"]))
+        print_schema(stats["schema"])
 
 
 def _tables(tables: list[dict[str, Any]]) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -59,7 +60,11 @@ def print_answer(result: dict[str, Any], *, explain: bool) -> None:
         out.print(told, style="yellow", markup=False, soft_wrap=True)
     if "board" in result:
         out.print(_board_line(result["board"]), markup=False, soft_wrap=True)
+    if "base" in result:
+        _print_base(out, result["base"])
     if explain:
+        for line in reading_lines(result):
+            out.print(line, markup=False, soft_wrap=True)
         out.print(explain_table(result))
         for line in fusion_lines(result["fusion"]):
             out.print(line, style="dim", markup=False)
@@ -71,6 +76,34 @@ def _board_line(report: dict[str, Any] | None) -> str:
     return (
         f"board: {report['path']} · {report['added']} new, {report['kept']} kept, {report['removed']} removed"
     )
+
+
+def _print_base(out: Console, report: dict[str, Any]) -> None:
+    count = f"{report['notes']} note{'' if report['notes'] == 1 else 's'}"
+    out.print(
+        f"base: {report['path']} · {count}: {', '.join(report['columns'])}", markup=False, soft_wrap=True
+    )
+    for paths, what in ((report["missing"], "does not show"), (report["extra"], "also shows")):
+        if paths:
+            more = f" and {len(paths) - NEAREST} more" if len(paths) > NEAREST else ""
+            told = f"Obsidian, which reads properties alone, {what}: {', '.join(paths[:NEAREST])}{more}"
+            out.print(told, markup=False, style="yellow", soft_wrap=True)
+
+
+def reading_lines(result: Mapping[str, Any]) -> list[str]:
+    """How the question was read as a query to the notes, and the same as options; none where it was not."""
+    selection = result["selection"]
+    if selection is None:
+        return []
+    lines = [f"read as: {selection['reading']} · {selection['count']}"]
+    if selection["nearest"]:
+        lines.append(f"nearest: {selection['nearest']}")
+    if selection["terms"] is None:
+        lines.append("as filters: it has alternatives, which --filter cannot express")
+    elif selection["terms"]:
+        options = " ".join(f"--filter {shlex.quote(term)}" for term in selection["terms"])
+        lines.append(f"as filters, to be corrected and given again: {options}")
+    return lines
 
 
 def _print_nearest(out: Console, results: list[dict[str, Any]]) -> None:

@@ -9,7 +9,8 @@ The dict spelling is the one people know from document stores::
     {"$or": [{"lang": "zh"}, {"$not": {"draft": True}}]}
 
 The command line takes ``year>=2023``, ``lang=zh``, ``tag!=draft``, ``title~pasta``; several are joined by and.
-Stores translate the tree; ``matches`` here is what every translation is tested against.
+``spelled`` writes an expression so. Stores translate the tree; ``matches`` here is what every translation is tested
+against.
 """
 
 from __future__ import annotations
@@ -192,6 +193,65 @@ def _parse_term(term: str) -> Expression:
     if operator == "~" and not isinstance(value, str):
         value = text
     return _parse_item(key, {_SPELLED[operator]: value})
+
+
+_SIGNS: dict[Operator, str] = {
+    "$eq": "=", "$ne": "!=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<=", "$contains": "~",
+}  # fmt: skip
+_NEGATED: dict[Operator, Operator] = {"$eq": "$ne", "$ne": "$eq", "$in": "$nin", "$nin": "$in"}
+
+
+def spelled(expression: Expression | None) -> list[str] | None:
+    """The command line's spelling, which ``parse_terms`` reads; None where terms joined by and cannot express it.
+
+    They express no alternatives, and of negations only those of equality.
+
+    Example:
+        >>> spelled(parse_filters({"folder": "games", "price": {"$gt": 20}}))
+        ['folder=games', 'price>20']
+    """
+    match expression:
+        case None:
+            return []
+        case And(parts):
+            terms = [spelled(part) for part in parts]
+            return None if None in terms else [term for some in terms for term in some or ()]
+        case Or((part,)):
+            return spelled(part)
+        case Not(part):
+            return _spelled_negation(part)
+        case Comparison(key, "$in", tuple((value,))):
+            return _spelled_term(key, "$eq", value)
+        case Comparison(key, "$nin", tuple(values)) if values:
+            return spelled(And(tuple(Comparison(key, "$ne", value) for value in values)))
+        case Comparison(key, operator, value) if operator in _SIGNS and not isinstance(value, tuple):
+            return _spelled_term(key, operator, value)
+    return None
+
+
+def _spelled_negation(part: Expression) -> list[str] | None:
+    match part:
+        case Or(parts):
+            return spelled(And(tuple(map(Not, parts))))
+        case Not(inner):
+            return spelled(inner)
+        case Comparison(key, operator, value) if operator in _NEGATED:
+            return spelled(Comparison(key, _NEGATED[operator], value))
+    return None
+
+
+def _spelled_term(key: str, operator: Operator, value: Scalar) -> list[str] | None:
+    """The value as the text it is, or as JSON where that would be read as something else."""
+    written = json.dumps(value, ensure_ascii=False)
+    plain = [value] if isinstance(value, str) and value.isprintable() else []
+    for text in (*plain, written):
+        term = f"{key}{_SIGNS[operator]}{text}"
+        try:
+            if _parse_term(term) == Comparison(key, operator, value) and term.isprintable():
+                return [term]
+        except FilterError:
+            continue
+    return None
 
 
 def matches(expression: Expression, metadata: Mapping[str, Any]) -> bool:

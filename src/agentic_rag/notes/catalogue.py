@@ -30,6 +30,8 @@ MAX_TEXT = 200
 """Code points of an entry's text, and of a value."""
 SHOWN_VALUES = 10
 """Values of a property that the schema names, the most frequent first."""
+MAX_SHOWN = 60
+"""Code points of a value that the schema names."""
 _STATEMENTS = ("sentence", "item", "step", "code")
 
 
@@ -152,16 +154,24 @@ class Schema:
             _keys((f.key, f.value) for note in notes for row in note.rows for f in row.fields),
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for people and tools: of each property its types, its count and its first values."""
-        return {
-            "notes": self.notes,
-            "properties": [_shown(key) for key in self.keys],
-            "tags": dict(self.tags),
-            "folders": dict(self.folders),
-            "tasks": dict(self.tasks),
-            "entries": [_shown(key) for key in self.row_keys],
+    def to_dict(self, most: int | None = None, values: int = SHOWN_VALUES) -> dict[str, Any]:
+        """Plain values for people and tools: of each property its types, its count and its first values.
+
+        Args:
+            most: properties, tags, folders, marks and properties of entries that are listed, those of most notes
+                first; ``more`` counts the others. None: all.
+            values: of each property; its ``distinct`` counts all.
+        """
+        lists = {
+            "properties": [_shown(key, values) for key in self.keys[:most]],
+            "tags": dict(self.tags[:most]),
+            "folders": dict(self.folders[:most]),
+            "tasks": dict(self.tasks[:most]),
+            "entries": [_shown(key, values) for key in self.row_keys[:most]],
         }
+        whole = (self.keys, self.tags, self.folders, self.tasks, self.row_keys)
+        rest = {name: len(every) - len(lists[name]) for name, every in zip(lists, whole, strict=True)}
+        return {"notes": self.notes, **lists, "more": {name: count for name, count in rest.items() if count}}
 
 
 def _bases(rows: Iterable[Note]) -> dict[str, Base]:
@@ -175,9 +185,33 @@ def _bases(rows: Iterable[Note]) -> dict[str, Base]:
     return bases
 
 
-def _shown(key: Key) -> dict[str, Any]:
-    values = {str(value): count for value, count in key.values[:SHOWN_VALUES]}
-    return {"name": key.name, "notes": key.notes, "types": list(key.types), "values": values}
+def _shown(key: Key, most: int) -> dict[str, Any]:
+    values: Counter[str] = Counter()
+    for value, count in key.values[:most]:
+        values[_short(value)] += count
+    return {
+        "name": key.name,
+        "notes": key.notes,
+        "types": list(key.types),
+        "values": dict(values),
+        "distinct": len(key.values),
+        "range": _range(key),
+    }
+
+
+def _short(value: Any) -> str:
+    """A value as it is written in a filter, cut."""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
+
+
+def _range(key: Key) -> list[str] | None:
+    """The least and the greatest value of a property that is mostly numbers or dates."""
+    kind = key.types[0] if key.types else None
+    if kind not in ("number", "date"):
+        return None
+    same = [value for value, _ in key.values if value_type(value) == kind]
+    return [_short(min(same)), _short(max(same))]
 
 
 def _counted(names: Iterable[str]) -> tuple[tuple[str, int], ...]:

@@ -88,6 +88,8 @@ class Answered(BaseModel):
     quality: dict[str, Any]
     rewrites: list[str]
     usage: dict[str, Any]
+    selection: dict[str, Any] | None
+    carried: dict[str, str]
     seconds: float
 
 

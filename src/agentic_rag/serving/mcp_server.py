@@ -6,7 +6,7 @@ Read-only unless it is made with ``write``. Text of notes is data: the server's 
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -27,6 +27,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentic_rag.boards.files import SUFFIX
 from agentic_rag.dates.instants import parse_as_of
+from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.errors import AgenticRagError, InputError
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.nodes.request import DEFAULT_DATASET
@@ -74,6 +75,9 @@ _PROMPTS = {
 Text = Annotated[str, Field(max_length=LONGEST)]
 Name = Annotated[str, Field(max_length=2_000)]
 AsOf = Annotated[str | None, Field(description="ISO 8601")]
+Terms = Annotated[Sequence[Name], Field(description="price>20, folder=games", max_length=50)]
+READING = ("reading", "status", "count", "terms", "nearest")
+"""What of a selection is shown: its filters can name thousands of notes."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -94,6 +98,7 @@ class AskResult(BaseModel):
     abstained: bool
     operation: str
     citations: list[AskCitation]
+    selection: dict[str, Any] | None
 
 
 class SearchHit(BaseModel):
@@ -176,11 +181,19 @@ class NoteTools:
         dataset: Name = DEFAULT_DATASET,
         operation: OperationName = "auto",
         as_of: AsOf = None,
+        filters: Terms = (),
     ) -> AskResult:
         """Answer from the notes, each claim cited."""
         name = self._asks.require(dataset)
+        given = parse_terms(filters)
         async with self._places.one():
-            answer = await self._rag.ask(question, dataset=name, operation=operation, as_of=as_of)
+            answer = await self._rag.ask(
+                question,
+                dataset=name,
+                operation=operation,
+                as_of=as_of,
+                filters=None if given is None else as_dict(given),
+            )
         cited = [
             AskCitation(
                 n=int(one["n"]),
@@ -191,7 +204,11 @@ class NoteTools:
             for one in answer.citations
         ]
         return AskResult(
-            answer=answer.text, abstained=answer.abstained, operation=answer.operation, citations=cited
+            answer=answer.text,
+            abstained=answer.abstained,
+            operation=answer.operation,
+            citations=cited,
+            selection=None if answer.selection is None else {key: answer.selection[key] for key in READING},
         )
 
     @_told
@@ -247,9 +264,9 @@ class NoteTools:
 
     @_told
     async def datasets(self, cursor: str | None = None) -> DatasetsResult:
-        """Which notes there are."""
+        """Which notes there are, and their properties, tags and folders."""
         start, found = _place(cursor), await summaries(self._rag, self._asks)
-        shown = [one.model_dump() for one in found[start : start + PAGE]]
+        shown = [one.model_dump(by_alias=True) for one in found[start : start + PAGE]]
         return DatasetsResult(datasets=shown, next_cursor=_next(start, len(found)))
 
     @_told

@@ -34,6 +34,8 @@ UPLOADED = "uploads"
 """Subfolder of the data folder with the copies of uploaded files, by dataset."""
 MOST_FILES = 20_000
 """Maximum number of files per upload."""
+SHOWN = (30, 5)
+"""Properties, tags and folders of a dataset that a list of datasets names, and values of each property."""
 
 
 class DatasetSummary(BaseModel):
@@ -44,6 +46,10 @@ class DatasetSummary(BaseModel):
     chunks: int
     entities: int
     facts: int
+    stated: dict[str, Any] = Field(
+        serialization_alias="schema",
+        description="What the notes state: properties, tags, folders, tasks; the first ones of each.",
+    )
 
 
 class Datasets(BaseModel):
@@ -105,8 +111,11 @@ async def summaries(rag: Rag, caller: Caller) -> list[DatasetSummary]:
     """Summaries of the caller's datasets."""
     found = []
     for name in await dataset_names(rag, caller):
-        documents, chunks, graph = await asyncio.gather(
-            rag.ledger.records(name), rag.chunks.count(name), rag.knowledge.counts(name)
+        documents, chunks, graph, schema = await asyncio.gather(
+            rag.ledger.records(name),
+            rag.chunks.count(name),
+            rag.knowledge.counts(name),
+            rag.schema(name),
         )
         found.append(
             DatasetSummary(
@@ -115,6 +124,7 @@ async def summaries(rag: Rag, caller: Caller) -> list[DatasetSummary]:
                 chunks=chunks,
                 entities=graph.entities,
                 facts=graph.facts,
+                stated=schema.to_dict(*SHOWN),
             )
         )
     return found

@@ -24,6 +24,7 @@ def answered(**cited: Any) -> dict[str, Any]:
         "fusion": {"strategy": "weighted", "operation_reason": None},
         "quality": {"reasons": ["strong"]},
         "rewrites": [],
+        "selection": None,
         "seconds": 0.1,
     }
 

@@ -21,6 +21,7 @@ from agentic_rag.domain.filters import (
     matches,
     parse_filters,
     parse_terms,
+    spelled,
 )
 from agentic_rag.errors import FilterError
 
@@ -256,6 +257,35 @@ def test_terms_that_are_refused(term: str, told: str):
         parse_terms([term])
 
 
+@pytest.mark.parametrize(
+    ("filters", "terms"),
+    [
+        ({}, []),
+        ({"folder": "games", "price": {"$gt": 20}}, ["folder=games", "price>20"]),
+        ({"$and": [{"a": 1}, {"b": {"$gte": 2, "$lt": 3.5}}]}, ["a=1", "b>=2", "b<3.5"]),
+        ({"author": "[[Frank Herbert]]"}, ["author=[[Frank Herbert]]"]),
+        ({"title": "1984"}, ['title="1984"']),
+        ({"title": {"$contains": "1984"}}, ["title~1984"]),
+        ({"title": " = "}, ['title=" = "']),
+        ({"title": "a\nb"}, ['title="a\\nb"']),
+        ({"free": True, "end": None}, ["free=true", "end=null"]),
+        ({"best before": "明天"}, ["best before=明天"]),
+        ({"tags": {"$in": ["a"]}}, ["tags=a"]),
+        ({"tags": {"$nin": ["a", "b"]}}, ["tags!=a", "tags!=b"]),
+        ({"$not": {"$or": [{"tags": "a"}, {"x": {"$ne": 1}}]}}, ["tags!=a", "x=1"]),
+        ({"$or": [{"a": 1}]}, ["a=1"]),
+        ({"$or": [{"a": 1}, {"b": 2}]}, None),
+        ({"tags": {"$in": ["a", "b"]}}, None),
+        ({"a": {"$exists": True}}, None),
+        ({"$not": {"a": {"$gt": 1}}}, None),
+        ({"a>b": 1}, None),
+        ({"$and": [{"a": 1}, {"b": {"$exists": False}}]}, None),
+    ],
+)
+def test_the_spelling_of_an_expression(filters: Any, terms: Any):
+    assert spelled(parse_filters(filters)) == terms
+
+
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 3), st.floats(-2, 2), st.sampled_from(["", "a", "b"])
 )
@@ -289,3 +319,16 @@ def test_the_dict_of_an_expression_means_the_same(expression: Any, metadata: dic
     again = parse_filters(plain)
     assert again is not None
     assert matches(again, metadata) == matches(expression, metadata)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    EXPRESSIONS | st.builds(Comparison, st.sampled_from("xyz"), st.just("$eq"), st.text(max_size=6)),
+    st.dictionaries(st.sampled_from("xyz"), SCALARS | st.lists(SCALARS, max_size=2)),
+)
+def test_the_spelling_means_the_same(expression: Any, metadata: dict[str, Any]):
+    terms = spelled(expression)
+    if terms:
+        again = parse_terms(terms)
+        assert again is not None
+        assert matches(again, metadata) == matches(expression, metadata)

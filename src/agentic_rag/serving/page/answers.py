@@ -36,7 +36,7 @@ def answer_parts(answer: Answer, cited: Mapping[int, Mapping[str, Any]]) -> list
         answer: of any operation.
         cited: the citations by number, each with the ``address`` of its page.
     """
-    known = list(cited)
+    known, text = list(cited), _without_reading(answer)
     operation = CanvasOperation(answer.operation)
     found: list[AnswerPart] = []
     if answer.abstained:
@@ -44,12 +44,12 @@ def answer_parts(answer: Answer, cited: Mapping[int, Mapping[str, Any]]) -> list
     if operation is CanvasOperation.VERIFICATION_CANVAS:
         found = [
             AnswerPart(one.asks, True, tuple(_line(said, cited) for said in one.answers))
-            for one in questions(answer.text, known)
+            for one in questions(text, known)
         ]
     elif operation is CanvasOperation.WEAK_POINT_CLUSTERING:
         found = [
             AnswerPart(one.theme, False, tuple(_line(said, cited) for said in one.members))
-            for one in clusters(answer.text, known)
+            for one in clusters(text, known)
         ]
     elif operation is CanvasOperation.CONCEPT_RELATION:
         found = [
@@ -58,9 +58,16 @@ def answer_parts(answer: Answer, cited: Mapping[int, Mapping[str, Any]]) -> list
                 False,
                 (_line(one.sentence, cited),),
             )
-            for one in relations(answer.text, known)
+            for one in relations(text, known)
         ]
-    return found or [AnswerPart("", False, (_line(said, cited),)) for said in passages(answer.text, known)]
+    return found or [AnswerPart("", False, (_line(said, cited),)) for said in passages(text, known)]
+
+
+def _without_reading(answer: Answer) -> str:
+    """The text without the line that says how the question was read, which the page shows apart."""
+    head, _, rest = answer.text.partition("\n")
+    reading = None if answer.selection is None else answer.selection["reading"]
+    return rest if reading and rest and head.endswith(reading) else answer.text
 
 
 def _line(said: Said, cited: Mapping[int, Mapping[str, Any]]) -> Markup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -29,8 +30,10 @@ from agentic_rag.boards.vault import Vault
 from agentic_rag.diagnosis import examine
 from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.domain.identity import entity_key, notes_dataset
+from agentic_rag.errors import InputError
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.nodes.request import DEFAULT_DATASET
+from agentic_rag.notes.schema_text import counts_text, values_text
 from agentic_rag.rag import Rag
 from agentic_rag.serving.access import COOKIE, Caller, Refused
 from agentic_rag.serving.asking import EVENTS, LONGEST, Ask, RequestId, answer_to, asked, event, to_the_end
@@ -77,7 +80,7 @@ _templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_templates.filters["arrow"] = arrow
+_templates.filters |= {"arrow": arrow, "counts": counts_text, "values_text": values_text}
 _templates.filters["day_number"] = lambda day: (date.fromisoformat(day) - date(1970, 1, 1)).days
 
 
@@ -234,7 +237,7 @@ async def page_ask(
     request_id: RequestId = None,
 ) -> StreamingResponse:
     """The run as events: stages as they end, words as they are written, the answer as a part of the page."""
-    expression = parse_terms([only] if only.strip() else [])
+    expression = parse_terms([term for term in only.splitlines() if term.strip()])
     ask = Ask.model_construct(
         query=query,
         dataset=dataset,
@@ -301,6 +304,8 @@ async def answer_html(request: Request, service: Service, answer: Answer, second
             if isinstance(one, dict) and one["status"] == "degraded"
         },
         as_of=(answer.state["request"]["as_of"] or "")[:10],
+        question=answer.state["request"]["asked"],
+        filters=json.dumps(answer.state["request"]["filters"], ensure_ascii=False),
         can_save=bool(service.roots.roots),
     )
 
@@ -376,6 +381,25 @@ async def page_board(
     resolve = _resolver(_root(request), dataset, await _names(service.rag, dataset))
     svg = await asyncio.to_thread(board_svg, board, lambda text: rendered(text, resolve), title=query)
     return _page(request, "board.html", svg=Markup(svg), report=report)
+
+
+@router.post("/page/base")
+async def page_base(
+    service: TheService,
+    caller: TheCaller,
+    query: Annotated[str, Form()],
+    dataset: Annotated[str, Form()],
+    filters: Annotated[str, Form()] = "null",
+) -> Response:
+    """The notes that a question selects, as an Obsidian Base to download."""
+    try:
+        given = json.loads(filters)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the filters are not JSON: {error}") from error
+    answer = await answer_to(service, caller, request_of(Ask, query=query, dataset=dataset, filters=given))
+    base = await service.rag.selection_base(answer)
+    headers = {**HEADERS, "Content-Disposition": 'attachment; filename="notes.base"'}
+    return Response(base.text, media_type="application/yaml", headers=headers)
 
 
 @router.get("/notes")

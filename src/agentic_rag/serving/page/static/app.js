@@ -80,6 +80,15 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   ask(event.target);
 });
+// A reading becomes the filters of the next question, to be corrected there.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-terms]");
+  const only = $("#only");
+  if (!button || !only) return;
+  only.value = button.dataset.terms;
+  only.rows = only.value.split("\n").length;
+  only.focus();
+});
 document.addEventListener("click", (event) => {
   if (event.target.closest("#stop")) running?.abort();
   if (event.target.closest("#close-note")) {
