@@ -23,6 +23,8 @@ SECTION = 3
 """Sentences of a section that are shown where its heading is asked for."""
 CLEAR = 0.5
 """Level from which a unit counts as speaking of a term."""
+SLIGHT = 0.05
+"""Difference of levels that tells nothing."""
 SHORT = 3
 """Words up to which a sentence is shown with the ones beside it: it says nothing alone."""
 
@@ -275,10 +277,13 @@ def _of_names(question: Question, candidates: Sequence[Candidate]) -> list[Candi
 
 
 def _titled(one: Candidate) -> str:
-    """The unit with its note's title before it, where it does not say it itself."""
+    """The unit with the name of what it speaks of before it, where it does not say it itself: its heading's, if that is
+    asked for, else its note's."""
     shown = one.unit.shown()
-    title = one.note.title
-    return shown if not title or title.casefold() in shown.casefold() else f"{title}: {shown}"
+    if one.unit.parents:
+        return shown
+    name = one.unit.headings[-1] if one.unit.headings and one.near else one.note.title
+    return shown if not name or name.casefold() in shown.casefold() else f"{name}: {shown}"
 
 
 _IS = re.compile(
@@ -430,7 +435,9 @@ def _of_other_names(
 
 def _as_much(best: Candidate, one: Candidate) -> bool:
     """Whether a unit expresses all that the best one does, in its own words as well."""
-    return one is best or (one.note is best.note and _clear(one.own) >= _clear(best.own))
+    terms = {*best.own, *best.near, *best.above}
+    as_clear = all(one.level(term) >= best.level(term) - SLIGHT for term in terms)
+    return one is best or (one.note is best.note and as_clear and _clear(one.own) >= _clear(best.own))
 
 
 def _spread(chosen: Sequence[Candidate]) -> list[Candidate]:

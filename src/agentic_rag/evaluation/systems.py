@@ -143,8 +143,10 @@ class Systems:
         """The graph's state after its fusion node, by the graph's own nodes and edges."""
         state = _asked(task)
         typed = cast(CanvasRAGState, state)  # the same dict, which the nodes read
-        state |= self._nodes["prepare_query"](state, part.runtime)
-        sources = [part.source] if part.source else to_sources(typed)
+        state |= await self._nodes["prepare_query"](state, part.runtime)
+        sources = (
+            [part.source] if part.source else [one for one in to_sources(typed) if one != "select_notes"]
+        )
         for written in await asyncio.gather(*(self._nodes[name](state) for name in sources)):
             state |= written
         if part.source is None and "retrieve_lancedb" in to_second_tier(typed):

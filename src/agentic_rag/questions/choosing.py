@@ -11,7 +11,7 @@ from agentic_rag.dates.names import date_in_name
 from agentic_rag.domain.filters import Comparison, Expression, matches
 from agentic_rag.domain.notes import ITEMS, Field, Note, Row
 from agentic_rag.notes.units import STATES
-from agentic_rag.questions.comparisons import MARKS
+from agentic_rag.questions.comparisons import MARKS, state
 from agentic_rag.questions.query import Entry, Query, Selection
 from agentic_rag.questions.vocabulary import value_name
 
@@ -53,9 +53,15 @@ def _passes(query: Query, facts: Mapping[str, Any]) -> bool:
 
 def _fits(query: Query, row: Row) -> bool:
     if query.target == "tasks":
-        return row.state is not None and (query.state is None or row.state in MARKS[query.state])
+        return row.state is not None and (query.state is None or _has_state(row, query.state))
     facts = {field.key: field.value for field in row.fields}
     return bool(facts) and all(matches(one, facts) for one in query.entry_conditions)
+
+
+def _has_state(row: Row, name: str) -> bool:
+    """Whether a task is in a state: by the mark in its box, or by the lane of a board that it lies in."""
+    lane = state(row.headings[-1]) if row.headings and name == "doing" else None
+    return row.state in MARKS[name] or (lane is not None and lane[0] == name)
 
 
 def _of_note(query: Query, note: Note) -> Entry:

@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from itertools import pairwise
 
 from agentic_rag.dates.reading import DatedText, read_spans
 from agentic_rag.questions.comparisons import extreme
-from agentic_rag.questions.question import Question, named_phrase
+from agentic_rag.questions.question import Question, Term, named_phrase
 from agentic_rag.questions.reading import asks_many
 from agentic_rag.questions.words import Span
 from agentic_rag.text import points_back, starts_cjk
@@ -53,20 +54,21 @@ class Completed:
         return self.question if earlier is None else f"{earlier} {self.question}"
 
 
-_OPENING = re.compile(
-    r"^\s*(?:(?:and|but|or|so|ok(?:ay)?|und|also)\b[,\s]*)?(?:(?:what|how) about|was ist mit)?\s*|^\s*(?:那么?|还有|以及|而)\s*",
-    re.IGNORECASE,
-)
+_FILLER = re.compile(r"and|but|or|so|ok(?:ay)?|und|also|那么?|还有|以及|而|呢|\W+", re.IGNORECASE)
+"""What opens or closes a question, and names nothing."""
+_ASKING = r"怎么(?!样)|什么|为何|如何|多少|[谁几吗哪]"
 _BARE = re.compile(
-    r"^\s*(?:(?:and|but|or|so|und|ok(?:ay)?)\b[,\s]*(?:(?:what|how) about\b)?|(?:what|how) about\b|was ist mit\b|那么?|还有)?\s*(?P<thing>(?:(?!\b(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|has|have|will|should)\b)[^?？]){1,80}?)\s*(?:呢|怎么样)?\s*[?？]*\s*$",
+    rf"^\s*(?:(?:and|but|or|so|und|ok(?:ay)?)\b[,\s]*(?:(?:what|how) about\b)?|(?:what|how) about\b|was ist mit\b|那么?|还有)?\s*(?P<thing>(?:(?!\b(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|has|have|will|should)\b|{_ASKING})[^?？]){{1,80}}?)\s*(?:呢|怎么样)?\s*[?？]*\s*$",
     re.IGNORECASE,
 )
 _LEADS = re.compile(
     r"^\s*(?:and|what about|how about|but|und|was ist mit|那|还有)|呢\s*[?？]?\s*$", re.IGNORECASE
 )
+_VERB = r"(?:is|are|was|were|has|have|had|do|does|did|can|could|will|would|should|may|must|happen|mean|work|go)\w*\b"
+"""A verb after "that", which then points by itself, or goes on from a noun."""
 _PRONOUN = re.compile(
     r"\b(?P<possessive>its|his|their|her(?=\s+\w)|ihre[nrms]?|seine?[nrms]?)\b|\b(?P<plain>it|he|him|she|her|they|them|er|sie|ihn|ihm|ihr|es|this(?! \w)|that(?! \w)|this one|that one|the same)\b"
-    r"|\b(?:this|that|these|those|the same)\s+(?P<kind>[a-z]+)\b|(?P<han>它们?|他们?|她们?|这[个种本部道]?|那[个种本部道]?(?!么|些))(?P<of>的)?",
+    rf"|\b(?:this|that|these|those|the same)\s+(?P<kind>(?!{_VERB})[a-z]+)\b|(?P<han>它们?|(?<![其吉])他们?|她们?|这[个种本部道]?|(?<!^)那[个种本部道]?(?!么|些)|^那(?=[是有在要会能的个种本部道])[个种本部道]?)(?P<of>的)?",
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"^(?:the|a|an|my|our|for|in|on|of|der|die|das)\s+|\s+one$", re.IGNORECASE)
@@ -119,7 +121,7 @@ def _completed(query: str, before: Turn, names: Names, is_kind: KindOf, today: d
     if (
         pronoun is None
         and not points_back(query)
-        and (len(own) >= MAX_TERMS or named)
+        and (len(own) >= MAX_TERMS or named or named_phrase(query))
         and not _LEADS.search(query)
     ):
         return Completed(query)
@@ -143,7 +145,7 @@ def _bare_thing(query: str) -> str | None:
     thing = match["thing"].strip(" ,，")
     while (shorter := _ARTICLE.sub("", thing)) != thing:
         thing = shorter
-    return thing or None
+    return None if not thing or _FILLER.fullmatch(thing) else thing
 
 
 def _with_thing(thing: str, before: Turn, names: Names, days: Sequence[DatedText], today: date) -> Completed:
@@ -192,7 +194,7 @@ def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[st
         if not any(d.start < term.end and term.start < d.end for d in days)
     ]
     proper = [term for term in terms if term.is_name]
-    chosen = proper or [term for term in terms if not term.is_generic]
+    chosen = _of_one_clause(question, proper or [term for term in terms if not term.is_generic])
     if not chosen:
         return None
     if not proper and len(chosen) > 1 and Question.of(question).script != "cjk":
@@ -207,6 +209,19 @@ def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[st
                 last = term.end
     span = Span(chosen[0].start, last)
     return question[span.start : span.end], span
+
+
+_APART = re.compile(r"[?？!！。;；]|\.\s")
+
+
+def _of_one_clause(question: str, terms: Sequence[Term]) -> Sequence[Term]:
+    """The terms up to the end of the first question; of Chinese those up to the first word that is none of them."""
+    for n, (one, following) in enumerate(pairwise(terms), 1):
+        gap = question[one.end : following.start]
+        is_apart = starts_cjk(one.token) and starts_cjk(following.token) and gap
+        if is_apart or _APART.search(gap):
+            return terms[:n]
+    return terms
 
 
 def _with_subject(
@@ -236,11 +251,6 @@ def _with_subject(
     return Completed(text, carried)
 
 
-def _has_name(query: str) -> bool:
-    """Whether a question has a proper name of its own."""
-    return any(term.is_name and any(map(str.isalpha, term.token)) for term in Question.of(query).terms)
-
-
 def _thing(
     query: str,
     pronoun: re.Match[str] | None,
@@ -260,7 +270,7 @@ def _thing(
     if pronoun is not None and asks_who and _PERSON.search(pronoun.group()) and answered:
         return answered[-1]
     subject = _subject(before.question, names, days)
-    return None if subject is None else subject[0]
+    return subject[0] if subject is not None and any(map(str.isalpha, subject[0])) else None
 
 
 def _days(question: str, today: date) -> list[DatedText]:

@@ -87,7 +87,7 @@ async def test_a_follow_up_is_asked_with_what_it_points_back_to() -> None:
         HumanMessage("And how is it picked?"),
     ]
     await asked(chat, "Tea is picked by hand.", query=said[-1].content, messages=said)
-    assert chat.user.endswith("\n\nQuestion: Where does tea come from? And how is it picked?")
+    assert chat.user.endswith("\n\nQuestion: Where does tea come from? And how is tea picked?")
 
 
 async def test_each_operation_asks_for_its_own_shape() -> None:

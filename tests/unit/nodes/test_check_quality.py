@@ -25,10 +25,10 @@ def result(score: float | None, **raws: float | None) -> dict[str, Any]:
     }
 
 
-def checked(*scores: float, parameters: Parameters = PARAMETERS, **keys: Any) -> dict[str, Any]:
+async def checked(*scores: float, parameters: Parameters = PARAMETERS, **keys: Any) -> dict[str, Any]:
     found = {"reranked_results": [result(score) for score in scores], **keys}
-    written = check_quality({**prepared_state(parameters, query="tea?"), **found})  # type: ignore[typeddict-item]
-    assert set(written) == {"quality"}
+    written = await check_quality({**prepared_state(parameters, query="tea?"), **found})  # type: ignore[typeddict-item]
+    assert set(written) == {"quality", "units"}
     return dict(written["quality"])
 
 
@@ -43,56 +43,58 @@ def checked(*scores: float, parameters: Parameters = PARAMETERS, **keys: Any) ->
         (0.0, "none", "abstain"),
     ],
 )
-def test_the_grade_reads_the_best_relevance(score: float, grade: str, decision: str):
-    quality = checked(0.0, score, 0.0)
+async def test_the_grade_reads_the_best_relevance(score: float, grade: str, decision: str):
+    quality = await checked(0.0, score, 0.0)
     assert (quality["grade"], quality["decision"], quality["score"]) == (grade, decision, score)
 
 
-def test_expansion_takes_no_words_from_what_is_irrelevant_and_a_chat_model_may_try():
-    assert checked(0.1)["reasons"][-1] == "stopped: there is no relevant result to take other words from"
+async def test_expansion_takes_no_words_from_what_is_irrelevant_and_a_chat_model_may_try():
+    assert (await checked(0.1))["reasons"][
+        -1
+    ] == "stopped: there is no relevant result to take other words from"
     by_chat = PARAMETERS.overridden({"rewrite": {"method": "chat"}})
-    assert checked(0.1, parameters=by_chat)["decision"] == "rewrite"
+    assert (await checked(0.1, parameters=by_chat))["decision"] == "rewrite"
 
 
-def test_expansion_adds_nothing_to_as_many_results_as_are_shown_and_a_chat_model_may_try():
-    quality = checked(*[0.4] * 10)
+async def test_expansion_adds_nothing_to_as_many_results_as_are_shown_and_a_chat_model_may_try():
+    quality = await checked(*[0.4] * 10)
     assert (quality["decision"], quality["reasons"][-1]) == (
         "answer", "stopped: 10 results are enough to choose from"
     )  # fmt: skip
-    assert checked(*[0.4] * 9)["decision"] == "rewrite"
+    assert (await checked(*[0.4] * 9))["decision"] == "rewrite"
     by_chat = PARAMETERS.overridden({"rewrite": {"method": "chat"}})
-    assert checked(*[0.4] * 10, parameters=by_chat)["decision"] == "rewrite"
+    assert (await checked(*[0.4] * 10, parameters=by_chat))["decision"] == "rewrite"
 
 
 @pytest.mark.parametrize(("score", "decision"), [(0.4, "answer"), (0.1, "abstain")])
-def test_when_the_tries_are_used_up_it_answers_or_abstains(score: float, decision: str):
-    quality = checked(score, rewrites=["tea and more"])
+async def test_when_the_tries_are_used_up_it_answers_or_abstains(score: float, decision: str):
+    quality = await checked(score, rewrites=["tea and more"])
     assert quality["decision"] == decision
     assert quality["reasons"][-1] == "stopped: 1 of 1 rewrites tried"
 
 
-def test_after_the_deadline_no_new_try_starts():
+async def test_after_the_deadline_no_new_try_starts():
     begun = prepared_state(PARAMETERS, query="tea?")["request"]
-    quality = checked(0.4, request={**begun, "started": time.time() - 9})
+    quality = await checked(0.4, request={**begun, "started": time.time() - 9})
     assert quality["decision"] == "answer"
     assert quality["reasons"][-1].startswith("stopped: 9.")
     assert quality["reasons"][-1].endswith("of 8 s are used")
 
 
-def test_nothing_found_is_told():
-    quality = checked()
+async def test_nothing_found_is_told():
+    quality = await checked()
     assert (quality["grade"], quality["reasons"][0]) == ("none", "no source found anything")
 
 
-def test_an_empty_question_is_not_rewritten():
-    quality = checked(search_query="  ")
+async def test_an_empty_question_is_not_rewritten():
+    quality = await checked(search_query="  ")
     assert (quality["decision"], quality["reasons"][-1]) == ("abstain", "stopped: the question is empty")
 
 
-def test_a_floor_above_the_weak_bound_counts():
+async def test_a_floor_above_the_weak_bound_counts():
     high = PARAMETERS.overridden({"answer": {"abstain_below": 0.7}, "quality": {"max_rewrites": 0}})
-    assert checked(0.6, parameters=high)["decision"] == "abstain"
-    assert checked(0.7, parameters=high)["grade"] == "strong"
+    assert (await checked(0.6, parameters=high))["decision"] == "abstain"
+    assert (await checked(0.7, parameters=high))["grade"] == "strong"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_a_floor_above_the_weak_bound_counts():
         ([result(None, lancedb=None)], 0.01),
     ],
 )
-def test_without_a_rerank_score_the_sources_are_read_and_never_the_fused_score(
+async def test_without_a_rerank_score_the_sources_are_read_and_never_the_fused_score(
     results: list[dict[str, Any]], score: float
 ):
-    assert checked(reranked_results=results)["score"] == pytest.approx(score, abs=1e-6)
+    assert (await checked(reranked_results=results))["score"] == pytest.approx(score, abs=1e-6)

@@ -10,9 +10,13 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from agentic_rag.domain.filters import Comparison
-from agentic_rag.errors import FilterError, InputError, UnknownOperation
-from agentic_rag.nodes.prepare_query import prepare_query
-from agentic_rag.nodes.request import Request, completed, leans_on_context, normalised, question_of
+from agentic_rag.domain.notes import Note
+from agentic_rag.errors import FilterError, InputError, StoreError, UnknownOperation
+from agentic_rag.nodes.prepare_query import begun, prepare_query
+from agentic_rag.nodes.request import Request, earlier_turns, normalised, question_of
+from agentic_rag.notes.catalogue import Snapshot
+from agentic_rag.questions.followups import Completed, Turn
+from agentic_rag.questions.vocabulary import Vocabulary
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CallerKeys, CanvasRAGState
 
@@ -20,7 +24,23 @@ ASKED = "Where does oolong tea come from?"
 
 
 def prepared(**state: Any) -> dict[str, Any]:
-    return prepare_query(state)  # type: ignore[arg-type]
+    return begun(state, Parameters())  # type: ignore[arg-type]
+
+
+class Notes:
+    """A catalogue of notes by title, or one that cannot be read; counts how often it is asked."""
+
+    def __init__(self, *titles: str, error: Exception | None = None) -> None:
+        self.error = error
+        self.asked = 0
+        notes = [Note(document_id=title, path=f"{title}.md", title=title) for title in titles]
+        self._snapshot = Snapshot.of(notes)
+
+    async def snapshot(self, dataset: str) -> Snapshot:
+        self.asked += 1
+        if self.error is not None:
+            raise self.error
+        return self._snapshot
 
 
 def test_a_run_starts_with_its_request_and_everything_else_empty():
@@ -35,8 +55,8 @@ def test_a_run_starts_with_its_request_and_everything_else_empty():
     )
 
 
-def test_a_rewrite_starts_a_further_pass_of_the_same_run():
-    written = prepared(retry="oolong origin")
+async def test_a_rewrite_starts_a_further_pass_of_the_same_run():
+    written = await prepare_query({"retry": "oolong origin"})
     assert written["search_query"] == "oolong origin"
     assert not {"request", "query", "rewrites", "rewrite_outcome", "messages"} & set(written)
     assert (written["lancedb_results"], written["lancedb_outcome"]) == ([], None)
@@ -142,68 +162,70 @@ def test_operations_by_either_name_or_none(operation: str | None):
     assert prepared(query=ASKED, operation=operation)["request"]["operation"] == named
 
 
-@pytest.mark.parametrize(
-    ("query", "leans"),
-    [
-        ("And when was it made?", True),
-        ("Does it, in the long run, damage porcelain teapots?", True),
-        ("Why would they move the railway station there?", True),
-        ("Who?", True),
-        ("How so?", True),
-        ("它来自哪里？", True),
-        ("其作者是谁，还写过别的什么书吗？", True),
-        ("Why does that happen to leaves in the long afternoon?", True),
-        ("Who is the leader?", True),
-        ("In which year?", True),
-        ("What is withering?", False),
-        ("Who was Lin Mei?", False),
-        ("什么是萎凋？", False),
-        ("其他茶类需要萎凋吗？", False),
-        ("Is there a Japanese tea that is steamed instead of panned?", False),
-        ("那福建的乌龙茶呢，怎么冲泡？", True),
-        ("Where does oolong tea come from?", False),
-        ("福建的乌龙茶怎么冲泡才好喝？", False),
-        ("Who sells porcelain teapots in Kyoto?", False),
-    ],
-)
-def test_a_follow_up_points_back_or_says_too_little(query: str, leans: bool):
-    assert leans_on_context(query) is leans
-
-
-def test_a_follow_up_is_read_with_the_question_before_it():
-    messages = [HumanMessage("old one"), HumanMessage(ASKED), AIMessage("Fujian."), HumanMessage("And when?")]
-    assert completed("And when?", messages) == f"{ASKED} And when?"
-    assert completed("And when?", [HumanMessage("And when?")]) == "And when?"
-    assert completed("And when?", []) == "And when?"
-    assert (
-        completed("Who sells porcelain teapots in Kyoto?", messages)
-        == "Who sells porcelain teapots in Kyoto?"
-    )
-
-
-@pytest.mark.parametrize(
-    ("asked", "read"),
-    [
-        (["Who wrote the Classic of Tea?", "When did he live?"], [0, 1, 2]),
-        (["Which pots hold heat?", "Who wrote the Classic of Tea?", "When did he live?"], [1, 2, 3]),
-        (["Who wrote the Classic of Tea?", "And gaiwans?"], [1, 2]),
-        (["茶经是谁写的?", "他活在什么时候?"], [0, 1, 2]),
-        (["Who was he?", *[f"What did he say in {year}?" for year in range(760, 766)]], [4, 5, 6, 7]),
-    ],
-)
-def test_a_follow_up_is_read_with_all_it_points_back_to(asked: list[str], read: list[int]):
-    query = "And what else?"
-    asked = [*asked, query]
-    assert completed(query, [HumanMessage(text) for text in asked]) == " ".join(asked[n] for n in read)
-
-
 def test_the_run_keeps_the_question_as_it_was_asked():
     written = prepared(query="And when?", messages=[HumanMessage(ASKED), HumanMessage("And when?")])
     assert (written["search_query"], written["request"]["query"]) == (f"{ASKED} And when?", "And when?")
+    assert (written["request"]["question"], written["request"]["asked"]) == (
+        f"{ASKED} And when?",
+        "And when?",
+    )
+    assert written["request"]["carried"] == {"question": ASKED}
 
 
-def test_what_one_run_does_to_its_state_is_not_seen_by_the_next():
+def test_a_question_that_stands_alone_carries_nothing():
+    alone = "Who sells porcelain teapots in Kyoto?"
+    request = prepared(query=alone, messages=[HumanMessage(ASKED), AIMessage("Fujian.")])["request"]
+    assert (request["question"], request["asked"], request["carried"]) == (alone, alone, {})
+
+
+def test_the_turns_of_a_conversation_are_questions_with_their_answers():
+    said = [
+        AIMessage("Hello."),
+        HumanMessage("first"),
+        AIMessage("one"),
+        HumanMessage("second"),
+        AIMessage("two"),
+    ]
+    turns = [Turn("first", "one"), Turn("second", "two")]
+    assert earlier_turns("third", said) == turns
+    assert earlier_turns("third", [*said, HumanMessage(" third ")]) == turns
+    assert earlier_turns("third", []) == []
+
+
+def test_a_pasted_question_is_searched_by_its_ends_and_asked_by_them_too():
+    long = "a" * 3000 + "z" * 3000
+    request = normalised({"query": long}, Parameters(), lambda query, turns: Completed(query, {"thing": "x"}))
+    assert (request.query, len(request.question), len(request.asked)) == (long, 2001, 2001)
+    assert request.carried == {"thing": "x"}
+
+
+async def test_a_conversation_knows_the_notes_by_name():
+    said = [HumanMessage("How much does New World cost?"), AIMessage("40."), HumanMessage("and its genre?")]
+    notes = Notes("New World", "Dune")
+    state: Any = {"query": "and its genre?", "messages": said}
+    written = await prepare_query(state, catalogue=notes)
+    assert written["request"]["carried"]["thing"] == "New World"
+    assert written["request"]["asked"] == "and New World's genre?"
+    vocabulary = Vocabulary.of(await notes.snapshot("default"))
+    assert begun(state, Parameters(), vocabulary)["request"]["asked"] == written["request"]["asked"]
+
+
+async def test_the_names_are_read_only_in_a_conversation_and_a_failing_catalogue_is_done_without():
+    notes = Notes("New World")
+    await prepare_query({"query": ASKED}, catalogue=notes)
+    assert notes.asked == 0
+    failing = Notes(error=StoreError("the ledger is gone"))
+    said = [HumanMessage(ASKED), AIMessage("Fujian."), HumanMessage("And when?")]
+    written = await prepare_query({"query": "And when?", "messages": said}, catalogue=failing)
+    assert (failing.asked, written["search_query"]) == (1, f"{ASKED} And when?")
+
+
+async def test_what_one_run_does_to_its_state_is_not_seen_by_the_next():
     first = prepared(query=ASKED)
     first["citations"].append("mine")
     first["lancedb_results"].append("mine")
-    assert (prepared(query=ASKED)["citations"], prepared(retry="x")["lancedb_results"]) == ([], [])
+    first["units"].append("mine")
+    first["selection"]["mine"] = True
+    again = await prepare_query({"retry": "x"})
+    assert (prepared(query=ASKED)["citations"], again["lancedb_results"]) == ([], [])
+    assert (again["units"], again["selection"]) == ([], {})

@@ -114,7 +114,7 @@ async def by_nodes(one: Collected, parameters: Parameters, unit: Unit) -> tuple[
     }
     state |= fuse_results(state)
     state |= await rerank(state)
-    state |= check_quality(state)
+    state |= await check_quality(state)
     ranking = ranking_of(in_full(state["reranked_results"]), unit)
     return measure("ndcg@5", ranking, one.query.relevant), state["quality"]["score"]
 

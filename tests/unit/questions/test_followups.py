@@ -1,0 +1,185 @@
+"""A question that leans on the conversation is completed from it, and what was carried over is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+import pytest
+
+from agentic_rag.questions.followups import MAX_TURNS, Completed, Turn, completed
+from agentic_rag.questions.words import Span
+
+TODAY = date(2024, 6, 30)
+TITLES = ("Elden Ring", "New World", "Breaking Bad", "Dune", "Pesto", "Japan trip", "Lin Mei", "Ann Lee")
+KINDS = {("Dune", "book"), ("Breaking Bad", "show"), ("Elden Ring", "game")}
+
+
+def titles_in(text: str) -> Sequence[tuple[str, Span]]:
+    places = [(text.casefold().find(title.casefold()), title) for title in TITLES]
+    return [
+        (text[at : at + len(title)], Span(at, at + len(title))) for at, title in sorted(places) if at >= 0
+    ]
+
+
+def after(query: str, *turns: str | Turn) -> Completed:
+    conversation = [turn if isinstance(turn, Turn) else Turn(turn) for turn in turns]
+    return completed(query, conversation, titles_in, lambda title, word: (title, word) in KINDS, TODAY)
+
+
+TEA = "Where does oolong tea come from?"
+PRICE = "How much does Elden Ring cost?"
+MANY = "Which games cost more than 20 dollars?"
+DAY = "What did I do on 2024-03-15?"
+
+
+@pytest.mark.parametrize(
+    ("query", "before", "question"),
+    [
+        # another thing
+        ("and New World?", PRICE, "How much does New World cost?"),
+        ("what about New World?", PRICE, "How much does New World cost?"),
+        ("New World?", PRICE, "How much does New World cost?"),
+        ("How about the New World?", PRICE, "How much does New World cost?"),
+        ("那可乐呢？", "雪碧多少钱？", "可乐多少钱？"),
+        ("那可乐呢？", "雪碧什么时候买的？", "可乐什么时候买的？"),
+        ("And gaiwans?", "Who wrote the Classic of Tea?", "Who wrote the gaiwans?"),
+        ("And in 2023?", "What did I do in 2024?", "What did I do in 2023?"),
+        # another side of the same thing
+        ("and the budget?", "When is the Japan trip?", "Japan trip budget?"),
+        ("and the sauce?", "How do I make Pesto?", "Pesto sauce?"),
+        ("und wann?", "Wer hat Dune geschrieben?", "Dune wann?"),
+        # a pronoun
+        ("and who wrote it?", "When did I read Dune?", "and who wrote Dune?"),
+        ("its price?", "When did I buy Elden Ring?", "Elden Ring's price?"),
+        ("and its rating?", "When did I buy Elden Ring?", "and Elden Ring's rating?"),
+        ("When did he live?", "Who wrote the Classic of Tea?", "When did Classic of Tea live?"),
+        ("And when was it made?", TEA, "And when was tea made?"),
+        ("它多少钱？", "艾尔登法环什么时候买的？", "艾尔登法环多少钱？"),
+        ("它的价格呢？", "艾尔登法环什么时候买的？", "艾尔登法环的价格呢？"),
+        ("他活在什么时候?", "茶经是谁写的?", "茶经活在什么时候?"),
+        # another day
+        ("and the day after?", DAY, "What did I do 2024-03-16?"),
+        ("and the day before?", DAY, "What did I do 2024-03-14?"),
+        ("and the week before?", DAY, "What did I do 2024-03-08?"),
+        ("and the 20th?", DAY, "What did I do 2024-03-20?"),
+        ("第二天呢？", "2024年3月15日我做了什么？", "2024-03-16我做了什么？"),
+        ("and last week?", "What did I do yesterday?", "What did I do last week?"),
+        # the same day
+        ("and what did I eat then?", DAY, "and what did I eat then (on 2024-03-15)?"),
+        # of a selection
+        ("and the cheapest?", MANY, f"{MANY[:-1]}, and the cheapest?"),
+        ("which of them are on Steam?", MANY, f"{MANY[:-1]}, which of them are on Steam?"),
+        # the earlier question goes before it in the search alone
+        ("why?", "Did I like Breaking Bad?", "why?"),
+        ("and how many episodes?", "What rating did I give Breaking Bad?", "and how many episodes?"),
+    ],
+)  # fmt: skip
+def test_what_a_question_points_to_is_named(query: str, before: str, question: str):
+    found = after(query, before)
+    assert found.question == question
+    assert found.carried
+    assert set(found.carried) <= {"thing", "attribute", "days", "selection", "question"}
+
+
+@pytest.mark.parametrize(
+    ("query", "leans"),
+    [
+        ("And when was it made?", True),
+        ("Does it, in the long run, damage porcelain teapots?", True),
+        ("Why would they move the railway station there?", True),
+        ("Who?", True),
+        ("它来自哪里？", True),
+        ("其作者是谁，还写过别的什么书吗？", True),
+        ("Why does that happen to leaves in the long afternoon?", True),
+        ("Who is the leader?", True),
+        ("In which year?", True),
+        ("那福建的乌龙茶呢，怎么冲泡？", True),
+        ("What is withering?", False),
+        ("Who was Lin Mei?", False),
+        ("什么是萎凋？", False),
+        ("其他茶类需要萎凋吗？", False),
+        ("吉他和钢琴哪个便宜？", False),
+        ("Is there a Japanese tea that is steamed instead of panned?", False),
+        (TEA, False),
+        ("福建的乌龙茶怎么冲泡才好喝？", False),
+        ("Who sells porcelain teapots in Kyoto?", False),
+        ("How much does New World cost?", False),
+        ("How long do I boil pasta?", False),
+    ],
+)
+def test_a_follow_up_points_back_or_says_too_little(query: str, leans: bool):
+    found = after(query, TEA)
+    assert bool(found.carried) is leans
+    if not leans:
+        assert found == Completed(query)
+        assert found.search == query
+
+
+def test_what_points_by_itself_keeps_its_words():
+    query = "Why does that happen to leaves in the long afternoon?"
+    assert (after(query, TEA).question, after(query, TEA).search) == (query, f"{TEA} {query}")
+
+
+@pytest.mark.parametrize(
+    "query", ["And when?", "它多少钱？", "and the cheapest?", "and the day after?", "", "?"]
+)
+def test_without_a_conversation_nothing_is_carried(query: str):
+    assert after(query) == Completed(query)
+
+
+@pytest.mark.parametrize("query", ["", "?", "\ud800?", "and?", "呢？"])
+def test_what_says_nothing_is_searched_with_the_question_before_it(query: str):
+    assert TEA in after(query, TEA).search
+
+
+def test_the_earlier_question_is_searched_and_not_asked():
+    found = after("And when?", TEA)
+    assert (found.question, found.search) == ("And when?", f"{TEA} And when?")
+    assert found.carried == {"question": TEA}
+
+
+@pytest.mark.parametrize(
+    ("query", "answer", "question"),
+    [
+        ("how long is that book?", "I read Dune, after Breaking Bad. [1]", "how long is Dune?"),
+        ("how long is that show?", "I read Dune, after Breaking Bad. [1]", "how long is Breaking Bad?"),
+    ],
+)
+def test_a_note_of_the_answer_is_what_its_kind_points_to(query: str, answer: str, question: str):
+    found = after(query, Turn("What was the last one?", answer))
+    assert (found.question, found.search) == (question, question)
+
+
+def test_the_person_who_was_asked_for_is_taken_from_the_answer():
+    found = after("What is his phone number?", Turn("Who checks the hood?", "Lin Mei checks it. [1]"))
+    assert found.question == "What is Lin Mei's phone number?"
+
+
+def test_a_day_is_not_carried_to_a_thing_of_the_answer():
+    found = after("how long is that book?", Turn("What did I read on 2024-03-15?", "Dune. [1]"))
+    assert (found.question, "days" in found.carried) == ("how long is Dune?", False)
+
+
+def test_one_of_several_that_were_asked_for_is_one_of_the_same():
+    first = after("and the cheapest?", MANY)
+    second = after("and the most expensive?", MANY, "and the cheapest?")
+    assert first.carried == {"selection": MANY}
+    assert second.question == f"{MANY[:-1]}, and the most expensive?"
+
+
+def test_a_turn_is_read_with_those_before_it():
+    found = after(
+        "And what else?", "Which pots hold heat?", "Who wrote the Classic of Tea?", "When did he live?"
+    )
+    assert found.search == "Who wrote the Classic of Tea? When did Classic of Tea live? And what else?"
+    assert after("and who wrote it?", "When did I read Dune?", "why?").question == "and who wrote Dune?"
+
+
+def test_a_long_conversation_adds_each_turn_once():
+    """A question that names nothing to point to grows with the turns, and never with their square."""
+    asked = ["Who was he?", *(f"What did he say in {year}?" for year in range(700, 720))]
+    search = after("And what else?", *asked).search
+    assert search == " ".join([*asked[-MAX_TURNS:], "And what else?"])
+    named = ["Who wrote the Classic of Tea?", *(f"What did he say in {year}?" for year in range(700, 705))]
+    assert after("And what else?", *named).search.count("?") == len(named) + 1
