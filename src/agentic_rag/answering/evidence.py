@@ -440,7 +440,7 @@ _NUMBER = re.compile(
     re.I,
 )
 _DAY = re.compile(
-    r"\d{4}-\d\d|\b\d{4}\b|\d{1,2}[:：]\d\d|\d+\s*[年月日点号]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"\bat (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|a quarter|noon|midnight)\b|o['’]clock|\d{4}-\d\d|\b\d{4}\b|\d{1,2}[:：]\d\d|\d+\s*[年月日点号]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|[周星期]{1,2}[一二三四五六日天]|\b(?:winter|spring|summer|autumn|morning|evening|noon|night)\b|[早晚]上|凌晨|下午|上午|[春夏秋冬]",
     re.IGNORECASE,
 )

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from agentic_rag.domain.filters import matches
+from agentic_rag.domain.filters import keys_of, matches
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.request import Request
@@ -74,6 +74,8 @@ async def select_notes(
     days = None if named is None else [named.start, named.end, named.span.start, named.span.end]
     if query is None:
         return {"selection": {**_outcome("empty", started), "days": days}}
+    if request.filters is not None:
+        query = query.without(keys_of(request.filters))
     selection = choose(query, snapshot.notes, snapshot.facts, request.filters)
     if not selection.entries and is_span(query.to_dict()):
         # No note is of that time; a heading or a line of one may be.

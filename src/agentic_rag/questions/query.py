@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, as_dict
+from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, as_dict, keys_of
 
 Ask = Literal["list", "count", "extreme", "base", "overview"]
 """``base``: the notes of a base that is named; ``overview``: what all notes are about."""
@@ -70,6 +70,11 @@ class Query:
             "order": None if self.order is None else list(self.order),
             "residual": [list(place) for place in self.residual],
         }
+
+    def without(self, keys: Set[str]) -> Query:
+        """The query without the conditions on these properties: the caller's own filter corrects them."""
+        kept = tuple(one for one in self.conditions if not keys_of(one) & keys)
+        return replace(self, conditions=kept)
 
     def narrowed(self, *conditions: Expression) -> Query:
         """The query with further conditions on notes."""
