@@ -129,6 +129,7 @@ def _steps(question: Question, candidates: Sequence[Candidate]) -> Composed | No
     if not blocks or blocks[0][0] <= 0:
         return None
     _, units = blocks[0]
+    units = _of_instructions(note, units)
     if best.unit not in units and not _covers(units, best, candidates):
         return None
     first = next(one for one in candidates if one.note is note and one.unit in units)
@@ -160,7 +161,8 @@ def _blocks(note: SourceNote, candidates: Sequence[Candidate]) -> list[tuple[flo
         above = max(len(_clear(one.near) - _MAKING) for one in of_it)
         inside = len(set().union(*(_clear(one.own) for one in of_it)) - _MAKING)
         ordered = sum(unit.kind == "step" for unit in units) / len(units)
-        named = bool(_INSTRUCTIONS.search(" ".join(units[0].headings[-1:]) + " " + (units[0].lead or "")))
+        place = " ".join((*units[0].headings[1:], units[0].lead or "")) or " ".join(units[0].headings)
+        named = bool(_INSTRUCTIONS.search(place)) - bool(_MATERIALS.search(place))
         verbs = sum(len(unit.text) > 25 or unit.text[:1].isupper() for unit in units) / len(units)
         ranked.append(
             (
@@ -170,6 +172,23 @@ def _blocks(note: SourceNote, candidates: Sequence[Candidate]) -> list[tuple[flo
             )
         )
     return [(value, units) for value, _, units in sorted(ranked, key=lambda one: one[:2], reverse=True)]
+
+
+_MATERIALS = re.compile(
+    r"ingredients?|materials?|tools?|you need|shopping|原料|材料|食材|配料|用料|工具|计算|zutaten",
+    re.IGNORECASE,
+)
+
+
+def _of_instructions(note: SourceNote, units: Sequence[Unit]) -> list[Unit]:
+    """The list, with the other lists below the heading of instructions that it stands under."""
+    headings = units[0].headings
+    for depth in range(1, len(headings)):
+        if _INSTRUCTIONS.search(headings[depth - 1]) and depth > 1:
+            path = headings[:depth]
+            kinds = ("step", "item", "task")
+            return [u for u in note.reading.units if u.headings[:depth] == path and u.kind in kinds]
+    return list(units)
 
 
 _MAKING = frozenset("make do cook prepar creat build get set use instal 做 制作 弄 煮 用".split())

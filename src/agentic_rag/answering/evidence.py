@@ -48,6 +48,8 @@ KEY = 0.15
 FIT = 0.3
 PRIOR, ORDER = 0.3, 0.3
 """Weight of the passage's relevance, and of its note's place in the ranking (1 / place)."""
+HEAD = 0.1
+"""For a unit that begins with what a value is wanted of: ``salt 4 g``, a table's row, a property."""
 LONG, LENGTH = 0.08, 150
 """Taken from a unit longer than LENGTH code points, times ln of how much longer: many words match something."""
 ASKING = 0.35
@@ -284,12 +286,23 @@ def scored(
     for (unit, note), (own, near, above) in zip(units, levels, strict=True):
         score = sum(rarity[term] * _level(term, own, near, above) for term in terms) / total
         score += FIT * fits(question, unit)
+        score += HEAD * (bool(question.wants) and _begins_with(unit, terms))
         score += KEY * (keys or {}).get(unit.key or "", 0.0) * (unit.kind == "property")
         score += PRIOR * _relevance(unit, note) + ORDER / (1 + note.order)
         score -= LONG * math.log1p(max(0, len(unit.text) - LENGTH) / LENGTH)
         score -= ASKING * unit.text.rstrip().endswith(("?", "？"))
         candidates.append(Candidate(unit, note, score, own, near, above))
     return sorted(candidates, key=lambda one: (-one.score, one.note.order, one.unit.start))
+
+
+def _begins_with(unit: Unit, terms: Sequence[str]) -> bool:
+    own = unit.own()
+    plain = _plain_han(own)
+    first = next(iter(tokens(own[:MAX_HEAD])), None)
+    return any(plain.startswith(term) if starts_cjk(term) else term == first for term in terms)
+
+
+MAX_HEAD = 40
 
 
 def support(question: Question, chosen: Sequence[Candidate]) -> dict[str, float]:

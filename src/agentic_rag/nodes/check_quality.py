@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -78,9 +79,9 @@ async def check_quality(
                 decision, reasons = "answer", [*reasons[:1], "a unit says all that is asked"]
             elif decision != "answer":
                 evidence = Evidence()
-            elif request.operation is not CanvasOperation.DOCUMENT_RETRIEVAL and not evidence.is_full:
+            elif not _is_passage(request) and not evidence.is_full:
                 evidence = Evidence()  # mistakes or relations are shown in their own form
-            elif not evidence.lines and request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
+            elif not evidence.lines and _is_passage(request):
                 decision = "abstain"
                 reasons.append(evidence.reason or "no unit of the notes answers")
     return {
@@ -101,6 +102,15 @@ def _is_read_as_units(request: Request) -> bool:
     return request.operation is CanvasOperation.DOCUMENT_RETRIEVAL or (
         is_chosen and request.operation is not CanvasOperation.VERIFICATION_CANVAS
     )
+
+
+_WHY = re.compile(r"^\W*(?:and |but )?(?:why|how come|warum|wieso)\b|为什么|为何", re.IGNORECASE)
+
+
+def _is_passage(request: Request) -> bool:
+    """Whether a passage is asked for; a question for a reason is, where nobody named the operation."""
+    is_why = request.operation_reason is not None and _WHY.search(request.asked) is not None
+    return request.operation is CanvasOperation.DOCUMENT_RETRIEVAL or is_why
 
 
 async def _from_selection(

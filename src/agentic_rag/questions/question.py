@@ -50,7 +50,7 @@ _PLACE = _any(
 )
 _COMPARE = _any(
     r"\bcompar(?:e|ing|ison)\b|\bdifferences?\b|\bversus\b|\bvs\.?\s|\bdiffer\b",
-    r"比较|对比|区别|差别|不同|哪个[更要]|相比|分别|各是?多少",
+    r"比较|对比|区别|差别|不同|哪个[更要]|哪个.{0,6}[多少大小长短贵高低快慢好]|相比|分别|各是?多少",
     r"\b(?:vergleiche?|unterschied)\b",
     r"\bwhich (?:is|was|one is|of .{1,40} is) (?:\w+er|more|less)\b",
 )
@@ -88,7 +88,7 @@ _NOT_LIST = frozenset(
 _CAPITALISED = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’&.-]*[\w]|(?<![\w'’])[A-Z](?![\w'’])")
 _QUOTED = re.compile(r"[《「『“\"]([^》」』”\"]{1,60})[》」』”\"]")
 _ASKING_HAN = re.compile(
-    r"哪一?[年月天日周]|几[点号月日年天个次种]|什么时候|何时|多[久长大高重远少]时?间?|怎么(?:样|办|做|弄)?|如何|怎样|需要|应该|可以|一共|总共|大概|分别|具体|打算|处理|安排|解决|现在|目前|显示|出来"
+    r"哪一?[年月天日周]|几[点号月日年天个次种星分岁]|什么时候|何时|多[久长大高重远少]时?间?|怎么(?:样|办|做|弄)?|如何|怎样|需要|应该|可以|一共|总共|大概|分别|具体|打算|处理|安排|解决|现在|目前|显示|出来"
 )
 """What asks in Chinese, and no answer repeats."""
 _HOW = re.compile(

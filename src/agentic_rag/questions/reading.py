@@ -13,7 +13,7 @@ from agentic_rag.questions import comparisons as compared
 from agentic_rag.questions.query import Ask, Query, Target
 from agentic_rag.questions.vocabulary import NoteClass, Value, Vocabulary
 from agentic_rag.questions.words import Span, Word, Words, parts, stem, uncovered
-from agentic_rag.text import STOPWORDS
+from agentic_rag.text import STOPWORDS, starts_cjk
 
 Nearest = Callable[[str, Sequence[str]], Awaitable[Mapping[str, float]]]
 """How near each name comes to a text by the embedding model: cosines by name."""
@@ -42,6 +42,7 @@ _TAG = re.compile(r"(?<![\w&/])#([^\s#,.;:!?，。；：！？()（）]+)")
 _NOUN = re.compile(
     r"(?:哪些|哪几[个本部篇款种]|多少[个本部篇款种道首]|几[个本部篇款种样道首]|所有(?:的)?|列出(?:所有)?)(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=是|有|在|的|要|被|由|$|[^\u4e00-\u9fff])"
 )
+_ENGLISH_NOUN = re.compile(r"\b(?:which|what|how many|list(?: all)?)\s+(?P<noun>[a-z]+)")
 ALIKE, APART = 0.86, 0.005
 """Cosine from which a class in another script is the one that a noun names, and its lead over the next."""
 _HAS = re.compile(
@@ -185,6 +186,9 @@ class _Reader:
             strength or tagged or (order and classes) or (is_count and classes) or self._is_listed(classes)
         ):
             return self._of_span(titles)
+        if not classes and strength and self._is_many and left:
+            noun = _NOUN.search(self._text)
+            left = [word for word in left if noun is None or not word.text.startswith(noun["noun"])]
         if len(left) > min(1, parse.strength) and not (self._time and strength):
             return self._of_span(titles)
         if is_when:
@@ -524,8 +528,18 @@ class _Reader:
             else:
                 parse.conditions.append(_compared(key, one, keys[key]))
                 parse.strength += 1
+                self._cover_parts(key)
             parse.shown.append(key)
             parse.cover(one.span, place)
+
+    def _cover_parts(self, key: str) -> None:
+        """Account for the words of a Chinese question that are a part of a property's name: 难度 of 预估烹饪难度."""
+        for size in range(min(len(key), 6), 1, -1):
+            for first in range(len(key) - size + 1):
+                part = key[first : first + size].casefold()
+                place = self._text.find(part) if starts_cjk(part) else -1
+                if place >= 0 and self._parse.free(Span(place, place + size)):
+                    self._parse.cover(Span(place, place + size))
 
     def _numeric(self, *, entries: bool = False) -> Mapping[str, Sequence[Any]]:
         """Properties of the selected notes with their values, where some are numbers or shares."""
@@ -608,9 +622,16 @@ class _Reader:
         """A word that the lists of some of the notes have: "which recipes use eggs?", 不含酒精的饮料."""
         parse = self._parse
         left = self._left()
-        if not parse.classes or parse.strength or len(left) != 1 or not _HAS.search(self._text):
+        if not self._is_many or parse.strength or not 1 <= len(left) <= 2 or not _HAS.search(self._text):
             return
-        word = left[0]
+        word = left[-1]
+        if len(left) == 2:  # the other is the noun of what is asked for, which is no class
+            if parse.classes:
+                return
+            noun = _NOUN.search(self._text) or _ENGLISH_NOUN.search(self._text)
+            if noun is None or not left[0].text.startswith(noun["noun"]):
+                return
+            parse.cover(Span(left[0].start, left[0].end))
         span = Span(word.start, word.end)
         negation = compared.negated(self._text, span)
         name = word.stem if word.text.isascii() else word.text

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from agentic_rag.domain import Chunk, search_text
 from agentic_rag.domain.ports import ChunkReader, TokenEmbedding
 from agentic_rag.domain.token_vectors import Floats, QuestionTokens, cosines
+from agentic_rag.text import starts_cjk
 
 Places = NDArray[np.int32]
 
@@ -34,6 +35,7 @@ class _Passage:
 class TermLikeness:
     """The tokens of a question beside those of passages."""
 
+    question: str
     spans: tuple[tuple[int, int], ...]
     """Of the question's tokens, in the question."""
     passages: Mapping[str, _Passage] = field(default_factory=dict)
@@ -53,11 +55,17 @@ class TermLikeness:
         return None if passage is None else passage.above
 
     def of_term(self, near: Floats | None, start: int, end: int) -> float:
-        """The cosine of a word of the question, the mean over its tokens; -1 where it is not known."""
+        """The cosine of a word of the question; -1 where it is not known.
+
+        The mean over its tokens, which are letters of one word; of Chinese the least, since each is a word of its own
+        (香油 is not 香醋).
+        """
         if near is None:
             return -1.0
         own = [n for n, (a, b) in enumerate(self.spans) if a < end and start < b]
-        return float(near[own].mean()) if own else -1.0
+        if not own:
+            return -1.0
+        return float(near[own].min() if starts_cjk(self.question[start:end]) else near[own].mean())
 
 
 async def term_likeness(
@@ -82,11 +90,15 @@ async def term_likeness(
     if not stored or not tokens.spans:
         return None
     known = [chunk for chunk in chunks if chunk.id in stored]
-    return await asyncio.to_thread(_compared, embedding, tokens, known, stored)
+    return await asyncio.to_thread(_compared, embedding, question, tokens, known, stored)
 
 
 def _compared(
-    embedding: TokenEmbedding, tokens: QuestionTokens, chunks: Sequence[Chunk], stored: Mapping[str, bytes]
+    embedding: TokenEmbedding,
+    question: str,
+    tokens: QuestionTokens,
+    chunks: Sequence[Chunk],
+    stored: Mapping[str, bytes],
 ) -> TermLikeness:
     texts = [search_text(chunk) for chunk in chunks]
     places = embedding.token_spans(texts)
@@ -95,7 +107,7 @@ def _compared(
         similar = cosines(tokens, stored[chunk.id])
         if len(spans) == similar.shape[1]:  # else the model cut the text otherwise than it was stored
             passages[chunk.id] = _passage(chunk, text, spans, similar)
-    return TermLikeness(tokens.spans, passages)
+    return TermLikeness(question, tokens.spans, passages)
 
 
 def _passage(chunk: Chunk, text: str, spans: Sequence[tuple[int, int]], similar: Floats) -> _Passage:
