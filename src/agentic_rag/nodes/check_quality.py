@@ -81,8 +81,11 @@ async def check_quality(
             elif request.operation is not CanvasOperation.DOCUMENT_RETRIEVAL and not evidence.is_full:
                 evidence = Evidence()  # mistakes or relations are shown in their own form
             elif not evidence.lines and request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
-                decision = "abstain"
                 reasons.append(evidence.reason or "no unit of the notes answers")
+                if (
+                    parameters.answer.method != "chat"
+                ):  # a model reads the passages, and says itself what they lack
+                    decision = "abstain"
     return {
         "quality": {
             "grade": grade,
