@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
 from agentic_rag import tracing
@@ -68,7 +69,9 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
     defaults = defaults or Parameters()
     check_requirements(defaults, rerank_tools(parts))
     graph: RagStateGraph = StateGraph(CanvasRAGState, context_schema=Overrides, input_schema=CallerKeys)
-    for name, node in rag_nodes(parts, defaults).items():
+    nodes = rag_nodes(parts, defaults)
+    nodes = {**nodes, "prepare_query": partial(_with_context, node=nodes["prepare_query"])}
+    for name, node in nodes.items():
         graph.add_node(name, RunnableLambda(_refuse, node) if is_async(node) else node)
     graph.add_edge(START, "prepare_query")
     # The selection ends in the superstep of the first sources, so that whatever follows them finds it.
@@ -108,6 +111,12 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         "prepare_query": partial(prepare_query, defaults=defaults, check=check, catalogue=parts.catalogue),
         **{name: partial(metered, name=name, node=node) for name, node in asking.items()},
     }
+
+
+async def _with_context(state: CanvasRAGState, *, node: Node) -> dict[str, Any]:
+    """Run a node with the call's context, which LangGraph gives to bare functions alone and not to a ``Runnable``."""
+    written: dict[str, Any] = await node(state, get_runtime())
+    return written
 
 
 async def metered(state: CanvasRAGState, *, name: str, node: Node) -> dict[str, Any]:

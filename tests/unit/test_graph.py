@@ -167,7 +167,7 @@ async def test_a_follow_up_is_completed_from_the_conversation():
         HumanMessage("And when was it first made?"),
     ]
     state = await compiled(graphiti, lancedb).ainvoke({"messages": messages, "operation": FIND})
-    expected = f"{QUESTION} And when was it first made?"
+    expected = f"{QUESTION} And when was tea first made?"
     assert state["search_query"] == graphiti.asked[0]["query"] == lancedb.asked[0]["query"] == expected
 
 
@@ -436,7 +436,10 @@ async def test_a_weak_result_is_asked_again_just_so_often(rewrites: int):
     state = await ask(compiled(graphiti, lancedb, **values), operation=FIND)
     assert len(graphiti.asked) == len(lancedb.asked) == 1 + rewrites
     assert len(state["rewrites"]) == rewrites
-    assert state["quality"]["reasons"][-1] == f"stopped: {rewrites} of {rewrites} rewrites tried"
+    stopped, missing = state["quality"]["reasons"][1:]
+    assert stopped == f"stopped: {rewrites} of {rewrites} rewrites tried"
+    assert missing == "the notes that are nearest do not speak of: oolong, tea"
+    assert state["abstained"]
     assert state["answer"]
 
 
@@ -452,10 +455,19 @@ async def test_a_chat_model_rewrites_and_answers():
     chat = ScriptedChat("origin of oolong", "It comes from Fujian [1].")
     graphiti = in_graph(TEA, score=0.3)
     values = {**WEAK, "rewrite": {"method": "chat"}, "answer": {"abstain_below": 0.0, "method": "chat"}}
-    state = await ask(compiled(graphiti, found(TEA, score=0.3), chat=chat, **values), operation=FIND)
+    graph = compiled(graphiti, found(TEA, score=0.3), chat=chat, **values)
+    state = await ask(graph, "Where do oolong tea leaves come from?", operation=FIND)
     assert graphiti.asked[1]["query"] == "origin of oolong"
     assert state["answer"] == "It comes from Fujian [1]."
     assert [citation["chunk_id"] for citation in state["citations"]] == [TEA.id]
+
+
+async def test_a_weak_result_with_a_line_that_says_all_is_not_asked_again():
+    graphiti = in_graph(TEA, score=0.3)
+    state = await ask(compiled(graphiti, found(TEA, score=0.3), **WEAK), operation=FIND)
+    assert (len(graphiti.asked), state["rewrites"]) == (1, [])
+    assert state["quality"]["reasons"][-1] == "a unit says all that is asked"
+    assert state["citations"][0]["quote"] == TEA.text
 
 
 async def test_a_strong_result_is_not_asked_again():
@@ -470,7 +482,7 @@ async def test_after_the_deadline_no_new_try_starts():
     values = {**WEAK, "quality": {"weak_below": 1.0, "max_rewrites": 5, "deadline_seconds": 0.1}}
     state = await ask(compiled(graphiti, found(TRAIN, score=0.2), **values), operation=FIND)
     assert len(graphiti.asked) <= 2
-    assert state["quality"]["reasons"][-1].endswith("of 0.1 s are used")
+    assert state["quality"]["reasons"][1].endswith("of 0.1 s are used")
     assert state["answer"]
 
 
@@ -527,7 +539,7 @@ async def test_threads_are_apart():
     await ask(graph, "And when was it made?", thread="b", messages=[HumanMessage("And when was it made?")])
     assert graphiti.asked[1]["query"] == "And when was it made?"
     await ask(graph, "And when was it made?", thread="a", messages=[HumanMessage("And when was it made?")])
-    assert graphiti.asked[2]["query"] == f"{QUESTION} And when was it made?"
+    assert graphiti.asked[2]["query"] == f"{QUESTION} And when was tea made?"
 
 
 # --- the state -----------------------------------------------------------------------------------
@@ -628,8 +640,8 @@ async def test_every_node_writes_only_what_is_its_own():
 def test_it_draws_every_node_by_its_name():
     drawn = compiled(in_graph(), found()).get_graph()
     assert set(drawn.nodes) == {
-        "__start__", "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "retrieve_memory", "fuse_results",
-        "rerank", "check_quality", "rewrite_query", "answer", "__end__",
+        "__start__", "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "retrieve_memory", "select_notes",
+        "fuse_results", "rerank", "check_quality", "rewrite_query", "answer", "__end__",
     }  # fmt: skip
 
 
@@ -660,7 +672,7 @@ async def test_a_kept_thread_is_a_conversation():
     graph = compiled(graphiti, found(TEA), saver=InMemorySaver())
     for question in (QUESTION, "And when was it first made?"):
         state = await ask(graph, question, operation=FIND, thread="talk")
-    assert graphiti.asked[-1]["query"] == f"{QUESTION} And when was it first made?"
+    assert graphiti.asked[-1]["query"] == f"{QUESTION} And when was tea first made?"
     assert [message.type for message in state["messages"]] == ["human", "ai"] * 2
 
 

@@ -24,6 +24,7 @@ from rapidfuzz import fuzz
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
+from agentic_rag.notes.markdown import plain
 from agentic_rag.notes.units import Reading, Unit, read_plain, read_units
 from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.retrieval.term_likeness import TermLikeness
@@ -56,7 +57,8 @@ ASKING = 0.35
 """Taken from a unit that is itself a question."""
 MAX_NOTE = 60_000
 """Code points of a note that are read whole; of a longer one the passages that were retrieved are read."""
-_MARKDOWN = (".md", ".markdown")
+_MARKDOWN = (".md", ".markdown", ".docx", ".pptx", ".html", ".htm", ".epub")
+"""Suffixes of what ingest reads as Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,18 +211,34 @@ def note_of_chunks(chunks: Sequence[Chunk]) -> SourceNote:
 
 
 def _reading(path: str, chunks: Sequence[Chunk], passages: Mapping[str, float]) -> Reading:
-    """The units of a note; of a long one those of the retrieved passages and of their neighbours."""
+    """The units of a note; of a long one those of the retrieved passages and of their neighbours.
+
+    Text without markup has its headings (a canvas its groups) in its chunks alone.
+    """
     markdown = PurePosixPath(path).suffix.casefold() in _MARKDOWN
-    if chunks[-1].end - chunks[0].start <= MAX_NOTE:
-        return _read("".join(chunk.text for chunk in chunks), chunks[0].start, (), markdown)
-    places = {n for n, chunk in enumerate(chunks) if chunk.id in passages}
+    is_long = chunks[-1].end - chunks[0].start > MAX_NOTE
+    if markdown and not is_long:
+        return _read("".join(chunk.text for chunk in chunks), chunks[0].start, (), True)
+    places = {n for n, chunk in enumerate(chunks) if chunk.id in passages or not is_long}
     wanted = sorted({near for n in places for near in (n - 1, n, n + 1) if 0 <= near < len(chunks)})
     units: list[Unit] = []
     for n in wanted:
         chunk = chunks[n]
-        read = _read(chunk.text, chunk.start, chunk.heading_path, markdown)
+        read = _read(
+            chunk.text, chunk.start, _headings_above(chunk) if markdown else chunk.heading_path, markdown
+        )
         units += [Unit(**{**_plain(unit), "block": unit.block + 1_000 * n}) for unit in read.units]
     return Reading(tuple(units))
+
+
+_HEADING = re.compile(r"\s*#{1,6}[ \t]+(?P<title>[^\r\n]*)")
+
+
+def _headings_above(chunk: Chunk) -> tuple[str, ...]:
+    """The headings above a chunk, without the one that it begins with and those below that."""
+    path, opening = chunk.heading_path, _HEADING.match(chunk.text)
+    title = None if opening is None else plain(opening["title"])
+    return path[: path.index(title)] if title in path else path
 
 
 def _plain(unit: Unit) -> dict[str, Any]:

@@ -82,8 +82,10 @@ async def check_quality(
             elif not _is_passage(request) and not evidence.is_full:
                 evidence = Evidence()  # mistakes or relations are shown in their own form
             elif not evidence.lines and _is_passage(request):
-                decision = "abstain"
                 reasons.append(evidence.reason or "no unit of the notes answers")
+                # A chat model reads the passages, and says itself what they lack.
+                if parameters.answer.method != "chat":
+                    decision = "abstain"
     return {
         "quality": {
             "grade": grade,

@@ -134,7 +134,7 @@ async def test_limits_in_seconds_do_not_count() -> None:
         retrieval={"timeout_seconds": 0.001},
         quality={"deadline_seconds": 0.001, "weak_below": 1.0},
     )
-    found = await bench.run("full")
+    found = await bench.run("full", text="tea ceremony")
     assert found.degraded == ()
     assert len(bench.graph.asked) == 2, "the weak first pass was followed by a second"
 
@@ -194,7 +194,7 @@ async def test_chat_calls_are_counted_where_they_are_made() -> None:
         answer={"method": "chat"},
         quality={"weak_below": 1.0},
     )
-    found = await bench.run("full")
+    found = await bench.run("full", text="green black tea")
     assert found.model_calls == len(chat.heard) == 4
     assert found.degraded == ()
 
