@@ -19,7 +19,7 @@ from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.domain import Chunk
 from agentic_rag.questions.question import Question, Term
 from agentic_rag.retrieval.term_likeness import TermLikeness
-from agentic_rag.text import script, tokens
+from agentic_rag.text import script, starts_cjk, tokens
 
 PAGE = 30
 """Entries of a selection that are shown; what is beyond is counted."""
@@ -184,12 +184,12 @@ def from_days(
         for order, one in enumerate(ids)
         if documents.get(one)
     ]
-    if likeness is not None:
-        question = question.in_words(likeness.spans, vocabulary_of(notes).__contains__)
     places = [tuple(place) for place in selection["query"]["residual"]]
-    left = tuple(t for t in question.terms if any(a < t.end and t.start < b for a, b in places))
-    rest = replace(question, terms=left) if left else None
-    if rest is None:
+    left = tuple(cut for t in question.terms if (cut := _after_date(t, places)) is not None)
+    rest = replace(question, terms=left)
+    if likeness is not None:
+        rest = rest.in_words(likeness.spans, vocabulary_of(notes).__contains__)
+    if all(term.is_generic for term in rest.terms):
         return Evidence(tuple(line.to_dict() for line in of_notes(notes).lines))
     candidates = [
         one
@@ -206,7 +206,14 @@ def from_days(
     return Evidence(reason=f"no note of that time says anything about: {words}", support=answer.support)
 
 
-SPOKEN = 0.5
-"""Level of some term that a unit of a day has to have."""
+def _after_date(term: Term, places: Sequence[tuple[int, int]]) -> Term | None:
+    """The term, without the end of a date that a run of Chinese begins with; None where it is no part of the rest."""
+    inside = [(a, b) for a, b in places if a < term.end and term.start < b]
+    if not inside:
+        return None
+    start = max(term.start, inside[0][0]) if starts_cjk(term.token) else term.start
+    return term if start == term.start else replace(term, token=term.token[start - term.start :], start=start)
+
+
 FEW_DAYS = 2
 """Notes up to which a span is answered as one; more are answered a line each."""

@@ -387,6 +387,8 @@ def _add_likeness(
     title = likeness.above(chunk.id)
     around = [_inside(likeness, note, span) for span in _spans_above(unit, note)]
     for term in question.terms:
+        if term.is_generic:
+            continue  # a word that fits anything is like anything
         if term.token == DAYS or max(level.get(term.token, 0.0) for level in matched) >= SIMILAR:
             continue  # tokens take on their note's subject: what is named above needs no other words below
         place = (term.start, term.end)

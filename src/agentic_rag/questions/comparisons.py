@@ -70,10 +70,11 @@ _EQUAL = re.compile(
     re.IGNORECASE,
 )
 _STARS = re.compile(
-    r"(?P<number>[一二三四五1-5])\s*(?:颗)?星|(?P<word>one|two|three|four|five)[ -]stars?", re.IGNORECASE
+    r"(?P<number>[一二三四五六七八九十]|(?<![\d.])\d{1,2}(?:\.\d)?)\s*(?:颗?星(?!期)|分(?![钟之]))|(?P<word>one|two|three|four|five)[ -]stars?",
+    re.IGNORECASE,
 )
 _DIGITS = {
-    **{c: n for n, c in enumerate("一二三四五", 1)},
+    **{c: n for n, c in enumerate("一二三四五六七八九十", 1)},
     **{w: n for n, w in enumerate("one two three four five".split(), 1)},
 }
 

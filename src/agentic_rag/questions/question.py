@@ -101,7 +101,7 @@ _FIRST_WORD = re.compile(r"^\W*[\w'’]+")
 _GENERIC = frozenset(
     "anyth anyon someth someon thing kind sort way exact actual current usual also still ever again alreadi get got need want like come came"
     " put let say said call name list give do happen first last next new good best main import note one two question answer detail info inform"
-    " exampl possibl someon peopl time use go went gone do did done left chang decid keep look take took give gave think want ask tell bring own old big long short larg small more most less bigger longer shorter larger smaller cheaper fewer 少 多 大 小 长 短 做 要 能 会 用 放 加 让 把 被 给 到 个 一 里 上 下 中 后 前 时 来 去 叫 说 看 想 得 着 过 人 东西 事 最 没 不".split()
+    " exampl possibl someon peopl time use go went gone do did done left chang decid keep look take took give gave think want ask tell bring own old big long short larg small more most less bigger longer shorter larger smaller cheaper fewer 少 多 大 小 长 短 做 要 能 会 用 放 加 让 把 被 给 到 个 一 里 上 下 中 后 前 时 来 去 叫 说 看 想 得 着 过 人 东西 事 最 没 不 进 出 发生".split()
 )
 _GERMAN = frozenset(
     "wann wer wo wie was warum wieso welche welcher welches welchen viel viele hat habe haben hast ist sind war waren wird werden kann darf muss soll"
@@ -189,7 +189,8 @@ class Question:
         inside = sorted({place for term in pairs for place in range(term.start, term.end)})
         edges = {place for span in spans for place in span}
         terms = {term.token: term for term in self.terms if not starts_cjk(term.token)}
-        for start, end in _words_of(self.text, _runs(inside), edges, is_word):
+        words = _words_of(self.text, _runs(inside), edges, is_word)
+        for start, end in (part for word in words for part in _without_particles(self.text, *word, is_word)):
             token = simplified(folded(self.text[start:end]))
             is_name = any(term.is_name for term in pairs if term.start < end and start < term.end)
             terms.setdefault(token, Term(token, start, end, is_name, token in _GENERIC))
@@ -238,6 +239,18 @@ def _words_of(
                 single = None
         if single is not None:
             yield single, end
+
+
+def _without_particles(
+    text: str, start: int, end: int, is_word: Callable[[str], bool]
+) -> Iterator[tuple[int, int]]:
+    """A run that is no word of the notes, without the particles at its edges: 给猫 as 猫."""
+    if not is_word(simplified(text[start:end])):
+        while end - start > 1 and simplified(text[start]) in _GENERIC:
+            start += 1
+        while end - start > 1 and simplified(text[end - 1]) in _GENERIC:
+            end -= 1
+    yield start, end
 
 
 def _terms(text: str) -> tuple[Term, ...]:

@@ -567,7 +567,7 @@ class _Reader:
         if one.unit:
             unit = stem(one.unit.casefold())
             for key in keys:
-                if unit in parts(key):
+                if unit in parts(key) or (starts_cjk(unit) and unit in key):
                     return key, None
         share = [
             key for key in keys if isinstance(one.value, str) and any(str(v) == one.value for v in keys[key])

@@ -74,8 +74,9 @@ class Words:
         if not wanted:
             return None
         if any(_CJK.search(part) for part in wanted):
-            place = self.text.find(simplified(folded(name)).casefold().strip())
-            return None if place < 0 else Span(place, place + len(name.strip()))
+            plain = regex.escape(simplified(folded(name)).casefold().strip())
+            met = regex.search(rf"(?<!\d(?=\d)){plain}(?!(?<=\d)\d)", self.text)  # 3年 is not in 2023年
+            return None if met is None else Span(*met.span())
         words = self.words
         if len(wanted) > 1:  # "would I rewatch" names the property "Would rewatch"
             words = tuple(word for word in words if word.text not in _BETWEEN or word.stem in wanted)
