@@ -21,7 +21,8 @@ Nearest = Callable[[str, Sequence[str]], Awaitable[Mapping[str, float]]]
 _MANY = re.compile(
     r"^\W*(?:and\s+)?(?:wh?ich|list|show|find|give|name|count|all|any|every|how many|wh(?:at|o) (?:are|were)\b|what (?!is\b|was\b|does\b|has\b)\w+s\b|notes?\b|welche|alle|wie viele)"
     r"|\bwhich of\b|\bhow many\b|\b(?:list|show)(?: me)?\b|\btagged\b|\bnotes (?:with|about|in|from|tagged|rated)\b"
-    r"|哪些|哪几|有哪|多少[个本部篇款种道首只张条]|几[个本部篇款种道首只张条]|所有|列出|全部|都有|统计",
+    r"|哪些|哪几|有哪|多少[个本部篇款种道首只张条]|几[个本部篇款种道首只张条]|所有|列出|全部|都有|统计"
+    r"|^\W*(?:不?[含用带加放]有?|没有)[^的是]{1,8}的[^的]{1,4}\W*$",
     re.IGNORECASE,
 )
 _COUNT = re.compile(
@@ -40,8 +41,9 @@ _VALUE = re.compile(
 """Asks for a value that a unit of the notes gives."""
 _TAG = re.compile(r"(?<![\w&/])#([^\s#,.;:!?，。；：！？()（）]+)")
 _NOUN = re.compile(
-    r"(?:哪些|哪几[个本部篇款种]|多少[个本部篇款种道首]|几[个本部篇款种样道首]|所有(?:的)?|列出(?:所有)?)(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=是|有|在|的|要|被|由|$|[^\u4e00-\u9fff])"
+    r"(?:哪些|哪几[个本部篇款种]|多少[个本部篇款种道首]|几[个本部篇款种样道首]|所有(?:的)?|列出(?:所有)?)(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在的要被由用含放加带不没]|$|[^\u4e00-\u9fff])"
 )
+_LAST_NOUN = re.compile(r"的(?P<noun>[\u4e00-\u9fff]{1,4})(?:有哪些|有|都有哪些)?\W*$")
 _ENGLISH_NOUN = re.compile(r"\b(?:which|what|how many|list(?: all)?)\s+(?P<noun>[a-z]+)")
 ALIKE, APART = 0.86, 0.005
 """Cosine from which a class in another script is the one that a noun names, and its lead over the next."""
@@ -68,7 +70,7 @@ FEW = 5
 _RATED = frozenset("分 星 star stars point points".split())
 _MONEY = frozenset("块钱 $ € £ ¥ ￥ dollar dollars euro euros pound pounds usd eur yuan bucks 元 块".split())
 GENERIC_HAN = re.compile(
-    r"我们?|你们?|的|有|是|哪些|哪[个本部篇种道家位]|列出|所有|全部|多少|几[个本部篇种样道首只条位]|吗|呢|里面?|中|在|了|和|都|篇|个|本|部|笔记|记录|标签|带|给|过|写|记|一共|总共|还|想|要|能|会|东西|什么|请|找|看|家|用|买|去|做|吃|喝"
+    r"不[含用加放要带有]有?|没有|含有?|用到|加了?|放了?|要|到|我们?|你们?|的|有|是|哪些|哪[个本部篇种道家位]|列出|所有|全部|多少|几[个本部篇种样道首只条位]|吗|呢|里面?|中|在|了|和|都|篇|个|本|部|笔记|记录|标签|带|给|过|写|记|一共|总共|还|想|要|能|会|东西|什么|请|找|看|家|用|买|去|做|吃|喝"
 )
 """Words of a Chinese question that no query has to express."""
 GENERIC = STOPWORDS | frozenset(
@@ -268,19 +270,15 @@ class _Reader:
     def _left(self, *spans: Span) -> list[Word]:
         """The words that nothing accounts for yet; of a Chinese run what is not generic in it."""
         words = []
+        covered = (*self._parse.spans, *spans)
         for word in uncovered(self._parse.words, (), GENERIC):
-            if word.text.isascii() or (
-                not GENERIC_HAN.search(word.text)
-                and all(
-                    not Span(word.start, word.end).overlaps(span) for span in (*self._parse.spans, *spans)
-                )
-            ):
-                if all(
-                    not Span(word.start, word.end).overlaps(span) for span in (*self._parse.spans, *spans)
-                ):
-                    words.append(word)
-                continue
-            words += self._rest_of(word, (*self._parse.spans, *spans))
+            is_free = not any(Span(word.start, word.end).overlaps(span) for span in covered)
+            if word.text.isascii():
+                words += [word] if is_free else []
+            elif is_free and not GENERIC_HAN.search(word.text):
+                words.append(word)
+            else:
+                words += self._rest_of(word, covered)
         return words
 
     def _rest_of(self, word: Word, spans: Sequence[Span]) -> list[Word]:
@@ -628,10 +626,16 @@ class _Reader:
         if len(left) == 2:  # the other is the noun of what is asked for, which is no class
             if parse.classes:
                 return
-            noun = _NOUN.search(self._text) or _ENGLISH_NOUN.search(self._text)
-            if noun is None or not left[0].text.startswith(noun["noun"]):
+            nouns = (
+                _LAST_NOUN.search(self._text),
+                _NOUN.search(self._text),
+                _ENGLISH_NOUN.search(self._text),
+            )
+            named = [one for noun in nouns if noun for one in left if one.text.startswith(noun["noun"])]
+            if not named:
                 return
-            parse.cover(Span(left[0].start, left[0].end))
+            word = left[0] if named[0] is left[1] else left[1]
+            parse.cover(Span(named[0].start, named[0].end))
         span = Span(word.start, word.end)
         negation = compared.negated(self._text, span)
         name = word.stem if word.text.isascii() else word.text
@@ -677,7 +681,7 @@ class _Reader:
         named = [
             (key, place) for key, place in self._vocabulary.keys_in(parse.words) if key in keys or key in rows
         ]
-        left = [word for word in self._left(time.span) if word.text.isascii() or True]
+        left = self._left(time.span)
         dated = sum(note.date is not None for note in members)
         if named:
             key, place = named[0]
