@@ -173,7 +173,8 @@ def test_settings_in_the_data_folder(cli: Any, example_data: Path, tmp_path: Pat
     data = tmp_path / "data"
     shutil.copytree(example_data, data)
     (data / "settings.toml").write_text("[answer]\nabstain_below = 1.0\n", encoding="utf-8")
-    assert cli("ask", QUESTION, "--data-dir", str(data), "--json").json["abstained"]
+    assert cli("ask", QUESTION, "--json").json["quality"]["grade"] == "strong"
+    assert cli("ask", QUESTION, "--data-dir", str(data), "--json").json["quality"]["grade"] == "none"
     (data / "settings.toml").write_text("[answer]\nabstain_under = 1.0\n", encoding="utf-8")
     refused = cli("ask", QUESTION, "--data-dir", str(data))
     assert refused.code == 2
@@ -431,7 +432,7 @@ def test_explain_shows_both_sources(cli: Any) -> None:
     assert "why these results" not in plain.out
     assert "why these results" in explained.out
     assert "graphiti" in explained.out.partition("why these results")[2]
-    assert "[1] processing/Shading.md" in plain.out
+    assert "[1] chemistry/Theanine.md" in plain.out
     assert "obsidian://open?vault=vault" in plain.out
 
 

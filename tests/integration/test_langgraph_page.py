@@ -43,7 +43,7 @@ def test_there_are_three_and_they_are_short() -> None:
 def test_every_node_is_streamed(server: LocalOpenAIServer, capsys: pytest.CaptureFixture[str]) -> None:
     told = printed(PROGRAMS[0], capsys)
     nodes = re.findall(r"^(\w+) wrote", told, re.MULTILINE)
-    assert (nodes[0], nodes[-1], len(nodes)) == ("prepare_query", "answer", 7)
+    assert (nodes[0], nodes[-1], len(nodes)) == ("prepare_query", "answer", 8)
     assert "[1]" in told
 
 
@@ -53,7 +53,9 @@ def test_a_conversation_with_ones_own_model(
     server.answer = "It keeps theanine [1]."
     assert printed(PROGRAMS[1], capsys) == "It keeps theanine [1].\n" * 2
     second = server.requests[-1]["messages"][-1]["content"]
-    assert second.endswith("Question: What does shading do to theanine? And what does it do to the taste?")
+    assert second.endswith(
+        "Question: What does shading do to theanine? And what does theanine do to the taste?"
+    )
     assert Path("talks.sqlite").exists()
 
 

@@ -30,6 +30,7 @@ from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.repair import REPAIRING, MendedDataset, RepairReport, _Repair, repair
 from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
 from agentic_rag.stores.checkpoints import kept_conversations
+from agentic_rag.stores.data_format import FORMAT
 from agentic_rag.stores.graphiti.commit import FILE_NAME as JOURNAL
 from agentic_rag.stores.lancedb.manifests import Manifests
 from agentic_rag.stores.lancedb.process_lock import process_lock
@@ -503,16 +504,26 @@ async def test_the_form_of_the_folder(base: Base, tmp_path: Path, harm: Harm):
             pass
     report = await repaired(folder)
     assert list(report.files) == ["format"]
-    assert (folder / "format").read_text("utf-8") == "1\n"
+    assert (folder / "format").read_text("utf-8") == f"{FORMAT}\n"
     assert await told(folder) == {}
 
 
 async def test_a_folder_of_a_later_version_is_left_alone(base: Base, tmp_path: Path):
     folder = base.copied(tmp_path / "data")
-    (folder / "format").write_text("2\n", "utf-8")
+    later = f"{FORMAT + 1}\n"
+    (folder / "format").write_text(later, "utf-8")
     with pytest.raises(StoreError, match="upgrade agentic-rag"):
         await repaired(folder)
-    assert (folder / "format").read_text("utf-8") == "2\n"
+    assert (folder / "format").read_text("utf-8") == later
+
+
+async def test_a_folder_of_an_earlier_version_is_left_alone(base: Base, tmp_path: Path):
+    folder = base.copied(tmp_path / "data")
+    (folder / "format").write_text("1\n", "utf-8")
+    with pytest.raises(StoreError, match="ingest the notes into a new --data-dir"):
+        async with opened(folder):
+            pass
+    assert (folder / "format").read_text("utf-8") == "1\n"
 
 
 @pytest.mark.parametrize("harm", [halved, garbage])

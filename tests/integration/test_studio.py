@@ -22,8 +22,8 @@ pytest.importorskip("langgraph_api", reason="LangGraph's server is not installed
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 45.0
 NODES = [
-    "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "retrieve_memory", "fuse_results", "rerank", "check_quality",
-    "rewrite_query", "answer",
+    "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "retrieve_memory", "select_notes", "fuse_results", "rerank",
+    "check_quality", "rewrite_query", "answer",
 ]  # fmt: skip
 QUESTION = {"query": "What does shading do to theanine?", "operation": "document_retrieval"}
 
@@ -124,8 +124,8 @@ def test_a_run_streams_its_nodes_in_order(server: Server) -> None:
                 seen.extend(json.loads(line.removeprefix("data:")))
             assert event != "error", line
     assert seen[0] == "prepare_query"
-    assert set(seen[1:3]) == {"retrieve_graphiti", "retrieve_lancedb"}
-    assert seen[3:] == ["fuse_results", "rerank", "check_quality", "answer"]
+    assert set(seen[1:4]) == {"retrieve_graphiti", "retrieve_lancedb", "select_notes"}
+    assert seen[4:] == ["fuse_results", "rerank", "check_quality", "answer"]
 
 
 def test_an_error_says_what_was_wrong(server: Server) -> None:

@@ -86,11 +86,16 @@ def composed(question: Question, candidates: Sequence[Candidate]) -> Composed:
 
 def _without_labels(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """The candidates without lines that only stand over a list: what is below them answers."""
-    leads = {(id(one.note), one.unit.lead) for one in candidates[:200] if one.unit.lead is not None}
+    leads = {(id(one.note), one.unit.lead) for one in candidates[:200] if _is_under_label(one.unit)}
     left = [
         one for one in candidates if one.unit.kind != "sentence" or (id(one.note), one.unit.text) not in leads
     ]
     return left or candidates
+
+
+def _is_under_label(unit: Unit) -> bool:
+    """Whether what leads a unit only stands over it; the sentence before one that begins with "It" says something."""
+    return unit.lead is not None and (unit.kind != "sentence" or unit.lead.endswith((":", "：", "?", "？")))
 
 
 def _line(unit: Unit, note: SourceNote, text: str | None = None) -> Line:

@@ -107,6 +107,6 @@ def _plain(selection: Selection) -> dict[str, Any]:
         "reading": selection.query.text(),
         "query": selection.query.to_dict(),
         "count": selection.count,
-        "entries": [asdict(entry) for entry in selection.entries],
+        "entries": [{**asdict(entry), "headings": list(entry.headings)} for entry in selection.entries],
         "nearest": selection.nearest,
     }

@@ -227,7 +227,7 @@ _FAILURES = frozenset({"failure", "fail", "missing"})
 _TASK = re.compile(r"\[(?P<state>.)\][ \t]+")
 _MARKERS = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
 _BOLD_LINE = re.compile(r"^(?:\*\*|__)(?P<title>(?:(?!\*\*|__).){1,80})(?:\*\*|__)[:：]?$")
-_FOOTNOTE = re.compile(r"^[ \t]{0,3}\[\^(?P<label>[^\]\s]+)\]:[ \t]*(?P<text>(?s:.*?))(?=^[ \t]{0,3}\[\^[^\]\s]+\]:|\Z|\n[ \t]*\n)", re.MULTILINE)  # fmt: skip
+_FOOTNOTE = re.compile(r"^[ \t]{0,3}\[\^(?P<label>[^\]\s]+)\]:[ \t]*(?P<text>(?s:.*?))(?=^[ \t]{0,3}\[\^[^\]\s]+\]:|\Z|\r?\n[ \t]*\r?\n)", re.MULTILINE)  # fmt: skip
 _FOOTNOTE_MARK = re.compile(r"\[\^(?P<label>[^\]\s]+)\](?!:)")
 _INLINE_NOTE = re.compile(r"\^\[(?P<text>[^\[\]]*(?:\[\[[^\[\]]*\]\][^\[\]]*)*)\]")
 _TAG_LINE = re.compile(r"^(?:#[^\s#]+[\s,，]*)+$")
@@ -442,7 +442,7 @@ class _Reader:
             )
 
     def _item(self, frame: _Frame, start: int, end: int) -> Iterator[Unit]:
-        at = start
+        at = end - len(self._masked[start:end].lstrip(" \t>"))
         if frame.label is None:
             at = _MARKERS.match(self._masked, start, end).end()  # type: ignore[union-attr]
         state = None
@@ -538,6 +538,7 @@ class _Reader:
             named = self._fields(begin, start + b)
             shown = self._shown(written, begin, named)
             if not shown or self._is_nothing(written, shown):
+                shown = ""
                 continue
             notes = self._footnotes(begin, start + b)
             above = lead or (before if _POINTS_BACK.match(shown) else None)

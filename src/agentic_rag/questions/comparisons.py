@@ -156,7 +156,7 @@ def extreme(text: str) -> Extreme | None:
 
 
 _NOTHING = re.compile(
-    r"(?<![a-z])(?:free(?: of charge)?|for free|gratis|no cost|kostenlos\w*)(?![a-z-])|免费|不要钱",
+    r"(?<![a-z-])(?:free(?: of charge)?|for free|gratis|no cost|kostenlos\w*)(?![a-z-])|免费|不要钱",
     re.IGNORECASE,
 )
 

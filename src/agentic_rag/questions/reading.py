@@ -505,9 +505,11 @@ class _Reader:
 
     def _extreme(self) -> compared.Extreme | None:
         found = compared.extreme(self._text)
-        if found is not None and self._parse.free(found.span):
-            return found
-        return None
+        if found is None or not self._parse.free(found.span):
+            return None
+        # "at least 300 pages" asks for no least.
+        is_bound = any(one.span.overlaps(found.span) for one in compared.comparisons(self._text))
+        return None if is_bound else found
 
     async def _comparisons(self) -> None:
         """Numbers that a property is compared with."""

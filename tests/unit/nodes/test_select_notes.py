@@ -1,64 +1,116 @@
-"""The node that reads questions about many notes: everything at once, a base, and other questions."""
+"""The node that reads a question as a query to all notes: its status, its reading, and what failed."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from agentic_rag.domain.filters import Comparison, as_dict
-from agentic_rag.domain.notes import Field, Note
-from agentic_rag.ingest.base_files import parse_base
+import pytest
+
+from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.select_notes import select_notes
-from agentic_rag.notes.catalogue import Snapshot, note_of
-from agentic_rag.testing import HashingEmbedding
-
-SOURCE = "filters: rating > 4\nviews:\n  - name: Good\n"
-
-
-def note(path: str, rating: int) -> Note:
-    title = path.removesuffix(".md")
-    return Note(path, path, title, fields=(Field("rating", rating, 0, 9),), opening=(10, 20))
+from agentic_rag.notes.catalogue import Snapshot
+from agentic_rag.testing import HashingEmbedding, prepared_state
+from note_rows import snapshot_of
 
 
-class Held:
-    """A catalogue of one snapshot."""
+class Notes:
+    """A catalogue of one snapshot, or one that cannot be read."""
+
+    def __init__(self, snapshot: Snapshot, error: Exception | None = None) -> None:
+        self.error = error
+        self.asked: list[str] = []
+        self._snapshot = snapshot
 
     async def snapshot(self, dataset: str) -> Snapshot:
-        base = note_of(parse_base("Rated.base", "Rated.base", SOURCE))
-        return Snapshot.of([note("Dune.md", 5), note("Emma.md", 3), base])
+        self.asked.append(dataset)
+        if self.error is not None:
+            raise self.error
+        return self._snapshot
 
 
-async def selected(question: str, **others: Any) -> dict[str, Any]:
-    state: Any = {"query": question, "dataset": "d", "parameters": {}, **others}
-    found = await select_notes(state, catalogue=Held(), embedding=HashingEmbedding())
-    return dict(found["selection"])
+class Failing(HashingEmbedding):
+    async def embed_queries(self, texts: Any) -> Any:
+        raise ModelError("out of memory")
 
 
-async def test_everything() -> None:
-    found = await selected("What are my notes about?")
-    assert (found["status"], found["query"]["ask"], found["count"]) == ("ok", "overview", 2)
-    assert [entry["title"] for entry in found["entries"]] == ["Dune", "Emma"]
+VAULT = snapshot_of()
 
 
-async def test_everything_that_a_filter_passes() -> None:
-    passing = as_dict(Comparison("rating", "$gt", 4))
-    found = await selected("What are my notes about?", filters=passing)
-    assert (found["status"], found["overview"]["notes"]) == ("ok", 1)
-    found = await selected("What are my notes about?", filters=as_dict(Comparison("rating", "$gt", 9)))
-    assert (found["status"], found["nearest"], found["reading"]) == ("none", None, "an overview of all notes")
+async def selection(question: str, catalogue: Notes | None = None, **keys: Any) -> dict[str, Any]:
+    state: Any = prepared_state(query=question, operation="document_retrieval", **keys)
+    written = await select_notes(state, catalogue=catalogue or Notes(VAULT), embedding=HashingEmbedding())
+    assert set(written) == {"selection"}
+    assert json.loads(json.dumps(written)) == written, "the state holds plain values"
+    return dict(written["selection"])
 
 
-async def test_a_base() -> None:
-    found = await selected("what is in Rated.base?")
-    assert (found["status"], found["query"]["ask"]) == ("ok", "base")
-    assert [entry["title"] for entry in found["entries"]] == ["Dune"]
-    assert found["reading"] == "base Rated › Good: notes with rating > 4"
+async def test_a_question_about_many_notes_selects_them():
+    catalogue = Notes(VAULT)
+    found = await selection("Which games do I have?", catalogue, dataset="mine")
+    assert (found["status"], found["reason"], found["count"]) == ("ok", None, 3)
+    assert found["reading"] == "notes in games/"
+    assert [entry["title"] for entry in found["entries"]] == ["Dota 2", "Elden Ring", "New World"]
+    assert found["query"]["filters"] == {"folder": {"$eq": "games"}}
+    assert catalogue.asked == ["mine"]
+    assert found["ms"] >= 0
 
 
-async def test_a_base_without_notes() -> None:
-    found = await selected("what is in Rated.base?", filters=as_dict(Comparison("rating", "$lt", 4)))
-    assert (found["status"], found["entries"], found["nearest"]) == ("none", [], None)
+async def test_what_no_note_fits_is_none_with_the_nearest_reading():
+    found = await selection("which games are tagged #nosuch?")
+    assert (found["status"], found["count"], found["nearest"]) == ("none", 0, "notes in games/: 3")
 
 
-async def test_other_questions() -> None:
-    assert (await selected("what is the main idea of Dune"))["status"] == "empty"
-    assert (await selected("which notes have a rating above 4?"))["query"]["ask"] == "list"
+@pytest.mark.parametrize("question", ["Who wrote Dune?", "How do I make pesto?", "?", ""])
+async def test_another_question_changes_nothing(question: str):
+    found = await selection(question)
+    assert (found["status"], found["reason"], found["days"]) == ("empty", None, None)
+    assert "entries" not in found
+
+
+async def test_the_span_of_days_is_told_with_its_place():
+    question = "What did I do on 2024-03-15?"
+    found = await selection(question)
+    first, after, start, end = found["days"]
+    assert (first, after, question[start:end]) == ("2024-03-15", "2024-03-16", "on 2024-03-15")
+    assert [entry["title"] for entry in found["entries"]] == ["2024-03-15"]
+
+
+async def test_a_span_without_a_note_is_told_and_selects_nothing():
+    found = await selection("What did I do on 2020-01-01?")
+    assert (found["status"], found["days"][:2]) == ("empty", ["2020-01-01", "2020-01-02"])
+
+
+async def test_relative_days_are_counted_from_as_of():
+    found = await selection("What did I do yesterday?", as_of="2024-03-16")
+    assert [entry["title"] for entry in found["entries"]] == ["2024-03-15"]
+
+
+async def test_the_callers_filter_holds_besides():
+    found = await selection("Which games do I have?", filters={"price": {"$gt": 20}})
+    assert [entry["title"] for entry in found["entries"]] == ["Elden Ring", "New World"]
+
+
+async def test_what_is_asked_is_read_and_not_the_question_before_it():
+    state: Any = prepared_state(query="Which games do I have?", operation="document_retrieval")
+    state["request"] = {**state["request"], "question": f"Who wrote Dune? {state['query']}"}
+    written = await select_notes(state, catalogue=Notes(VAULT), embedding=HashingEmbedding())
+    assert written["selection"]["reading"] == "notes in games/"
+
+
+async def test_without_a_catalogue_or_without_notes_it_is_empty():
+    state: Any = prepared_state(query="Which games do I have?")
+    without = await select_notes(state, catalogue=None, embedding=HashingEmbedding())
+    assert without["selection"]["status"] == "empty"
+    assert (await selection("Which games do I have?", Notes(Snapshot())))["status"] == "empty"
+
+
+async def test_a_catalogue_that_fails_is_degraded():
+    found = await selection("Which games do I have?", Notes(VAULT, StoreError("the disk is gone")))
+    assert (found["status"], found["reason"]) == ("degraded", "the disk is gone")
+
+
+async def test_a_model_that_fails_is_degraded():
+    state: Any = prepared_state(query="games that cost more than 20 dollars")
+    written = await select_notes(state, catalogue=Notes(VAULT), embedding=Failing())
+    assert (written["selection"]["status"], written["selection"]["reason"]) == ("degraded", "out of memory")

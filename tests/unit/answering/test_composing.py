@@ -1,0 +1,102 @@
+"""The form of an answer: the unit that is to the point, or the list, steps or section that is asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentic_rag.answering.composing import MAX_LINES, Composed, composed, of_notes
+from agentic_rag.answering.evidence import note_of_chunks, scored, source_notes
+from agentic_rag.questions.question import Question
+from retrieved import NOTES, chunks_of, documents_of, results_of
+
+
+def answer_of(question: str, notes: dict[str, str]) -> Composed:
+    documents = documents_of(*notes, notes=notes)
+    results = results_of(documents)
+    read = Question.of(question)
+    return composed(read, scored(read, source_notes(results, [0.9] * len(results), documents)))
+
+
+def texts(question: str, **notes: str) -> list[str]:
+    return [
+        line.text for line in answer_of(question, {f"{name}.md": text for name, text in notes.items()}).lines
+    ]
+
+
+PESTO = NOTES["Pesto.md"]
+BOLD = "# Coffee\n\n- Espresso\n  - 18 g\n  - 30 s\n- Filter\n  - 60 g\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "note", "expected"),
+    [
+        # steps in order, whole
+        ("How do I make pesto?", PESTO, ["1. Wash the basil", "2. Grind it", "3. Add oil"]),
+        ("pesto怎么做？", PESTO, ["1. Wash the basil", "2. Grind it", "3. Add oil"]),
+        (
+            "How do I clean the mill?",
+            "# Mill\n\n## How to clean the mill\n\n### 1. Open it\n\nUse a key.\n\n### 2. Brush it\n\nSlowly.\n",
+            ["1. Open it", "2. Brush it"],
+        ),
+        # a list, whole
+        ("Which ingredients are in pesto?", PESTO, ["- basil", "- oil"]),
+        ("What is on the shopping list?", NOTES["Shopping.md"], ["- milk", "- eggs", "- yeast"]),
+        # below an item
+        ("What of espresso?", BOLD, ["- Espresso: 18 g", "- Espresso: 30 s"]),
+        # under a heading
+        ("How do I restart the mail server?", NOTES["Snippet.md"], ["systemctl restart postfix"]),
+        ("boat name", "# Name of the boat\n\nSeeschwalbe\n", ["Seeschwalbe"]),
+        # headings below the one that is asked for
+        ("Which sections has the guide?", "# Guide\n\n## Start\n\nA b c d.\n\n## End\n\nE f g h.\n", ["- Start", "- End"]),
+        # a definition
+        ("What is oolong?", "Oolong grows fast. Oolong is a tea.\n", ["Oolong is a tea."]),
+        ("什么是萎凋？", "萎凋需要时间。萎凋是失水的过程。\n", ["萎凋是失水的过程。"]),
+        # a sentence is kept though the next one points back to it
+        ("What is Lu Yu?", "Lu Yu is a writer. He lived long.\n", ["Lu Yu is a writer."]),
+    ],
+)  # fmt: skip
+def test_the_form_that_is_asked_for(question: str, note: str, expected: list[str]):
+    assert texts(question, Note=note) == expected
+
+
+def test_both_sides_of_a_comparison():
+    both = texts("compare the rating of Dune and Emma", Dune=NOTES["Dune.md"], Emma=NOTES["Emma.md"])
+    assert sorted(both) == ["Dune: rating: 5", "Emma: rating: 4"]
+
+
+def test_a_block_is_cited_as_a_whole_and_other_lines_by_themselves():
+    lines = answer_of("What is on the shopping list?", {"Shopping.md": NOTES["Shopping.md"]}).lines
+    assert {(line.start, line.end) for line in lines} == {(lines[0].start, lines[0].end)}
+    plain = lines[0].to_dict()
+    assert (plain["quote"], plain["heading_path"]) == ("milk\n- eggs\n- yeast", ["Shopping list"])
+    assert {"chunk_id", "document_id", "path", "title", "start", "end", "score", "url", "page"} <= set(plain)
+
+
+def test_a_long_list_ends():
+    items = "".join(f"- item {n}\n" for n in range(MAX_LINES + 9))
+    assert len(texts("What is on the shopping list?", Shopping=f"# Shopping list\n\n{items}")) == MAX_LINES
+
+
+def test_an_answer_stops_where_the_question_is_answered():
+    note = "# Ferry\n\nThe ferry leaves at nine.\n\nThe crew is small. The sea is grey. Bread is sold.\n"
+    assert texts("When does the ferry leave?", Ferry=note) == ["The ferry leaves at nine."]
+
+
+def test_without_candidates_there_is_no_answer():
+    assert composed(Question.of("What is Dune?"), []) == Composed()
+
+
+def test_notes_by_their_date_with_what_each_says():
+    notes = {
+        "2024-03-15.md": "Cleaned the chimney.\n",
+        "2024-03-14.md": "---\nmood: 3\n---\nWalked.\n",
+        "empty.md": "#tag\n",
+    }
+    read = [note_of_chunks(chunks_of(path, text)) for path, text in notes.items()]
+    assert [line.text for line in of_notes(read).lines] == [
+        "2024-03-14: Walked.",
+        "2024-03-15: Cleaned the chimney.",
+    ]
+    assert of_notes([]) == Composed()
+    properties = note_of_chunks(chunks_of("2024-03-16.md", "---\nmood: 3\n---\n"))
+    assert [line.text for line in of_notes([properties]).lines] == ["mood: 3"]
