@@ -68,6 +68,9 @@ class KeptEmbedding:
     async def question_tokens(self, text: str) -> QuestionTokens:
         return await self._model.question_tokens(text)
 
+    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        return self._model.token_spans(texts)
+
     async def _kept(
         self, kind: str, texts: Sequence[str], embed: Callable[[Sequence[str]], Awaitable[PassageVectors]]
     ) -> PassageVectors:

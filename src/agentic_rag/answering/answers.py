@@ -87,9 +87,10 @@ def _supported(question: Question, answer: Composed) -> Evidence:
         t.is_name and one.own.get(t.token, 0.0) == 1.0 for one in answer.basis for t in question.terms
     )
     is_about = any(_is_context(term, answer.basis) for term in question.terms)
-    is_strict = is_about and not is_named and question.form != "yesno"
+    is_prose = any(one.note.is_prose for one in answer.basis)
+    is_strict = is_about and not is_named and not is_prose and question.form != "yesno"
     allowed = (UNSUPPORTED if is_strict else TOLERATED) * sum(weights.values())
-    is_nameless = question.form != "yesno" and any(term.is_name for term in missing)
+    is_nameless = not is_prose and question.form != "yesno" and any(term.is_name for term in missing)
     if missing and (empty or is_nameless or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         return Evidence(reason=f"the notes that are nearest do not speak of: {words}", support=levels)

@@ -17,6 +17,8 @@ NEAR_TIE = 0.08
 NEAR, FIRST_NOTES = 0.3, 2
 """The same where the best unit leaves something open, and the notes, by their place in the ranking, they are of."""
 MAX_UNITS = 3
+PROSE = 6
+"""Sentences that are quoted of documents without markup: one rarely says all, and several documents may differ."""
 MAX_LINES = 30
 """Entries of a list, or steps, that are shown."""
 SECTION = 3
@@ -421,6 +423,11 @@ def _headed(question: Question, candidates: Sequence[Candidate]) -> Composed | N
 def _pointed(question: Question, candidates: Sequence[Candidate]) -> Composed:
     """The best unit, and those that say as much."""
     best = candidates[0]
+    if best.note.is_prose:
+        near = [one for one in candidates if one.note.is_prose and one.unit.kind == "sentence"][:PROSE] or [
+            best
+        ]
+        return Composed(tuple(_line(one.unit, one.note) for one in near), tuple(near))
     if _says_all(question, best):
         near = [one for one in candidates if one.score >= best.score - NEAR_TIE and _as_much(best, one)]
     else:  # what the best one leaves open, the next ones may say

@@ -103,6 +103,12 @@ class SourceNote:
         return "".join(parts)
 
     @property
+    def is_prose(self) -> bool:
+        """Whether it is a document without markup, whose sentences say together what the units of a note say alone."""
+        suffix = PurePosixPath(self.path).suffix.casefold()
+        return bool(self.chunks) and suffix not in (*_MARKDOWN, ".canvas")
+
+    @property
     def offset(self) -> int:
         """Of the retrieved result in its document, where no chunks are stored."""
         return int(self.base.get("metadata", {}).get("start") or 0)
