@@ -78,6 +78,9 @@ def composed(question: Question, candidates: Sequence[Candidate]) -> Composed:
     """
     if not candidates:
         return Composed()
+    if candidates[0].note.is_prose:
+        near = [one for one in candidates if one.note.is_prose][:PROSE]
+        return Composed(tuple(_line(one.unit, one.note) for one in near), tuple(near))
     candidates = _without_labels(candidates)
     for form in (_steps, _both, _definition, _below, _listed, _subheadings, _headed):
         answer = form(question, candidates)
@@ -423,11 +426,6 @@ def _headed(question: Question, candidates: Sequence[Candidate]) -> Composed | N
 def _pointed(question: Question, candidates: Sequence[Candidate]) -> Composed:
     """The best unit, and those that say as much."""
     best = candidates[0]
-    if best.note.is_prose:
-        near = [one for one in candidates if one.note.is_prose and one.unit.kind == "sentence"][:PROSE] or [
-            best
-        ]
-        return Composed(tuple(_line(one.unit, one.note) for one in near), tuple(near))
     if _says_all(question, best):
         near = [one for one in candidates if one.score >= best.score - NEAR_TIE and _as_much(best, one)]
     else:  # what the best one leaves open, the next ones may say
