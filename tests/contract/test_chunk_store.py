@@ -204,6 +204,25 @@ async def test_a_chunk_comes_back_as_it_was(store: ChunkStore):
     assert vectors[whole.id].tolist() == EAST.tolist()
 
 
+async def test_documents_come_back_whole_and_in_order(store: ChunkStore):
+    numbers = [3, 0, 11, 2, 1]
+    parts = [chunk("a", str(n), text=f"part {n}", ordinal=n) for n in numbers]
+    others = [chunk("b"), chunk("笔记/茶"), chunk("' OR 1=1 --")]
+    await store.replace_documents("notes", embedded(*parts, *others))
+    read = await store.document_chunks("notes", ["a", "笔记/茶", "no such", "a"])
+    assert {name: [one.ordinal for one in its] for name, its in read.items()} == {
+        "a": sorted(numbers),
+        "笔记/茶": [0],
+    }
+    assert read["a"][1].text == "part 1"
+    assert (await store.document_chunks("notes", ["' OR 1=1 --"])).keys() == {"' OR 1=1 --"}
+    assert await store.document_chunks("notes", []) == {}
+    assert await store.document_chunks("none", ["a"]) == {}
+    assert await store.document_chunks("notes", ["\ud800", "a#0", "%"]) == {}
+    await store.remove_documents("notes", ["a"])
+    assert (await store.document_chunks("notes", ["a", "b"])).keys() == {"b"}
+
+
 async def test_tokens_come_back_where_a_store_keeps_them(store: ChunkStore):
     one, two = chunk("a"), chunk("a", "1")
     vectors = np.tile(EAST, (2, 1))

@@ -9,11 +9,11 @@ import sys
 import numpy as np
 import pytest
 
-from agentic_rag.domain.ports import Embedding
-from agentic_rag.domain.token_vectors import similarities
+from agentic_rag.domain.ports import Embedding, TokenEmbedding
+from agentic_rag.domain.token_vectors import cosines, similarities
 from agentic_rag.models import bundled
 from agentic_rag.models.bundled import BundledEmbedding, count_tokens, count_tokens_batch
-from agentic_rag.testing import HashingEmbedding
+from agentic_rag.testing import HashingEmbedding, TokenHashingEmbedding
 
 ODD = ["", " ", "\n\t", "\0", "a\0b", "🍵", "👩‍👩‍👧", "\ud800", "é", "…"]
 LONG = " ".join(f"word{number}" for number in range(700))
@@ -225,3 +225,38 @@ async def test_a_question_asked_again_is_not_read_again(monkeypatch: pytest.Monk
     assert await embedding.question_tokens("tea") is first
     await embedding.question_tokens("coffee")
     assert await embedding.question_tokens("tea") is not first
+
+
+@pytest.fixture(params=["bundled", "hashing"])
+def by_tokens(request: pytest.FixtureRequest) -> TokenEmbedding:
+    return BundledEmbedding() if request.param == "bundled" else TokenHashingEmbedding()
+
+
+@pytest.mark.parametrize(
+    "text", ["Where does oolong tea come from?", "乌龙茶来自福建。", "  a  b\n\nc ", "é ﬁ 🍵 x", *ODD]
+)
+async def test_each_packed_token_has_a_place(by_tokens: TokenEmbedding, text: str):
+    question = await by_tokens.question_tokens("oolong")
+    (packed,) = (await by_tokens.embed_passage_tokens([text])).tokens
+    (spans,) = by_tokens.token_spans([text])
+    assert len(spans) == cosines(question, packed).shape[1]
+    assert all(0 <= start <= end <= len(text) for start, end in spans)
+    ends = [end for _, end in spans if end]
+    assert ends == sorted(ends)
+
+
+async def test_a_token_stands_where_its_word_stands(by_tokens: TokenEmbedding):
+    text = "Milk is white. Oolong grows in Fujian."
+    question = await by_tokens.question_tokens("Oolong")
+    assert question.spans
+    (packed,) = (await by_tokens.embed_passage_tokens([text])).tokens
+    spans = by_tokens.token_spans([text])[0]
+    asked = [n for n, (start, end) in enumerate(question.spans) if end > start]
+    nearest = {int(place) for place in cosines(question, packed)[asked].argmax(axis=1)}
+    assert all("Oolong" in text[max(0, spans[n][0] - 6) : spans[n][1] + 6] for n in nearest)
+
+
+def test_the_places_of_many_texts_are_those_of_each(by_tokens: TokenEmbedding):
+    texts = ["tea", "", "乌龙茶", "A longer text about oolong."]
+    assert by_tokens.token_spans(texts) == [by_tokens.token_spans([text])[0] for text in texts]
+    assert by_tokens.token_spans([]) == []

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from agentic_rag.domain.notes import Field, Note, Row
 from agentic_rag.domain.ports import DocumentRecord, Ledger
 from agentic_rag.errors import InputError
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
@@ -74,6 +75,23 @@ async def test_a_record_comes_back_as_it_was(ledger: Ledger):
     }
     await ledger.put("notes", list(records.values()))
     assert await ledger.records("notes") == records
+
+
+async def test_the_row_of_a_note_comes_back_byte_for_byte(ledger: Ledger):
+    note = Note(
+        "tea.md",
+        "tea.md",
+        "茶",
+        fields=(Field("rating", 5, 0, 9),),
+        rows=(Row("task", "call", 10, 14, state=" "),),
+    )
+    rows = {"tea.md": note.packed(), "none.md": b"", "odd.md": bytes(range(256))}
+    await ledger.put("notes", [record(name, note=row) for name, row in rows.items()])
+    known = await ledger.records("notes")
+    assert {name: known[name].note for name in rows} == rows
+    assert Note.unpacked(known["tea.md"].note) == note
+    await ledger.put("notes", [record("tea.md")])
+    assert (await ledger.records("notes"))["tea.md"].note == b""
 
 
 async def test_nothing_is_known_before_something_is_put(ledger: Ledger):

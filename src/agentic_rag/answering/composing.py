@@ -100,7 +100,9 @@ def _without_labels(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
 
 def _is_under_label(unit: Unit) -> bool:
     """Whether what leads a unit only stands over it; the sentence before one that begins with "It" says something."""
-    return unit.lead is not None and (unit.kind != "sentence" or unit.lead.endswith((":", "：", "?", "？")))
+    if unit.lead is None or unit.kind != "sentence":
+        return unit.lead is not None
+    return unit.lead[-1].isalnum() or unit.lead.endswith((":", "：", "?", "？"))
 
 
 def _line(unit: Unit, note: SourceNote, text: str | None = None) -> Line:

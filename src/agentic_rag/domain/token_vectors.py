@@ -45,7 +45,7 @@ class QuestionTokens:
 def packed(vectors: Floats) -> bytes:
     """Unit vectors of tokens, shape (tokens, dimension), as they are stored: ``dimension / 2`` bytes a token, in order."""
     steps = np.rint(vectors * (np.sqrt(vectors.shape[1]) / STEP)).clip(-MOST, MOST).astype(np.int8) + ZERO
-    pairs = steps.astype(np.uint8).reshape(len(vectors), -1, 2)
+    pairs = steps.astype(np.uint8).reshape(len(vectors), vectors.shape[1] // 2, 2)
     written: bytes = (pairs[:, :, 0] << 4 | pairs[:, :, 1]).tobytes()
     return written
 
@@ -97,6 +97,8 @@ def cosines(question: QuestionTokens, passage: bytes) -> Floats:
     width = question.vectors.shape[1] // 2
     if len(passage) % width:
         raise ValueError(f"packed tokens of {2 * width} dimensions come in {width} bytes each")
+    if not passage:
+        return np.empty((len(question.vectors), 0), dtype=np.float32)
     pairs = np.frombuffer(passage, dtype=np.uint8).reshape(-1, width)
     tokens = _PAIRS.take(pairs, axis=0).reshape(len(pairs), -1)
     lengths = np.sqrt(np.einsum("ij,ij->i", tokens, tokens))
