@@ -219,7 +219,12 @@ ANY_KEY = st.sampled_from([*KEYS, *PLACES])
 
 
 def _values(key: str) -> st.SearchStrategy[Any]:
-    return st.sampled_from([*PLACES.get(key, []), *SCALARS, None])
+    return st.sampled_from([*PLACES.get(key, []), *_named(key, SCALARS), None])
+
+
+def _named(key: str, values: list[Any]) -> list[Any]:
+    """The values, for a folder without the empty one: a base calls the vault's own folder "/" alone."""
+    return [value for value in values if value not in ("", "/")] if key.endswith("folder") else values
 
 
 COMPARISONS: st.SearchStrategy[Expression] = st.one_of(
@@ -231,7 +236,7 @@ COMPARISONS: st.SearchStrategy[Expression] = st.one_of(
     ),
     ANY_KEY.flatmap(
         lambda key: st.builds(
-            Comparison, st.just(key), st.just("$contains"), st.sampled_from([*PLACES.get(key, []), *TEXTS, "E", "/"])
+            Comparison, st.just(key), st.just("$contains"), st.sampled_from(_named(key, [*PLACES.get(key, []), *TEXTS, "E", "/"]))
         )
     ),
     st.builds(

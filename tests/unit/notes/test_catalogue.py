@@ -9,6 +9,7 @@ import pytest
 
 from agentic_rag.domain import Block, Document
 from agentic_rag.domain.notes import Note
+from agentic_rag.ingest.base_files import parse_base
 from agentic_rag.notes.catalogue import MAX_ROWS, MAX_TEXT, Schema, Snapshot, note_of, value_type
 from agentic_rag.notes.markdown import parse_markdown
 from note_rows import notes_of, snapshot_of
@@ -38,6 +39,7 @@ def test_the_row_has_what_can_be_compared():
         ("item", "oats", None, {"expires": "2023-05-05"}),
         ("row", "Attic", None, {"Room": "Attic", "Size": 20}),
         ("row", "Hall", None, {"Room": "Hall", "Size": 3.5}),
+        ("item", "plain", None, {}),
     ]
     assert note.opening is not None
     assert TEXT[slice(*note.opening)].startswith("Opening line")
@@ -105,7 +107,7 @@ def test_the_schema_counts_what_the_notes_state():
     assert {one["name"]: (one["notes"], one["types"], one["values"]) for one in plain["properties"]} == {
         "rating": (3, ["number", "text"], {"5": 2, "5/5": 1}),
         "tags": (2, ["text"], {"x": 1, "x/y": 1}),
-        "seen": (1, ["boolean"], {"True": 1}),
+        "seen": (1, ["boolean"], {"true": 1}),
     }
     assert (plain["tags"], plain["folders"], plain["tasks"]) == (
         {"x": 2, "x/y": 1}, {"a": 2, "b": 1, "b/c": 1}, {" ": 1, "x": 1}
@@ -131,6 +133,29 @@ def test_notes_are_named_by_title_alias_and_file():
 
 def test_nothing_has_an_empty_schema():
     assert Schema.of([]).to_dict() == {
-        "notes": 0, "properties": [], "tags": {}, "folders": {}, "tasks": {}, "entries": []
+        "notes": 0, "properties": [], "tags": {}, "folders": {}, "tasks": {}, "entries": [], "more": {}
     }  # fmt: skip
     assert Snapshot().notes == ()
+
+
+def base(path: str, source: str = "views:\n  - name: All\n") -> Note:
+    return note_of(parse_base(path, path, source))
+
+
+def test_a_row_with_the_source_of_a_base() -> None:
+    row = base("lists/Books.base")
+    assert (row.title, row.base, row.fields) == ("Books", "views:\n  - name: All\n", ())
+    assert Note.unpacked(row.packed()) == row
+
+
+def test_bases_are_apart_from_the_notes() -> None:
+    snapshot = Snapshot.of([Note("a.md", "a.md", "A"), base("z/Books.base"), base("a/BOOKS.base", "")])
+    assert [note.path for note in snapshot.notes] == ["a.md"]
+    assert snapshot.schema.notes == 1
+    assert {name: one.path for name, one in snapshot.bases.items()} == {"books": "a/BOOKS.base"}
+    assert list(snapshot.titled()) == ["a"]
+
+
+def test_a_stored_base_that_cannot_be_read_is_none() -> None:
+    broken = Note("B.base", "B.base", "B", base="views: 5")
+    assert Snapshot.of([broken]).bases == {}

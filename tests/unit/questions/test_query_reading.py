@@ -26,7 +26,7 @@ async def read(question: str, vault: Snapshot = VAULT) -> Query | None:
 async def selected(question: str, vault: Snapshot = VAULT) -> Selection:
     query = await read(question, vault)
     assert query is not None
-    return choose(query, vault.notes)
+    return choose(query, vault.notes, vault.facts)
 
 
 def gap(*values: Any, reason: str) -> Any:
@@ -221,7 +221,7 @@ async def test_a_question_about_one_thing_is_no_query(question: str):
 @pytest.mark.parametrize("question", ["Which games do I have?", "open tasks", "What did I do on 2024-03-15?"])
 async def test_an_empty_vault_has_nothing_to_select(question: str):
     query = await read(question, snapshot_of({}))
-    assert query is None or choose(query, ()).count == 0
+    assert query is None or choose(query, (), {}).count == 0
 
 
 @pytest.mark.parametrize(
