@@ -100,7 +100,7 @@ def test_the_sentence_under_the_heading_that_is_named_is_first(
     ("question", "line"),
     [
         ("How much milk for waffles?", "Waffles: 300 ml of milk"),
-        failing("How many eggs for pancakes?", "Pancakes: two eggs", reason="the eggs of Crêpes are quoted beside it"),
+        ("How many eggs for pancakes?", "Pancakes: two eggs"),
         ("What is the port of Nimbus?", "Nimbus: port: 9090"),
         ("How large is the cellar?", "Cellar: size: 35 m2"),
         ("Is the attic heated?", "Attic: heated: no"),
