@@ -23,6 +23,7 @@ def test_places_of_a_note():
         "file.name": "Tea time",
         "file.folder": "a/b",
         "file.ext": "md",
+        "items": [],
     }
 
 

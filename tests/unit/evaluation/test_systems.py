@@ -194,7 +194,7 @@ async def test_chat_calls_are_counted_where_they_are_made() -> None:
         answer={"method": "chat"},
         quality={"weak_below": 1.0},
     )
-    found = await bench.run("full", text="green black tea")
+    found = await bench.run("full", text="green black tea roses")
     assert found.model_calls == len(chat.heard) == 4
     assert found.degraded == ()
 
