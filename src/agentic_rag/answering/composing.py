@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from agentic_rag.answering.evidence import Candidate, SourceNote, fits
-from agentic_rag.notes.units import Unit
+from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote, fits
+from agentic_rag.notes.units import LISTED, Unit
 from agentic_rag.questions.question import Question
 from agentic_rag.text import tokens
 
@@ -23,8 +23,6 @@ MAX_LINES = 30
 """Entries of a list, or steps, that are shown."""
 SECTION = 3
 """Sentences of a section that are shown where its heading is asked for."""
-CLEAR = 0.5
-"""Level from which a unit counts as speaking of a term."""
 SLIGHT = 0.05
 """Difference of levels that tells nothing."""
 SHORT = 3
@@ -163,7 +161,7 @@ def _blocks(note: SourceNote, candidates: Sequence[Candidate]) -> list[tuple[flo
     matches = {(one.unit.start, one.unit.end): one for one in candidates}
     groups: dict[int, list[Unit]] = {}
     for unit in note.reading.units:
-        if unit.kind in ("step", "item", "task"):
+        if unit.kind in LISTED:
             groups.setdefault(unit.block, []).append(unit)
     ranked = []
     for block, units in groups.items():
@@ -198,8 +196,7 @@ def _of_instructions(note: SourceNote, units: Sequence[Unit]) -> list[Unit]:
     for depth in range(1, len(headings)):
         if _INSTRUCTIONS.search(headings[depth - 1]) and depth > 1:
             path = headings[:depth]
-            kinds = ("step", "item", "task")
-            return [u for u in note.reading.units if u.headings[:depth] == path and u.kind in kinds]
+            return [u for u in note.reading.units if u.headings[:depth] == path and u.kind in LISTED]
     return list(units)
 
 
@@ -341,7 +338,7 @@ def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed
 def _below(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
     """The items below the best unit, where it is an item that names them."""
     best = candidates[0]
-    if best.unit.kind not in ("item", "step", "task") or question.form == "howto":
+    if best.unit.kind not in LISTED or question.form == "howto":
         return None
     path = (*best.unit.parents, best.unit.text)
     units = [
@@ -356,7 +353,7 @@ def _below(question: Question, candidates: Sequence[Candidate]) -> Composed | No
 def _listed(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
     """The whole list of the best unit, where things are asked for and its heading or lead answers the question."""
     best = candidates[0]
-    if question.form != "list" or best.unit.kind not in ("item", "task", "step"):
+    if question.form != "list" or best.unit.kind not in LISTED:
         return None
     units = [unit for unit in best.note.reading.units if unit.block == best.unit.block]
     if len(units) < 2:
@@ -416,7 +413,7 @@ def _headed(question: Question, candidates: Sequence[Candidate]) -> Composed | N
     first = units[0]
     if first.kind == "property":
         return Composed(tuple(_line(unit, best.note) for unit in units[:MAX_LINES]), (best,))
-    if first.kind in ("item", "task", "step"):
+    if first.kind in LISTED:
         block = [unit for unit in units if unit.block == first.block]
         return Composed(_block(block, best.note, [_entry(unit) for unit in block]), (best,))
     if first.kind in ("code", "row"):
@@ -482,7 +479,7 @@ def _spread(chosen: Sequence[Candidate]) -> list[Candidate]:
         members = record if is_record else [one.unit]
         for unit in members:
             if all(unit is not other.unit for other in units):
-                units.append(Candidate(unit, one.note, one.score, one.own, one.near, one.above))
+                units.append(replace(one, unit=unit))
     return units
 
 

@@ -13,7 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -24,15 +24,16 @@ from rapidfuzz import fuzz
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
+from agentic_rag.domain.token_vectors import Floats
 from agentic_rag.notes.markdown import plain
-from agentic_rag.notes.units import Reading, Unit, read_plain, read_units
+from agentic_rag.notes.units import LISTED, Reading, Unit, read_plain, read_units
 from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import folded, simplified, starts_cjk, tokens
 
-OWN, NEAR, ABOVE, TITLE = 1.0, 0.9, 0.75, 0.7
-"""Level of a term in the unit's own words, in the items above it and its innermost heading, in other headings, and
-in the note's title, folders and tags."""
+OWN, NEAR, ABOVE = 1.0, 0.9, 0.75
+"""Level of a term in the unit's own words, in the items above it and its innermost heading, and in other headings and
+the note's title, folders and tags."""
 SIMILAR = 0.85
 """Factor on the level of a word that is only similar to the term: another ending, a slip of the pen."""
 LIKE, UNLIKE, ALIKE = 0.9, 0.42, 0.68
@@ -41,7 +42,7 @@ to UNLIKE, LIKE from ALIKE on. Measured: wrote/author .58, 页/pages .74; colour
 UNLIKE_NAME, ALIKE_NAME = 0.6, 0.85
 """The same of a proper name: Tokyo is near to Japan, and is another thing."""
 CLEAR = 0.5
-"""Level from which a unit counts as speaking of a term, where the rarity of terms is reckoned."""
+"""Level from which a unit counts as speaking of a term."""
 GENERIC = 0.3
 """Factor on the weight of words that are too general to be missed."""
 KEY = 0.15
@@ -187,9 +188,7 @@ def _names(title: str, path: str, reading: Reading) -> tuple[str, ...]:
 
 
 def _places(reading: Reading) -> dict[str, tuple[int, int]]:
-    return {
-        unit.text: (unit.start, unit.end) for unit in reading.units if unit.kind in ("item", "step", "task")
-    }
+    return {unit.text: (unit.start, unit.end) for unit in reading.units if unit.kind in LISTED}
 
 
 def note_of_chunks(chunks: Sequence[Chunk]) -> SourceNote:
@@ -233,7 +232,7 @@ def _reading(path: str, chunks: Sequence[Chunk], passages: Mapping[str, float]) 
         read = _read(
             chunk.text, chunk.start, _headings_above(chunk) if markdown else chunk.heading_path, markdown
         )
-        units += [Unit(**{**_plain(unit), "block": unit.block + 1_000 * n}) for unit in read.units]
+        units += [replace(unit, block=unit.block + 1_000 * n) for unit in read.units]
     return Reading(tuple(units))
 
 
@@ -245,10 +244,6 @@ def _headings_above(chunk: Chunk) -> tuple[str, ...]:
     path, opening = chunk.heading_path, _HEADING.match(chunk.text)
     title = None if opening is None else plain(opening["title"])
     return path[: path.index(title)] if title in path else path
-
-
-def _plain(unit: Unit) -> dict[str, Any]:
-    return {name: getattr(unit, name) for name in Unit.__slots__}
 
 
 def _of_results(group: Sequence[tuple[int, Mapping[str, Any], float]]) -> Reading:
@@ -287,6 +282,7 @@ def scored(
     terms = [term.token for term in question.terms]
     variants = _variants(terms, {word for three in words for level in three for word in level})
     pieces = [term for term in terms if starts_cjk(term)]
+    alike = None if likeness is None else _Likeness(question, likeness)
     levels = []
     for (unit, note), three, written in zip(units, words, texts, strict=True):
         matched = [_matched(variants, level) for level in three]
@@ -294,8 +290,8 @@ def scored(
             level.update({piece: 1.0 for piece in pieces if any(piece in _plain_han(part) for part in parts)})
         if question.days is not None:
             _add_days(matched, question.days, unit, note)
-        if likeness is not None:
-            _add_likeness(matched, question, unit, note, likeness)
+        if alike is not None:
+            alike.add(matched, unit, note)
         levels.append(matched)
     frequency = Counter(
         term for three in levels for term in {t for level in three for t, v in level.items() if v >= CLEAR}
@@ -375,35 +371,56 @@ def _all_texts(reading: Reading) -> Iterator[str]:
         yield from unit.headings[-1:]
 
 
-def _add_likeness(
-    matched: Sequence[dict[str, float]],
-    question: Question,
-    unit: Unit,
-    note: SourceNote,
-    likeness: TermLikeness,
-) -> None:
-    """Raise the levels of terms that the unit, or what stands above it, expresses in other words."""
-    own, near, above = matched
-    if all(own.get(term.token, 0.0) >= LIKE for term in question.terms):
-        return
-    chunk = note.chunk_at(unit.start)
-    if chunk is None:
-        return
-    inside = likeness.inside(chunk.id, unit.start, unit.end)
-    title = likeness.above(chunk.id)
-    around = [_inside(likeness, note, span) for span in _spans_above(unit, note)]
-    for term in question.terms:
-        if term.is_generic:
-            continue  # a word that fits anything is like anything
-        if term.token == DAYS or max(level.get(term.token, 0.0) for level in matched) >= SIMILAR:
-            continue  # tokens take on their note's subject: what is named above needs no other words below
-        place = (term.start, term.end)
-        for level, vectors in ((own, (inside,)), (near, around), (above, (title,))):
-            cosine = max((likeness.of_term(one, *place) for one in vectors), default=-1.0)
+class _Likeness:
+    """Levels of a question's terms in other words. Units share what stands above them, so that is compared once."""
+
+    def __init__(self, question: Question, likeness: TermLikeness) -> None:
+        # A word that fits anything is like anything.
+        self._terms = [term for term in question.terms if not term.is_generic and term.token != DAYS]
+        self._every = [term.token for term in question.terms]
+        self._likeness = likeness
+        self._above: dict[tuple[str, int, int] | str, dict[str, float]] = {}
+
+    def add(self, matched: Sequence[dict[str, float]], unit: Unit, note: SourceNote) -> None:
+        """Raise the levels of terms that the unit, or what stands above it, expresses in other words."""
+        own = matched[0]
+        if all(own.get(term, 0.0) >= LIKE for term in self._every):
+            return
+        chunk = note.chunk_at(unit.start)
+        if chunk is None:
+            return
+        inside = self._levels(self._likeness.inside(chunk.id, unit.start, unit.end))
+        if chunk.id not in self._above:
+            self._above[chunk.id] = self._levels(self._likeness.above(chunk.id))
+        alike = (
+            (inside,),
+            [self._of_span(note, span) for span in _spans_above(unit, note)],
+            (self._above[chunk.id],),
+        )
+        for term in (one.token for one in self._terms):
+            if max(level.get(term, 0.0) for level in matched) >= SIMILAR:
+                continue  # tokens take on their note's subject: what is named above needs no other words below
+            for level, alternatives in zip(matched, alike, strict=True):
+                value = max((one.get(term, 0.0) for one in alternatives), default=0.0)
+                if value > level.get(term, 0.0):
+                    level[term] = value
+
+    def _of_span(self, note: SourceNote, span: tuple[int, int]) -> dict[str, float]:
+        chunk = note.chunk_at(span[0])
+        if chunk is None:
+            return {}
+        key = (chunk.id, *span)
+        if key not in self._above:
+            self._above[key] = self._levels(self._likeness.inside(*key))
+        return self._above[key]
+
+    def _levels(self, near: Floats | None) -> dict[str, float]:
+        levels = {}
+        for term in self._terms if near is not None else ():
             low, high = (UNLIKE_NAME, ALIKE_NAME) if term.is_name else (UNLIKE, ALIKE)
-            value = LIKE * min(1.0, max(0.0, (cosine - low) / (high - low)))
-            if value > level.get(term.token, 0.0):
-                level[term.token] = value
+            cosine = self._likeness.of_term(near, term.start, term.end)
+            levels[term.token] = LIKE * min(1.0, max(0.0, (cosine - low) / (high - low)))
+        return levels
 
 
 def _spans_above(unit: Unit, note: SourceNote) -> list[tuple[int, int]]:
@@ -411,11 +428,6 @@ def _spans_above(unit: Unit, note: SourceNote) -> list[tuple[int, int]]:
     heading = note.reading.headings.get(unit.headings)
     items = [note.places.get(parent) for parent in unit.parents]
     return [span for span in (heading, *items) if span is not None]
-
-
-def _inside(likeness: TermLikeness, note: SourceNote, span: tuple[int, int]) -> Any:
-    chunk = note.chunk_at(span[0])
-    return None if chunk is None else likeness.inside(chunk.id, *span)
 
 
 def _texts(unit: Unit, note: SourceNote) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

@@ -57,17 +57,19 @@ async def select_notes(
         now = request.as_of or datetime.now(UTC)
         if asks_for_everything(request.asked):
             return {"selection": _of_everything(snapshot, request, started)}
-        named = named_time(request.asked, now.date(), snapshot.days)
 
-        async def read(question: str) -> Query | None:
+        vocabulary = Vocabulary.of(snapshot)
+
+        async def read_rest(question: str) -> Query | None:
             times = named_time(question, now.date(), snapshot.days)
-            return await read_query(question, Vocabulary.of(snapshot), nearest, times)
+            return await read_query(question, vocabulary, nearest, times)
 
         local = now.astimezone().replace(tzinfo=None)
-        shown = await shown_by_base(request.asked, snapshot, request.filters, local, read)
+        shown = await shown_by_base(request.asked, snapshot, request.filters, local, read_rest)
         if shown is not None:
             return {"selection": _chosen(shown.selection, started) | {"reading": shown.reading}}
-        query = await read(request.asked)
+        named = named_time(request.asked, now.date(), snapshot.days)
+        query = await read_query(request.asked, vocabulary, nearest, named)
     except (StoreError, ModelError) as error:
         logger.warning("the question cannot be read as a query to the notes: %s", error)
         return {"selection": _outcome("degraded", started, reason=str(error))}

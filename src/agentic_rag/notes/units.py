@@ -24,6 +24,8 @@ from agentic_rag.notes.readable import comments, readable
 from agentic_rag.text.sentences import split_sentences
 
 UnitKind = Literal["sentence", "item", "step", "task", "row", "property", "code"]
+LISTED: frozenset[UnitKind] = frozenset({"item", "step", "task"})
+"""Kinds that stand in a list."""
 MAX_ITEM = 400
 """Code points up to which an item of a list is one unit; a longer one is divided into sentences."""
 MAX_TITLE = 60

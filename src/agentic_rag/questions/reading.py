@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
+from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, matches
 from agentic_rag.domain.notes import ITEMS, Note, Row
 from agentic_rag.questions import comparisons as compared
 from agentic_rag.questions.query import Ask, Query, Target
@@ -220,9 +220,9 @@ class _Reader:
         for row in rows:
             for one in row.fields:
                 values.setdefault(one.key, []).append(one.value)
+        numeric = {key: its for key, its in values.items() if sum(map(_is_number, its)) * 2 >= len(its)}
         conditions: list[Expression] = []
         for number in compared.comparisons(self._text):
-            numeric = {key: its for key, its in values.items() if sum(map(_is_number, its)) * 2 >= len(its)}
             named = [
                 key
                 for key in numeric
@@ -818,6 +818,4 @@ def _within(key: str, time: Time) -> Expression:
         bounds.append(Comparison(key, "$gte", time.start))
     if time.end is not None:
         bounds.append(Comparison(key, "$lt", time.end))
-    from agentic_rag.domain.filters import And
-
     return bounds[0] if len(bounds) == 1 else And(tuple(bounds))
