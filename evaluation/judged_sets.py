@@ -13,7 +13,7 @@ import numpy as np
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.domain import Chunk, search_text
 from agentic_rag.domain.ports import ChunkStore, EmbeddedDocument, FloatArray, PassageVectors, Restriction
-from agentic_rag.domain.token_vectors import QuestionTokens
+from agentic_rag.domain.token_vectors import Places, QuestionTokens
 from agentic_rag.evaluation.datasets import EvalQuery, load_dataset
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.preparing import MAX_CHUNK_TOKENS
@@ -68,8 +68,8 @@ class KeptEmbedding:
     async def question_tokens(self, text: str) -> QuestionTokens:
         return await self._model.question_tokens(text)
 
-    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        return self._model.token_spans(texts)
+    def token_places(self, texts: Sequence[str]) -> list[Places]:
+        return self._model.token_places(texts)
 
     async def _kept(
         self, kind: str, texts: Sequence[str], embed: Callable[[Sequence[str]], Awaitable[PassageVectors]]

@@ -13,7 +13,7 @@ import numpy as np
 from agentic_rag.domain import Chunk, Findings, Hit, by_document, new_hit
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.ports import FloatArray, PassageVectors
-from agentic_rag.domain.token_vectors import QuestionTokens, packed
+from agentic_rag.domain.token_vectors import Places, QuestionTokens, packed
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.prepare_query import begun
 from agentic_rag.retrieval.config import Strategy
@@ -71,10 +71,11 @@ class TokenHashingEmbedding(HashingEmbedding):
     async def question_tokens(self, text: str) -> QuestionTokens:
         vectors = self._tokens(text)
         weights = np.full(len(vectors), 1 / max(len(vectors), 1), dtype=np.float32)
-        return QuestionTokens(vectors, weights, tuple(self.token_spans([text])[0]))
+        return QuestionTokens(vectors, weights, tuple((start, end) for _, start, end in placed_tokens(text)))
 
-    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        return [[(start, end) for _, start, end in placed_tokens(text)] for text in texts]
+    def token_places(self, texts: Sequence[str]) -> list[Places]:
+        spans = [[(start, end) for _, start, end in placed_tokens(text)] for text in texts]
+        return [np.array(own, dtype=np.int32).reshape(-1, 2) for own in spans]
 
     def _tokens(self, text: str) -> FloatArray:
         """Vectors of random signs, shape (words, dimension), L2 norm 1."""

@@ -238,10 +238,10 @@ def by_tokens(request: pytest.FixtureRequest) -> TokenEmbedding:
 async def test_each_packed_token_has_a_place(by_tokens: TokenEmbedding, text: str):
     question = await by_tokens.question_tokens("oolong")
     (packed,) = (await by_tokens.embed_passage_tokens([text])).tokens
-    (spans,) = by_tokens.token_spans([text])
+    (spans,) = by_tokens.token_places([text])
     assert len(spans) == cosines(question, packed).shape[1]
-    assert all(0 <= start <= end <= len(text) for start, end in spans)
-    ends = [end for _, end in spans if end]
+    assert all(0 <= start <= end <= len(text) for start, end in spans.tolist())
+    ends = [end for end in spans[:, 1].tolist() if end]
     assert ends == sorted(ends)
 
 
@@ -250,7 +250,7 @@ async def test_a_token_stands_where_its_word_stands(by_tokens: TokenEmbedding):
     question = await by_tokens.question_tokens("Oolong")
     assert question.spans
     (packed,) = (await by_tokens.embed_passage_tokens([text])).tokens
-    spans = by_tokens.token_spans([text])[0]
+    spans = by_tokens.token_places([text])[0]
     asked = [n for n, (start, end) in enumerate(question.spans) if end > start]
     nearest = {int(place) for place in cosines(question, packed)[asked].argmax(axis=1)}
     assert all("Oolong" in text[max(0, spans[n][0] - 6) : spans[n][1] + 6] for n in nearest)
@@ -258,5 +258,7 @@ async def test_a_token_stands_where_its_word_stands(by_tokens: TokenEmbedding):
 
 def test_the_places_of_many_texts_are_those_of_each(by_tokens: TokenEmbedding):
     texts = ["tea", "", "乌龙茶", "A longer text about oolong."]
-    assert by_tokens.token_spans(texts) == [by_tokens.token_spans([text])[0] for text in texts]
-    assert by_tokens.token_spans([]) == []
+    assert [own.tolist() for own in by_tokens.token_places(texts)] == [
+        by_tokens.token_places([text])[0].tolist() for text in texts
+    ]
+    assert by_tokens.token_places([]) == []

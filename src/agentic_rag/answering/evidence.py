@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
+import numpy as np
 from rapidfuzz import fuzz
 
 from agentic_rag.dates.reading import read_spans
@@ -90,7 +92,8 @@ class SourceNote:
 
     def chunk_at(self, start: int) -> Chunk | None:
         """The chunk that a unit begins in; None where the note has no stored chunks."""
-        return next((chunk for chunk in self.chunks if chunk.start <= start < chunk.end), None)
+        n = bisect_right(self.chunks, start, key=_chunk_start) - 1
+        return self.chunks[n] if n >= 0 and start < self.chunks[n].end else None
 
     def text(self, start: int, end: int) -> str:
         """The text of a span, as far as chunks of it were read."""
@@ -113,6 +116,10 @@ class SourceNote:
     def offset(self) -> int:
         """Of the retrieved result in its document, where no chunks are stored."""
         return int(self.base.get("metadata", {}).get("start") or 0)
+
+
+def _chunk_start(chunk: Chunk) -> int:
+    return chunk.start
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,14 +285,16 @@ def scored(
     """
     units = [(unit, note) for note in notes for unit in note.reading.units]
     texts = [_texts(unit, note) for unit, note in units]
-    words = [tuple(frozenset().union(*map(_tokens, level)) for level in three) for three in texts]
+    words = [tuple(map(_words, three)) for three in texts]
     terms = [term.token for term in question.terms]
-    variants = _variants(terms, {word for three in words for level in three for word in level})
+    distinct = {id(level): level for three in words for level in three}
+    variants = _variants(terms, frozenset().union(*distinct.values()))
+    forms = frozenset(form for own in variants.values() for form in own)
     pieces = [term for term in terms if starts_cjk(term)]
-    alike = None if likeness is None else _Likeness(question, likeness)
+    alike = None if likeness is None else _Likeness(question, likeness, units)
     levels = []
     for (unit, note), three, written in zip(units, words, texts, strict=True):
-        matched = [_matched(variants, level) for level in three]
+        matched = [_matched(variants, forms & level) for level in three]
         for level, parts in zip(matched, written, strict=True) if pieces else ():
             level.update({piece: 1.0 for piece in pieces if any(piece in _plain_han(part) for part in parts)})
         if question.days is not None:
@@ -372,55 +381,61 @@ def _all_texts(reading: Reading) -> Iterator[str]:
 
 
 class _Likeness:
-    """Levels of a question's terms in other words. Units share what stands above them, so that is compared once."""
+    """Levels of a question's terms in other words, of every unit and of what stands above it."""
 
-    def __init__(self, question: Question, likeness: TermLikeness) -> None:
+    def __init__(
+        self, question: Question, likeness: TermLikeness, units: Sequence[tuple[Unit, SourceNote]]
+    ) -> None:
         # A word that fits anything is like anything.
         self._terms = [term for term in question.terms if not term.is_generic and term.token != DAYS]
-        self._every = [term.token for term in question.terms]
         self._likeness = likeness
-        self._above: dict[tuple[str, int, int] | str, dict[str, float]] = {}
+        self._levels: dict[tuple[str, int, int] | str, list[float]] = {}
+        """Of each term, by a span of a chunk, and by a chunk that of its title and headings."""
+        spans: dict[str, dict[tuple[int, int], None]] = {}
+        for unit, note in units:
+            for start, end in ((unit.start, unit.end), *_spans_above(unit, note)):
+                chunk = note.chunk_at(start)
+                if chunk is not None:
+                    spans.setdefault(chunk.id, {})[start, end] = None
+        for chunk_id, places in spans.items() if self._terms else ():
+            near, above = likeness.of_spans(chunk_id, list(places)), likeness.above(chunk_id)
+            if near is not None and above is not None:
+                levels = self._levels_of(np.column_stack((near, above)))
+                self._levels.update(
+                    zip([*((chunk_id, *place) for place in places), chunk_id], levels, strict=True)
+                )
 
     def add(self, matched: Sequence[dict[str, float]], unit: Unit, note: SourceNote) -> None:
         """Raise the levels of terms that the unit, or what stands above it, expresses in other words."""
-        own = matched[0]
-        if all(own.get(term, 0.0) >= LIKE for term in self._every):
-            return
         chunk = note.chunk_at(unit.start)
-        if chunk is None:
+        if chunk is None or chunk.id not in self._levels:
             return
-        inside = self._levels(self._likeness.inside(chunk.id, unit.start, unit.end))
-        if chunk.id not in self._above:
-            self._above[chunk.id] = self._levels(self._likeness.above(chunk.id))
         alike = (
-            (inside,),
-            [self._of_span(note, span) for span in _spans_above(unit, note)],
-            (self._above[chunk.id],),
+            [self._levels[chunk.id, unit.start, unit.end]],
+            [of for span in _spans_above(unit, note) if (of := self._of_span(note, span)) is not None],
+            [self._levels[chunk.id]],
         )
-        for term in (one.token for one in self._terms):
-            if max(level.get(term, 0.0) for level in matched) >= SIMILAR:
+        for n, term in enumerate(self._terms):
+            token = term.token
+            if max(level.get(token, 0.0) for level in matched) >= SIMILAR:
                 continue  # tokens take on their note's subject: what is named above needs no other words below
             for level, alternatives in zip(matched, alike, strict=True):
-                value = max((one.get(term, 0.0) for one in alternatives), default=0.0)
-                if value > level.get(term, 0.0):
-                    level[term] = value
+                value = max((of[n] for of in alternatives), default=0.0)
+                if value > level.get(token, 0.0):
+                    level[token] = value
 
-    def _of_span(self, note: SourceNote, span: tuple[int, int]) -> dict[str, float]:
+    def _of_span(self, note: SourceNote, span: tuple[int, int]) -> list[float] | None:
         chunk = note.chunk_at(span[0])
-        if chunk is None:
-            return {}
-        key = (chunk.id, *span)
-        if key not in self._above:
-            self._above[key] = self._levels(self._likeness.inside(*key))
-        return self._above[key]
+        return None if chunk is None else self._levels.get((chunk.id, *span))
 
-    def _levels(self, near: Floats | None) -> dict[str, float]:
-        levels = {}
-        for term in self._terms if near is not None else ():
+    def _levels_of(self, near: Floats) -> list[list[float]]:
+        """Of each span the level of each term, in [0, LIKE]."""
+        levels = np.empty((len(self._terms), near.shape[1]), np.float32)
+        for n, term in enumerate(self._terms):
             low, high = (UNLIKE_NAME, ALIKE_NAME) if term.is_name else (UNLIKE, ALIKE)
-            cosine = self._likeness.of_term(near, term.start, term.end)
-            levels[term.token] = LIKE * min(1.0, max(0.0, (cosine - low) / (high - low)))
-        return levels
+            cosines = self._likeness.of_term(near, term.start, term.end)
+            levels[n] = LIKE * ((cosines - low) / (high - low)).clip(0.0, 1.0)
+        return levels.T.tolist()
 
 
 def _spans_above(unit: Unit, note: SourceNote) -> list[tuple[int, int]]:
@@ -443,18 +458,23 @@ def _plain_han(text: str) -> str:
 
 
 @lru_cache(maxsize=16_384)
-def _tokens(text: str) -> frozenset[str]:
-    return frozenset(tokens(text))
+def _words(texts: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(token for text in texts for token in tokens(text))
 
 
-def _variants(terms: Iterable[str], vocabulary: set[str]) -> dict[str, dict[str, float]]:
+def _variants(terms: Iterable[str], vocabulary: frozenset[str]) -> dict[str, dict[str, float]]:
     """For each term the words of the vocabulary that express it, with a factor in (0, 1]."""
     variants: dict[str, dict[str, float]] = {}
     for term in terms:
         same = {term: 1.0} if term in vocabulary else {}
         similar = {}
         if term.isascii() and len(term) >= 4 and not term.isdigit():
-            similar = {word: SIMILAR for word in vocabulary if word != term and _similar(term, word)}
+            first = term[0]
+            similar = {
+                word: SIMILAR
+                for word in vocabulary
+                if word[0] == first and word != term and _similar(term, word)
+            }
         variants[term] = {**similar, **same}
     return variants
 
@@ -462,7 +482,7 @@ def _variants(terms: Iterable[str], vocabulary: set[str]) -> dict[str, dict[str,
 @lru_cache(maxsize=65_536)
 def _similar(term: str, word: str) -> bool:
     """Whether two stems are forms of one word (``direct``, ``director``) or one is a slip of the other."""
-    if len(word) < 4 or not word.isascii() or word.isdigit() or abs(len(term) - len(word)) > 4:
+    if not word.isascii() or word.isdigit() or abs(len(term) - len(word)) > 4:
         return False
     short, long = sorted((term, word), key=len)
     if len(short) < 5 or term[0] != word[0]:
@@ -471,8 +491,8 @@ def _similar(term: str, word: str) -> bool:
 
 
 def _matched(variants: Mapping[str, Mapping[str, float]], words: frozenset[str]) -> dict[str, float]:
-    matched = {}
-    for term, forms in variants.items():
+    matched: dict[str, float] = {}
+    for term, forms in variants.items() if words else ():
         best = max((factor for word, factor in forms.items() if word in words), default=0.0)
         if best:
             matched[term] = best

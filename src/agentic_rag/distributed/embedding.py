@@ -11,7 +11,7 @@ from typing import Any
 from agentic_rag.distributed.cluster import Cluster, translated
 from agentic_rag.distributed.pool import THREADS, Open, workers
 from agentic_rag.domain.ports import Embedding, FloatArray, PassageVectors, TokenEmbedding
-from agentic_rag.domain.token_vectors import QuestionTokens
+from agentic_rag.domain.token_vectors import Places, QuestionTokens
 from agentic_rag.errors import AgenticRagError
 from agentic_rag.ingest.preparing import passages
 from agentic_rag.models import bundled
@@ -91,8 +91,8 @@ class RayTokenEmbedding(RayEmbedding):
     async def question_tokens(self, text: str) -> QuestionTokens:
         return await self._telling.question_tokens(text)
 
-    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        return self._telling.token_spans(texts)
+    def token_places(self, texts: Sequence[str]) -> list[Places]:
+        return self._telling.token_places(texts)
 
 
 def ray_embedding(cluster: Cluster, opened: Open[Embedding], here: Embedding) -> RayEmbedding:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.domain import Chunk, DocumentGraph, GraphHit
 from agentic_rag.domain.filters import Expression
-from agentic_rag.domain.token_vectors import QuestionTokens
+from agentic_rag.domain.token_vectors import Places, QuestionTokens
 
 FloatArray = NDArray[np.float32]
 TokenCounter = Callable[[Sequence[str]], Sequence[int]]
@@ -83,9 +83,9 @@ class TokenEmbedding(Embedding, Protocol):
     async def question_tokens(self, text: str) -> QuestionTokens:
         """A question's tokens, in the space of the passages', with their places in it."""
 
-    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """Of each text the places, in code points, of the tokens that ``embed_passage_tokens`` packs, in their order;
-        (0, 0) for a token that the model adds."""
+    def token_places(self, texts: Sequence[str]) -> list[Places]:
+        """Of each text the places of the tokens that ``embed_passage_tokens`` packs, in their order, shape (tokens, 2);
+        (0, 0) for a token that the model adds. Not to be written to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+Places = NDArray[np.int32]
+"""Start and end of tokens in their text, in code points, shape (tokens, 2)."""
 STEP = 0.4
 """Quantisation step of a component, in units of 1 / √dimension."""
 LENGTH, TYPICAL = 0.03, 100

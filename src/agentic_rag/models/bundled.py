@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import FloatArray, PassageVectors
-from agentic_rag.domain.token_vectors import QuestionTokens
+from agentic_rag.domain.token_vectors import Places, QuestionTokens
 from agentic_rag.errors import ModelError
 from agentic_rag.text.cache import TextCache
 
@@ -38,6 +38,8 @@ RUN_TOKENS = 512
 QUERY_CACHE = 4096
 QUESTIONS = 256
 """Number of questions whose tokens are cached."""
+PASSAGES = 4096
+"""Number of passages whose tokens' places are cached."""
 WORKERS = os.cpu_count() or 1
 """Number of embedding threads; see ``use_threads``."""
 
@@ -185,8 +187,8 @@ class BundledEmbedding:
 
         return (await self._questions.of([text], tokens))[0]
 
-    def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        return [_spans(_passage(text), len(text) - len(text.lstrip())) for text in texts]
+    def token_places(self, texts: Sequence[str]) -> list[Places]:
+        return [_places(text) for text in texts]
 
 
 Window = tuple[list[int], NDArray[Any]]
@@ -243,6 +245,15 @@ def _spans(prefixed: str, lead: int, skipped: int = 0) -> list[tuple[int, int]]:
     by = lead - (prefixed.index(": ") + 2)
     places = [(max(0, start + by), max(0, end + by)) for start, end in offsets[skipped:]]
     return [(start, end) if end > start else (0, 0) for start, end in places]
+
+
+@lru_cache(PASSAGES)
+def _places(text: str) -> Places:
+    """Of a passage's tokens. Remembered, since one note's passages are compared with many questions."""
+    spans = _spans(_passage(text), len(text) - len(text.lstrip()))
+    places = np.array(spans, dtype=np.int32).reshape(-1, 2)
+    places.setflags(write=False)
+    return places
 
 
 def _passage(text: str) -> str:

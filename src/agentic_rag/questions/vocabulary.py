@@ -13,6 +13,7 @@ from typing import Any, Literal
 from agentic_rag.domain.filters import Comparison, matches
 from agentic_rag.domain.notes import Note
 from agentic_rag.notes.catalogue import Key, Snapshot
+from agentic_rag.questions.name_index import NameIndex
 from agentic_rag.questions.words import Likeness, Span, Words, longest_first, parts
 from agentic_rag.text import STOPWORDS
 
@@ -79,7 +80,8 @@ class Vocabulary:
     """By the name as it is read."""
     titles: Mapping[str, Note]
     """By title, alias and file name, case folded."""
-    _longest: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    _names: Mapping[str, _Names] = field(default_factory=dict)
+    """Of classes, titles, values and properties."""
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Vocabulary:
@@ -91,9 +93,7 @@ class Vocabulary:
         order = {"category": 0, "folder": 1, "tag": 2, "title": 3}
         chosen: list[tuple[NoteClass, Span]] = []
         for likeness in LIKENESSES[:2]:
-            met = [
-                (one, place) for one in self.classes if (place := words.find(one.name, likeness)) is not None
-            ]
+            met = [(self.classes[n], place) for n, place in self._names["classes"].met(words, likeness)]
             met.sort(key=lambda pair: (pair[1].start - pair[1].end, order[pair[0].kind], -pair[0].count))
             for one, place in met:
                 if not any(place.overlaps(other) for _, other in chosen):
@@ -103,7 +103,7 @@ class Vocabulary:
     def titles_in(self, words: Words) -> list[tuple[Note, Span]]:
         """The notes that a question names by title, the longest title of each place."""
         return [
-            (self.titles[name], place) for name, place in _met(words, self._longest["titles"], LIKENESSES[:1])
+            (self.titles[name], place) for name, place in _met(words, self._names["titles"], LIKENESSES[:1])
         ]
 
     def titles_written_in(self, text: str) -> list[tuple[str, Span]]:
@@ -111,7 +111,7 @@ class Vocabulary:
         everyday words, are left out."""
         words = Words.of(text)
         classes = {parts(one.name) for one in self.classes}
-        met = _met(words, self._longest["titles"], LIKENESSES[:1])
+        met = _met(words, self._names["titles"], LIKENESSES[:1])
         named = [
             (name, place)
             for name, place in met
@@ -144,26 +144,42 @@ class Vocabulary:
     def values_in(self, words: Words, *, slips: bool) -> list[tuple[Sequence[Value], Span]]:
         """The values that a question names, the longest name of each place."""
         likenesses = LIKENESSES if slips else LIKENESSES[:2]
-        return [
-            (self.values[name], place) for name, place in _met(words, self._longest["values"], likenesses)
-        ]
+        return [(self.values[name], place) for name, place in _met(words, self._names["values"], likenesses)]
 
     def keys_in(self, words: Words) -> list[tuple[str, Span]]:
         """The properties that a question names."""
-        return _met(words, self._longest["keys"], LIKENESSES[:2])
+        return _met(words, self._names["keys"], LIKENESSES[:2])
 
 
 LIKENESSES: tuple[Likeness, ...] = ("stem", "beginning", "slip")
 
 
-def _met(words: Words, names: Sequence[str], likenesses: Sequence[Likeness]) -> list[tuple[str, Span]]:
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Names in the order in which they are tried."""
+
+    names: Sequence[str]
+    index: NameIndex
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> _Names:
+        return cls(names, NameIndex.of(names))
+
+    def met(self, words: Words, likeness: Likeness) -> Iterator[tuple[int, Span]]:
+        """The names that a question contains, each by its number, with its place in the question."""
+        for n in self.index.near(words, likeness):
+            place = words.find(self.names[n], likeness)
+            if place is not None:
+                yield n, place
+
+
+def _met(words: Words, names: _Names, likenesses: Sequence[Likeness]) -> list[tuple[str, Span]]:
     """The names that are met, those that agree best first, none within another."""
     met: list[tuple[str, Span]] = []
     for likeness in likenesses:
-        for name in names:
-            place = words.find(name, likeness)
-            if place is not None and not any(place.overlaps(other) for _, other in met):
-                met.append((name, place))
+        for n, place in names.met(words, likeness):
+            if not any(place.overlaps(other) for _, other in met):
+                met.append((names.names[n], place))
     return met
 
 
@@ -192,12 +208,13 @@ def _vocabulary(snapshot: Snapshot) -> Vocabulary:
     keys = {key.name: key for key in snapshot.schema.keys}
     row_keys = {key.name: key for key in snapshot.schema.row_keys}
     classes = sorted(_classes(snapshot), key=lambda one: (-len(parts(one.name)), one.name))
-    longest = {
-        "titles": longest_first(name for name in titles if _is_name(name)),
-        "values": longest_first(named),
-        "keys": longest_first([*keys, *row_keys]),
+    names = {
+        "classes": _Names.of([one.name for one in classes]),
+        "titles": _Names.of(longest_first(name for name in titles if _is_name(name))),
+        "values": _Names.of(longest_first(named)),
+        "keys": _Names.of(longest_first([*keys, *row_keys])),
     }
-    return Vocabulary(snapshot, classes, keys, row_keys, named, titles, longest)
+    return Vocabulary(snapshot, classes, keys, row_keys, named, titles, names)
 
 
 def _is_word(name: str) -> bool:

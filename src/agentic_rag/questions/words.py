@@ -15,6 +15,8 @@ from agentic_rag.text import CJK, folded, simplified, tokens
 _WORD = regex.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_]+)?")
 _CJK = regex.compile(rf"[{CJK}]")
 Likeness = Literal["stem", "beginning", "slip"]
+LONG_WORD = 5
+"""Letters from which a word may be met by its beginning, or with a slip of the pen."""
 SLIP = 80
 """Likeness of two words, in percent, from which one is a slip of the pen for the other."""
 
@@ -73,9 +75,13 @@ class Words:
         wanted = parts(name)
         if not wanted:
             return None
-        if any(_CJK.search(part) for part in wanted):
-            plain = regex.escape(simplified(folded(name)).casefold().strip())
-            met = regex.search(rf"(?<!\d(?=\d)){plain}(?!(?<=\d)\d)", self.text)  # 3年 is not in 2023年
+        han = plain_han(name)
+        if han is not None:
+            if han not in self.text:
+                return None
+            met = regex.search(
+                rf"(?<!\d(?=\d)){regex.escape(han)}(?!(?<=\d)\d)", self.text
+            )  # 3年 is not in 2023年
             return None if met is None else Span(*met.span())
         words = self.words
         if len(wanted) > 1:  # "would I rewatch" names the property "Would rewatch"
@@ -95,7 +101,7 @@ def _same(word: Word, part: str, likeness: Likeness) -> bool:
         return True
     if likeness == "stem":
         return False
-    long = min(len(word.stem), len(part)) >= 5
+    long = min(len(word.stem), len(part)) >= LONG_WORD
     if (
         long
         and (word.stem.startswith(part) or part.startswith(word.stem))
@@ -103,6 +109,14 @@ def _same(word: Word, part: str, likeness: Likeness) -> bool:
     ):
         return True
     return likeness == "slip" and long and word.stem[0] == part[0] and fuzz.ratio(word.stem, part) >= SLIP
+
+
+@lru_cache(maxsize=65_536)
+def plain_han(name: str) -> str | None:
+    """A name with Chinese as it stands in ``Words.text``; None for one without."""
+    if not any(_CJK.search(part) for part in parts(name)):
+        return None
+    return simplified(folded(name)).casefold().strip()
 
 
 @lru_cache(maxsize=65_536)

@@ -15,16 +15,14 @@ from numpy.typing import NDArray
 
 from agentic_rag.domain import Chunk, search_text
 from agentic_rag.domain.ports import ChunkReader, TokenEmbedding
-from agentic_rag.domain.token_vectors import Floats, QuestionTokens, cosines
+from agentic_rag.domain.token_vectors import Floats, Places, QuestionTokens, cosines
 from agentic_rag.text import starts_cjk
-
-Places = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    starts: Places
-    """Of each token of the passage's text, ascending, in the document."""
+    starts: NDArray[np.int32]
+    """Of each token of the passage's text, ascending, in the document, shape (passage's tokens,)."""
     similar: Floats
     """Cosines, shape (question's tokens, passage's tokens)."""
     above: Floats
@@ -40,32 +38,44 @@ class TermLikeness:
     """Of the question's tokens, in the question."""
     passages: Mapping[str, _Passage] = field(default_factory=dict)
 
-    def inside(self, chunk_id: str, start: int, end: int) -> Floats | None:
-        """Of each of the question's tokens the cosine with the nearest token of a span of the document, shape
-        (question's tokens,); None where the passage has no tokens there."""
+    def of_spans(self, chunk_id: str, spans: Sequence[tuple[int, int]]) -> Floats | None:
+        """Of each of the question's tokens the cosine with the nearest token of each span of the document.
+
+        Shape (question's tokens, spans), in [-1, 1]; -1 where a span has no tokens in the passage; None where nothing
+        is known of the passage.
+        """
         passage = self.passages.get(chunk_id)
         if passage is None:
             return None
-        first, last = np.searchsorted(passage.starts, (start, end))
-        return None if first == last else passage.similar[:, first:last].max(axis=1)
+        bounds = np.searchsorted(passage.starts, np.array(spans, dtype=np.int32).reshape(-1, 2))
+        # A column behind the last, since every bound has to be a column for reduceat.
+        padded = np.pad(passage.similar, ((0, 0), (0, 1)), constant_values=-1.0)
+        nearest: Floats = np.maximum.reduceat(padded, bounds.ravel(), axis=1)[:, ::2]
+        nearest[:, bounds[:, 0] >= bounds[:, 1]] = -1.0
+        return nearest
 
     def above(self, chunk_id: str) -> Floats | None:
-        """The same of the passage's title and headings."""
+        """Of each of the question's tokens the cosine with the nearest token of the passage's title and headings, shape
+        (question's tokens,); None where nothing is known of the passage."""
         passage = self.passages.get(chunk_id)
         return None if passage is None else passage.above
 
-    def of_term(self, near: Floats | None, start: int, end: int) -> float:
-        """The cosine of a word of the question; -1 where it is not known.
+    def of_term(self, near: Floats, start: int, end: int) -> Floats:
+        """The cosines of a word of the question, shape (spans,); -1 where it has no tokens.
 
         The mean over its tokens, which are letters of one word; of Chinese the least, since each is a word of its own
         (香油 is not 香醋).
+
+        Args:
+            near: of the question's tokens, shape (question's tokens, spans).
+            start, end: of the word in the question.
         """
-        if near is None:
-            return -1.0
         own = [n for n, (a, b) in enumerate(self.spans) if a < end and start < b]
         if not own:
-            return -1.0
-        return float(near[own].min() if starts_cjk(self.question[start:end]) else near[own].mean())
+            return np.full(near.shape[1], -1.0, np.float32)
+        is_chinese = starts_cjk(self.question[start:end])
+        cosines: Floats = near[own].min(axis=0) if is_chinese else near[own].mean(axis=0)
+        return cosines
 
 
 async def term_likeness(
@@ -101,19 +111,18 @@ def _compared(
     stored: Mapping[str, bytes],
 ) -> TermLikeness:
     texts = [search_text(chunk) for chunk in chunks]
-    places = embedding.token_spans(texts)
+    places = embedding.token_places(texts)
     passages = {}
-    for chunk, text, spans in zip(chunks, texts, places, strict=True):
+    for chunk, text, bounds in zip(chunks, texts, places, strict=True):
         similar = cosines(tokens, stored[chunk.id])
-        if len(spans) == similar.shape[1]:  # else the model cut the text otherwise than it was stored
-            passages[chunk.id] = _passage(chunk, text, spans, similar)
+        if len(bounds) == similar.shape[1]:  # else the model cut the text otherwise than it was stored
+            passages[chunk.id] = _passage(chunk, text, bounds, similar)
     return TermLikeness(question, tokens.spans, passages)
 
 
-def _passage(chunk: Chunk, text: str, spans: Sequence[tuple[int, int]], similar: Floats) -> _Passage:
+def _passage(chunk: Chunk, text: str, bounds: Places, similar: Floats) -> _Passage:
     begin = len(text) - len(chunk.text.strip())
     by = chunk.start + len(chunk.text) - len(chunk.text.lstrip()) - begin
-    bounds = np.array(spans, dtype=np.int32).reshape(-1, 2)
     is_own = bounds[:, 1] > begin
     is_above = (bounds[:, 1] > 0) & ~is_own
     above = similar[:, is_above].max(axis=1) if is_above.any() else np.full(len(similar), -1.0, np.float32)

@@ -42,30 +42,35 @@ async def test_a_word_that_a_span_has_is_there_and_one_that_it_has_not_is_not():
     assert likeness is not None
     oolong = QUESTION.index("oolong")
     word = (oolong, oolong + len("oolong"))
-    first = likeness.inside(TEA.id, *place("Oolong is rolled."))
-    second = likeness.inside(TEA.id, *place("It grows in Fujian."))
-    assert likeness.of_term(first, *word) == pytest.approx(1.0, abs=0.02)
-    assert likeness.of_term(second, *word) < 0.7
-    assert likeness.of_term(second, *word) >= -1.0
+    near = likeness.of_spans(
+        TEA.id, [place("It grows in Fujian."), place("Oolong is rolled."), place("Oolong")]
+    )
+    assert near is not None
+    second, first, again = likeness.of_term(near, *word).tolist()
+    assert first == again == pytest.approx(1.0, abs=0.02)
+    assert -1.0 <= second < 0.7
 
 
 async def test_title_and_headings_are_apart_from_the_text():
     likeness = await compared(TEA, question="the hills of the garden")
     assert likeness is not None
     above = likeness.above(TEA.id)
-    assert likeness.of_term(above, 4, 9) == pytest.approx(1.0, abs=0.02)
-    inside = likeness.inside(TEA.id, TEA.start, TEA.end)
-    assert likeness.of_term(inside, 4, 9) < 0.7
+    assert above is not None
+    assert likeness.of_term(above[:, None], 4, 9).tolist() == pytest.approx([1.0], abs=0.02)
+    inside = likeness.of_spans(TEA.id, [(TEA.start, TEA.end)])
+    assert inside is not None
+    assert likeness.of_term(inside, 4, 9).max() < 0.7
 
 
 async def test_where_nothing_is_known_nothing_is_told():
     likeness = await compared(TEA)
     assert likeness is not None
-    assert likeness.inside("unknown", 0, 10) is None
+    assert likeness.of_spans("unknown", [(0, 10)]) is None
     assert likeness.above("unknown") is None
-    assert likeness.inside(TEA.id, 0, 50) is None, "the passage begins at 100"
-    assert likeness.of_term(None, 0, 5) == -1.0
-    assert likeness.of_term(np.ones(3, dtype=np.float32), 900, 905) == -1.0
+    before = likeness.of_spans(TEA.id, [(0, 50), (900, 950)])  # the passage begins at 100 and ends at 140
+    assert before is not None
+    assert set(before.ravel().tolist()) == {-1.0}
+    assert likeness.of_term(np.ones((3, 2), dtype=np.float32), 900, 905).tolist() == [-1.0, -1.0]
 
 
 async def test_a_passage_without_a_title_has_nothing_above():
@@ -87,13 +92,9 @@ async def test_without_tokens_there_is_no_likeness():
 
 async def test_a_text_that_is_cut_otherwise_than_it_was_stored_is_left_out():
     class Otherwise(TokenHashingEmbedding):
-        def token_spans(self, texts):  # type: ignore[no-untyped-def]
-            return (
-                [spans[:-1] for spans in super().token_spans(texts)]
-                if len(texts[0]) > 30
-                else super().token_spans(texts)
-            )
+        def token_places(self, texts):  # type: ignore[no-untyped-def]
+            return [places[:-1] for places in super().token_places(texts)]
 
     likeness = await compared(TEA, embedding=Otherwise())
     assert likeness is not None
-    assert likeness.inside(TEA.id, TEA.start, TEA.end) is None
+    assert likeness.of_spans(TEA.id, [(TEA.start, TEA.end)]) is None

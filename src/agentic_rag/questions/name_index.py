@@ -1,0 +1,55 @@
+"""Finds the names that a question may contain without trying all of a vault's names."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agentic_rag.questions.words import LONG_WORD, Likeness, Words, parts, plain_han
+from agentic_rag.text import starts_cjk
+
+Places = Mapping[str, Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class NameIndex:
+    """Names by what a question needs to have in common with them.
+
+    Of a name in Latin script that is the stem of its first word, the stem's beginning, or its first letter, by how like
+    the words have to be; of one with Chinese its first Chinese character.
+    """
+
+    stems: Places
+    beginnings: Places
+    letters: Places
+    characters: Places
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> NameIndex:
+        """The index of names, which are known by their place in the sequence."""
+        stems, beginnings, letters, characters = (defaultdict[str, list[int]](list) for _ in range(4))
+        for place, name in enumerate(names):
+            han, words = plain_han(name), parts(name)
+            if han is not None:
+                characters[next(filter(starts_cjk, han))].append(place)
+            elif words:
+                first = words[0]
+                stems[first].append(place)
+                if len(first) >= LONG_WORD:
+                    beginnings[first[:LONG_WORD]].append(place)
+                    letters[first[0]].append(place)
+        return cls(stems, beginnings, letters, characters)
+
+    def near(self, words: Words, likeness: Likeness) -> list[int]:
+        """Places of the names that ``Words.find`` may meet, ascending; it meets none of the others."""
+        near: set[int] = set()
+        for word in words.words:
+            near.update(self.stems.get(word.stem, ()))
+            if likeness != "stem" and len(word.stem) >= LONG_WORD:
+                near.update(self.beginnings.get(word.stem[:LONG_WORD], ()))
+            if likeness == "slip" and len(word.stem) >= LONG_WORD:
+                near.update(self.letters.get(word.stem[0], ()))
+        for character in set(words.text) if self.characters else ():
+            near.update(self.characters.get(character, ()))
+        return sorted(near)
