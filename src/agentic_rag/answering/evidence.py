@@ -12,8 +12,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
@@ -21,19 +20,19 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
-from agentic_rag.domain.token_vectors import Floats
 from agentic_rag.notes.markdown import plain
 from agentic_rag.notes.units import LISTED, Reading, Unit, read_plain, read_units
 from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import folded, simplified, starts_cjk, tokens
 
-OWN, NEAR, ABOVE = 1.0, 0.9, 0.75
+LEVELS = np.array((1.0, 0.9, 0.75))
 """Level of a term in the unit's own words, in the items above it and its innermost heading, and in other headings and
 the note's title, folders and tags."""
 SIMILAR = 0.85
@@ -283,45 +282,69 @@ def scored(
         likeness: of the question's words with the notes' passages; None: words are compared by their letters alone.
         keys: how likely each property name is what is asked for, in [0, 1], by name.
     """
-    units = [(unit, note) for note in notes for unit in note.reading.units]
-    texts = [_texts(unit, note) for unit, note in units]
-    words = [tuple(map(_words, three)) for three in texts]
+    units = [(unit, note, note.chunk_at(unit.start)) for note in notes for unit in note.reading.units]
+    if not units:
+        return []
     terms = [term.token for term in question.terms]
-    distinct = {id(level): level for three in words for level in three}
-    variants = _variants(terms, frozenset().union(*distinct.values()))
-    forms = frozenset(form for own in variants.values() for form in own)
-    pieces = [term for term in terms if starts_cjk(term)]
-    alike = None if likeness is None else _Likeness(question, likeness, units)
-    levels = []
-    for (unit, note), three, written in zip(units, words, texts, strict=True):
-        matched = [_matched(variants, forms & level) for level in three]
-        for level, parts in zip(matched, written, strict=True) if pieces else ():
-            level.update({piece: 1.0 for piece in pieces if any(piece in _plain_han(part) for part in parts)})
-        if question.days is not None:
-            _add_days(matched, question.days, unit, note)
-        if alike is not None:
-            alike.add(matched, unit, note)
-        levels.append(matched)
-    frequency = Counter(
-        term for three in levels for term in {t for level in three for t, v in level.items() if v >= CLEAR}
-    )
+    levels = _in_letters(question, units)
+    if likeness is not None:
+        alike = _in_other_words(question, likeness, units)
+        # Tokens take on their note's subject: what is named above needs no other words below.
+        is_open = levels.max(axis=1, keepdims=True) < SIMILAR
+        levels = np.where(is_open, np.maximum(levels, alike), levels)
+    frequency = (levels.max(axis=1) >= CLEAR).sum(axis=0).tolist()
     rarity = {
-        term.token: math.log(1 + len(units) / max(frequency[term.token], 0.5))
-        * (GENERIC if term.is_generic else 1.0)
-        for term in question.terms
+        term.token: math.log(1 + len(units) / max(met, 0.5)) * (GENERIC if term.is_generic else 1.0)
+        for term, met in zip(question.terms, frequency, strict=True)
     }
     total = sum(rarity.values()) or 1.0
+    weights = np.array([rarity[term] for term in terms])
+    by_terms = ((levels * LEVELS[:, None]).max(axis=1) * weights).sum(axis=1) / total
     candidates = []
-    for (unit, note), (own, near, above) in zip(units, levels, strict=True):
-        score = sum(rarity[term] * _level(term, own, near, above) for term in terms) / total
+    for (unit, note, chunk), score, three in zip(units, by_terms.tolist(), levels.tolist(), strict=True):
         score += FIT * fits(question, unit)
         score += HEAD * (bool(question.wants) and _begins_with(unit, terms))
         score += KEY * (keys or {}).get(unit.key or "", 0.0) * (unit.kind == "property")
-        score += PRIOR * _relevance(unit, note) + ORDER / (1 + note.order)
+        score += PRIOR * _relevance(chunk, note) + ORDER / (1 + note.order)
         score -= LONG * math.log1p(max(0, len(unit.text) - LENGTH) / LENGTH)
         score -= ASKING * unit.text.rstrip().endswith(("?", "？"))
+        own, near, above = (
+            {term: level for term, level in zip(terms, of, strict=True) if level} for of in three
+        )
         candidates.append(Candidate(unit, note, score, own, near, above))
     return sorted(candidates, key=lambda one: (-one.score, one.note.order, one.unit.start))
+
+
+Levels = NDArray[np.float64]
+"""Of each unit the level of each term in its own words, near above it and farther above, shape (units, 3, terms)."""
+Placed = tuple[Unit, SourceNote, Chunk | None]
+"""A unit with its note and the chunk that it begins in."""
+
+
+def _in_letters(question: Question, units: Sequence[Placed]) -> Levels:
+    """Levels of the terms that units have in the same letters, in another ending, or with a slip of the pen."""
+    texts = [_texts(unit, note) for unit, note, _ in units]
+    words = [tuple(map(_words, three)) for three in texts]
+    distinct = {id(level): level for three in words for level in three}
+    terms = [term.token for term in question.terms]
+    forms = _forms(terms, frozenset().union(*distinct.values()))
+    known = frozenset(forms)
+    pieces = [(n, term) for n, term in enumerate(terms) if starts_cjk(term)]
+    levels = np.zeros((len(units), 3, len(terms)))
+    for u, three in enumerate(words):
+        for k, level in enumerate(three):
+            for form in known & level:
+                for n, factor in forms[form]:
+                    levels[u, k, n] = max(levels[u, k, n], factor)
+        for k, parts in enumerate(texts[u]) if pieces else ():
+            plain = _plain_texts(parts)
+            for n, piece in pieces:
+                if piece in plain:
+                    levels[u, k, n] = 1.0
+    if question.days is not None and DAYS in terms:
+        of_days = [_of_days(question.days, unit, note) for unit, note, _ in units]
+        levels[:, :, terms.index(DAYS)] = of_days
+    return levels
 
 
 def _begins_with(unit: Unit, terms: Sequence[str]) -> bool:
@@ -343,22 +366,14 @@ def support(question: Question, chosen: Sequence[Candidate]) -> dict[str, float]
     }
 
 
-def _level(
-    term: str, own: Mapping[str, float], near: Mapping[str, float], above: Mapping[str, float]
-) -> float:
-    return max(OWN * own.get(term, 0.0), NEAR * near.get(term, 0.0), ABOVE * above.get(term, 0.0))
-
-
-def _add_days(matched: Sequence[dict[str, float]], days: Span, unit: Unit, note: SourceNote) -> None:
+def _of_days(days: Span, unit: Unit, note: SourceNote) -> tuple[float, float, float]:
     """Whether the unit, what stands above it, or its note is of the days that are asked for."""
-    own, near, above = matched
-    own.pop(DAYS, None)
-    if any(days.overlaps(span) for span in _spans_in(unit.own())):
-        own[DAYS] = 1.0
-    if any(days.overlaps(span) for heading in (*unit.headings, *unit.parents) for span in _spans_in(heading)):
-        near[DAYS] = 1.0
-    if note.date is not None and days.covers(date.fromisoformat(note.date[:10])):
-        above[DAYS] = 1.0
+    above = (*unit.headings, *unit.parents)
+    return (
+        float(any(days.overlaps(span) for span in _spans_in(unit.own()))),
+        float(any(days.overlaps(span) for text in above for span in _spans_in(text))),
+        float(note.date is not None and days.covers(date.fromisoformat(note.date[:10]))),
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -380,62 +395,52 @@ def _all_texts(reading: Reading) -> Iterator[str]:
         yield from unit.headings[-1:]
 
 
-class _Likeness:
-    """Levels of a question's terms in other words, of every unit and of what stands above it."""
+def _in_other_words(question: Question, likeness: TermLikeness, units: Sequence[Placed]) -> Levels:
+    """Levels of the terms that units express in other words, by the tokens of the embedding model."""
+    rows: dict[tuple[str, int, int], int] = {}
+    """Of each span of a chunk the row of its levels; (id, -1, -1) is the chunk's title and headings, row 0 is nothing."""
 
-    def __init__(
-        self, question: Question, likeness: TermLikeness, units: Sequence[tuple[Unit, SourceNote]]
-    ) -> None:
-        # A word that fits anything is like anything.
-        self._terms = [term for term in question.terms if not term.is_generic and term.token != DAYS]
-        self._likeness = likeness
-        self._levels: dict[tuple[str, int, int] | str, list[float]] = {}
-        """Of each term, by a span of a chunk, and by a chunk that of its title and headings."""
-        spans: dict[str, dict[tuple[int, int], None]] = {}
-        for unit, note in units:
-            for start, end in ((unit.start, unit.end), *_spans_above(unit, note)):
-                chunk = note.chunk_at(start)
-                if chunk is not None:
-                    spans.setdefault(chunk.id, {})[start, end] = None
-        for chunk_id, places in spans.items() if self._terms else ():
-            near, above = likeness.of_spans(chunk_id, list(places)), likeness.above(chunk_id)
-            if near is not None and above is not None:
-                levels = self._levels_of(np.column_stack((near, above)))
-                self._levels.update(
-                    zip([*((chunk_id, *place) for place in places), chunk_id], levels, strict=True)
-                )
+    def row(chunk: Chunk | None, start: int, end: int) -> int:
+        return 0 if chunk is None else rows.setdefault((chunk.id, start, end), len(rows) + 1)
 
-    def add(self, matched: Sequence[dict[str, float]], unit: Unit, note: SourceNote) -> None:
-        """Raise the levels of terms that the unit, or what stands above it, expresses in other words."""
-        chunk = note.chunk_at(unit.start)
-        if chunk is None or chunk.id not in self._levels:
-            return
-        alike = (
-            [self._levels[chunk.id, unit.start, unit.end]],
-            [of for span in _spans_above(unit, note) if (of := self._of_span(note, span)) is not None],
-            [self._levels[chunk.id]],
-        )
-        for n, term in enumerate(self._terms):
-            token = term.token
-            if max(level.get(token, 0.0) for level in matched) >= SIMILAR:
-                continue  # tokens take on their note's subject: what is named above needs no other words below
-            for level, alternatives in zip(matched, alike, strict=True):
-                value = max((of[n] for of in alternatives), default=0.0)
-                if value > level.get(token, 0.0):
-                    level[token] = value
+    own, near, above = [], [], []
+    for unit, note, chunk in units:
+        is_known = chunk is not None and likeness.above(chunk.id) is not None
+        spans = _spans_above(unit, note) if is_known else ()
+        own.append(row(chunk, unit.start, unit.end) if is_known else 0)
+        near.append([row(note.chunk_at(start), start, end) for start, end in spans] or [0])
+        above.append(row(chunk, -1, -1) if is_known else 0)
+    of_rows = _levels_of_rows(question, likeness, rows)
+    depth = max(map(len, near))
+    padded = np.array([places + [0] * (depth - len(places)) for places in near])
+    return np.stack((of_rows[own], of_rows[padded].max(axis=1), of_rows[above]), axis=1)
 
-    def _of_span(self, note: SourceNote, span: tuple[int, int]) -> list[float] | None:
-        chunk = note.chunk_at(span[0])
-        return None if chunk is None else self._levels.get((chunk.id, *span))
 
-    def _levels_of(self, near: Floats) -> list[list[float]]:
-        """Of each span the level of each term, in [0, LIKE]."""
-        levels = np.empty((len(self._terms), near.shape[1]), np.float32)
-        for n, term in enumerate(self._terms):
-            low, high = (UNLIKE_NAME, ALIKE_NAME) if term.is_name else (UNLIKE, ALIKE)
-            cosines = self._likeness.of_term(near, term.start, term.end)
-            levels[n] = LIKE * ((cosines - low) / (high - low)).clip(0.0, 1.0)
-        return levels.T.tolist()
+def _levels_of_rows(
+    question: Question, likeness: TermLikeness, rows: Mapping[tuple[str, int, int], int]
+) -> NDArray[np.float64]:
+    """Of each row the level of each term, in [0, LIKE], shape (1 + rows, terms); 0 where nothing is known."""
+    levels = np.zeros((len(rows) + 1, len(question.terms)))
+    by_chunk: dict[str, list[tuple[int, int]]] = {}
+    for chunk_id, start, end in rows:
+        by_chunk.setdefault(chunk_id, []).append((start, end))
+    known, columns = [], []
+    for chunk_id, spans in by_chunk.items():
+        near, above = likeness.of_spans(chunk_id, spans), likeness.above(chunk_id)
+        if near is not None and above is not None:
+            is_above = np.array([start < 0 for start, _ in spans])
+            columns.append(np.where(is_above, above[:, None], near))
+            known += [rows[chunk_id, start, end] for start, end in spans]
+    if not columns:
+        return levels
+    together = np.concatenate(columns, axis=1)
+    for n, term in enumerate(question.terms):
+        if term.is_generic or term.token == DAYS:
+            continue  # a word that fits anything is like anything
+        low, high = (UNLIKE_NAME, ALIKE_NAME) if term.is_name else (UNLIKE, ALIKE)
+        cosines = likeness.of_term(together, term.start, term.end)
+        levels[known, n] = LIKE * ((cosines - low) / (high - low)).clip(0.0, 1.0)
+    return levels
 
 
 def _spans_above(unit: Unit, note: SourceNote) -> list[tuple[int, int]]:
@@ -458,25 +463,27 @@ def _plain_han(text: str) -> str:
 
 
 @lru_cache(maxsize=16_384)
+def _plain_texts(texts: tuple[str, ...]) -> str:
+    return "\n".join(map(_plain_han, texts))
+
+
+@lru_cache(maxsize=16_384)
 def _words(texts: tuple[str, ...]) -> frozenset[str]:
     return frozenset(token for text in texts for token in tokens(text))
 
 
-def _variants(terms: Iterable[str], vocabulary: frozenset[str]) -> dict[str, dict[str, float]]:
-    """For each term the words of the vocabulary that express it, with a factor in (0, 1]."""
-    variants: dict[str, dict[str, float]] = {}
-    for term in terms:
-        same = {term: 1.0} if term in vocabulary else {}
-        similar = {}
+def _forms(terms: Sequence[str], vocabulary: frozenset[str]) -> dict[str, list[tuple[int, float]]]:
+    """The words of the vocabulary that express a term: of each the term's place, and a factor in (0, 1]."""
+    forms: dict[str, list[tuple[int, float]]] = {}
+    for n, term in enumerate(terms):
+        if term in vocabulary:
+            forms.setdefault(term, []).append((n, 1.0))
         if term.isascii() and len(term) >= 4 and not term.isdigit():
             first = term[0]
-            similar = {
-                word: SIMILAR
-                for word in vocabulary
-                if word[0] == first and word != term and _similar(term, word)
-            }
-        variants[term] = {**similar, **same}
-    return variants
+            for word in vocabulary:
+                if word[0] == first and word != term and _similar(term, word):
+                    forms.setdefault(word, []).append((n, SIMILAR))
+    return forms
 
 
 @lru_cache(maxsize=65_536)
@@ -490,20 +497,9 @@ def _similar(term: str, word: str) -> bool:
     return long.startswith(short) or fuzz.ratio(term, word) >= 80 or fuzz.ratio(term, word[: len(term)]) >= 83
 
 
-def _matched(variants: Mapping[str, Mapping[str, float]], words: frozenset[str]) -> dict[str, float]:
-    matched: dict[str, float] = {}
-    for term, forms in variants.items() if words else ():
-        best = max((factor for word, factor in forms.items() if word in words), default=0.0)
-        if best:
-            matched[term] = best
-    return matched
-
-
-def _relevance(unit: Unit, note: SourceNote) -> float:
-    chunk = note.chunk_at(unit.start)
-    if chunk is None:
-        return note.relevance
-    return note.passages.get(chunk.id, 0.5 * note.relevance)
+def _relevance(chunk: Chunk | None, note: SourceNote) -> float:
+    """Of the passage that a unit stands in."""
+    return note.relevance if chunk is None else note.passages.get(chunk.id, 0.5 * note.relevance)
 
 
 _NUMBER = re.compile(

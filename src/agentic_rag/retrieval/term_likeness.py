@@ -24,7 +24,8 @@ class _Passage:
     starts: NDArray[np.int32]
     """Of each token of the passage's text, ascending, in the document, shape (passage's tokens,)."""
     similar: Floats
-    """Cosines, shape (question's tokens, passage's tokens)."""
+    """Cosines, shape (question's tokens, passage's tokens + 1); the last column is -1, since every bound of a span has to
+    be a column for ``reduceat``."""
     above: Floats
     """Of each of the question's tokens the nearest token of title and headings; -1 where there are none."""
 
@@ -48,9 +49,7 @@ class TermLikeness:
         if passage is None:
             return None
         bounds = np.searchsorted(passage.starts, np.array(spans, dtype=np.int32).reshape(-1, 2))
-        # A column behind the last, since every bound has to be a column for reduceat.
-        padded = np.pad(passage.similar, ((0, 0), (0, 1)), constant_values=-1.0)
-        nearest: Floats = np.maximum.reduceat(padded, bounds.ravel(), axis=1)[:, ::2]
+        nearest: Floats = np.maximum.reduceat(passage.similar, bounds.ravel(), axis=1)[:, ::2]
         nearest[:, bounds[:, 0] >= bounds[:, 1]] = -1.0
         return nearest
 
@@ -127,4 +126,5 @@ def _passage(chunk: Chunk, text: str, bounds: Places, similar: Floats) -> _Passa
     is_above = (bounds[:, 1] > 0) & ~is_own
     above = similar[:, is_above].max(axis=1) if is_above.any() else np.full(len(similar), -1.0, np.float32)
     # A token begins with the space before its word: its last letter tells which word it belongs to.
-    return _Passage(bounds[is_own, 1] - 1 + by, similar[:, is_own], above)
+    none = np.full((len(similar), 1), -1.0, np.float32)
+    return _Passage(bounds[is_own, 1] - 1 + by, np.concatenate((similar[:, is_own], none), axis=1), above)
