@@ -79,12 +79,18 @@ def composed(question: Question, candidates: Sequence[Candidate]) -> Composed:
     if candidates[0].note.is_prose:
         near = [one for one in candidates if one.note.is_prose][:PROSE]
         return Composed(tuple(_line(one.unit, one.note) for one in near), tuple(near))
+    candidates = [one for one in candidates if not _is_title(one.unit, one.note)] or candidates
     candidates = _without_labels(candidates)
     for form in (_steps, _both, _definition, _below, _listed, _subheadings, _headed):
         answer = form(question, candidates)
         if answer is not None:
             return answer
     return _pointed(question, candidates)
+
+
+def _is_title(unit: Unit, note: SourceNote) -> bool:
+    """Whether a property only repeats the note's title."""
+    return unit.kind == "property" and unit.text.casefold() == note.title.casefold()
 
 
 def _without_labels(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -258,10 +264,33 @@ def _both(question: Question, candidates: Sequence[Candidate]) -> Composed | Non
     """The best unit of each of the things that are compared: of two notes that are named, else of two names."""
     if question.form != "compare":
         return None
-    chosen = _of_named_notes(question, candidates) or _of_names(question, candidates)
+    named = _of_named_notes(question, candidates)
+    titles = {token for one in named for token in tokens(one.note.title)}
+    if len(named) > 1 and all(term.is_generic or term.token in titles for term in question.terms):
+        return _side_by_side(named)
+    chosen = named or _of_names(question, candidates)
     if len(chosen) < 2:
         return None
     return Composed(tuple(_line(one.unit, one.note, _titled(one)) for one in chosen), tuple(chosen))
+
+
+def _side_by_side(named: Sequence[Candidate]) -> Composed:
+    """What notes are of which nothing in particular is asked: the properties in which they differ, else the first
+    sentence of each."""
+    properties = [
+        {unit.key: unit for unit in one.note.reading.units if unit.kind == "property" and not unit.headings}
+        for one in named
+    ]
+    shared = [key for key in properties[0] if all(key in own for own in properties)]
+    differing = [key for key in shared if len({own[key].text for own in properties}) > 1]
+    lines = []
+    for one, own in zip(named, properties, strict=True):
+        different = [own[key] for key in differing[:MAX_SHARED] if not _is_title(own[key], one.note)]
+        units = different or _statements(one.note)[:1] or [one.unit]
+        place = min(unit.start for unit in units), max(unit.end for unit in units)
+        text = "; ".join(unit.shown() for unit in units)
+        lines.append(Line(f"{one.note.title}: {text}", one.note, *place, units[0].headings))
+    return Composed(tuple(lines), tuple(named))
 
 
 def _of_named_notes(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -284,7 +313,8 @@ def _of_named_notes(question: Question, candidates: Sequence[Candidate]) -> list
     return chosen[:MAX_COMPARED]
 
 
-MAX_COMPARED = 4
+MAX_COMPARED, MAX_SHARED = 4, 6
+"""Notes that are compared, and properties of each that are shown."""
 
 
 def _of_names(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -448,17 +478,36 @@ def _says_all(question: Question, one: Candidate) -> bool:
 def _of_other_names(
     question: Question, chosen: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> list[Candidate]:
-    """The best unit of the same note for each name of the question that the chosen units lack."""
+    """The best unit for each name of the question that the chosen units lack: of the same note, else of another that says
+    the same of it, by its words or as the same property."""
+    best = chosen[0]
+    plain = [
+        term.token
+        for term in question.terms
+        if not term.is_name and not term.is_generic and best.level(term.token) >= CLEAR
+    ]
     others: list[Candidate] = []
-    for term in question.terms:
-        if term.is_name and all(one.level(term.token) < CLEAR for one in (*chosen, *others)):
-            of_it = (
-                one
-                for one in candidates
-                if one.note is chosen[0].note and one.own.get(term.token, 0.0) >= CLEAR
-            )
-            others += list(of_it)[:1]
+    for name in question.names():
+        if any(_names(one, name) for one in (*chosen, *others)):
+            continue
+        beside = (
+            one
+            for one in candidates
+            if one.note is best.note and all(one.own.get(n, 0.0) >= CLEAR for n in name)
+        )
+        elsewhere = (
+            one
+            for one in candidates
+            if _names(one, name)
+            and (one.unit.key == best.unit.key if best.unit.key else plain)
+            and all(one.level(token) >= CLEAR for token in plain)
+        )
+        others += [one for one in (next(beside, None) or next(elsewhere, None),) if one is not None]
     return others
+
+
+def _names(one: Candidate, name: Sequence[str]) -> bool:
+    return all(one.level(token) >= CLEAR for token in name)
 
 
 def _as_much(best: Candidate, one: Candidate) -> bool:

@@ -165,27 +165,32 @@ def _source_note(
     key: str, group: Sequence[tuple[int, Mapping[str, Any], float]], chunks: Sequence[Chunk]
 ) -> SourceNote:
     order, best, _ = group[0]
-    metadata = best["metadata"]
     passages = {str(result["id"]): known for _, result, known in group}
-    path = str(metadata.get("path") or "")
-    tags = metadata.get("tags") or ()
-    reading = _reading(path, chunks, passages) if chunks else _of_results(group)
+    if chunks:  # a result may be a fact, whose title is not its note's
+        return replace(note_of_chunks(chunks, passages), order=order)
+    metadata, reading = best["metadata"], _of_results(group)
+    path, title = str(metadata.get("path") or ""), str(metadata.get("title") or "")
     return SourceNote(
         document_id=metadata.get("document_id"),
-        title=str(metadata.get("title") or ""),
+        title=title,
         path=path,
         url=metadata.get("url"),
         date=metadata.get("date"),
-        tags=tuple(str(tag) for tag in ([tags] if isinstance(tags, str) else tags)),
+        tags=_tags(metadata),
         order=order,
         relevance=max(passages.values()),
-        chunks=tuple(chunks),
+        chunks=(),
         passages=passages,
         reading=reading,
-        names=_names(str(metadata.get("title") or ""), path, reading),
+        names=_names(title, path, reading),
         places=_places(reading),
         base=best,
     )
+
+
+def _tags(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    tags = metadata.get("tags") or ()
+    return tuple(str(tag) for tag in ([tags] if isinstance(tags, str) else tags))
 
 
 def _names(title: str, path: str, reading: Reading) -> tuple[str, ...]:
@@ -197,27 +202,36 @@ def _places(reading: Reading) -> dict[str, tuple[int, int]]:
     return {unit.text: (unit.start, unit.end) for unit in reading.units if unit.kind in LISTED}
 
 
-def note_of_chunks(chunks: Sequence[Chunk]) -> SourceNote:
-    """A note that was selected and not retrieved: all of it is as relevant."""
+def note_of_chunks(chunks: Sequence[Chunk], passages: Mapping[str, float] | None = None) -> SourceNote:
+    """A stored note.
+
+    Args:
+        chunks: all of its chunks, at least one, in the order of the text.
+        passages: relevance of the retrieved ones by id; None: it was selected, and all of it is as relevant.
+    """
     first = chunks[0]
-    tags = first.metadata.get("tags") or ()
-    metadata = {"path": first.path, "title": first.title, "start": first.start}
-    reading = _reading(first.path, chunks, {chunk.id: 1.0 for chunk in chunks})
+    if passages is None:
+        passages = {chunk.id: 1.0 for chunk in chunks}
+    reading = _reading(first.path, chunks, passages)
     return SourceNote(
         document_id=first.document_id,
         title=first.title,
         path=first.path,
         url=first.url,
         date=None if first.date is None else first.date.isoformat(),
-        tags=tuple(str(tag) for tag in ([tags] if isinstance(tags, str) else tags)),
+        tags=_tags(first.metadata),
         order=0,
-        relevance=1.0,
+        relevance=max(passages.values()),
         chunks=tuple(chunks),
-        passages={chunk.id: 1.0 for chunk in chunks},
+        passages=passages,
         reading=reading,
         names=_names(first.title, first.path, reading),
         places=_places(reading),
-        base={"id": first.id, "metadata": metadata, "content": first.text},
+        base={
+            "id": first.id,
+            "metadata": {"path": first.path, "title": first.title, "start": first.start},
+            "content": first.text,
+        },
     )
 
 
@@ -478,7 +492,7 @@ def _forms(terms: Sequence[str], vocabulary: frozenset[str]) -> dict[str, list[t
     for n, term in enumerate(terms):
         if term in vocabulary:
             forms.setdefault(term, []).append((n, 1.0))
-        if term.isascii() and len(term) >= 4 and not term.isdigit():
+        if term.isascii() and len(term) >= 4:
             first = term[0]
             for word in vocabulary:
                 if word[0] == first and word != term and _similar(term, word):
@@ -489,7 +503,9 @@ def _forms(terms: Sequence[str], vocabulary: frozenset[str]) -> dict[str, list[t
 @lru_cache(maxsize=65_536)
 def _similar(term: str, word: str) -> bool:
     """Whether two stems are forms of one word (``direct``, ``director``) or one is a slip of the other."""
-    if not word.isascii() or word.isdigit() or abs(len(term) - len(word)) > 4:
+    if not word.isascii() or abs(len(term) - len(word)) > 4:
+        return False
+    if _DIGIT.search(term) or _DIGIT.search(word):  # books_1 is not books_8
         return False
     short, long = sorted((term, word), key=len)
     if len(short) < 5 or term[0] != word[0]:

@@ -79,9 +79,9 @@ async def check_quality(
                 decision, reasons = "answer", [*reasons[:1], "a unit says all that is asked"]
             elif decision != "answer":
                 evidence = Evidence()
-            elif not _is_passage(request) and not evidence.is_full:
+            elif not _is_passage(request, question) and not evidence.is_full:
                 evidence = Evidence()  # mistakes or relations are shown in their own form
-            elif not evidence.lines and _is_passage(request):
+            elif not evidence.lines and _is_passage(request, question):
                 reasons.append(evidence.reason or "no unit of the notes answers")
                 # A chat model reads the passages, and says itself what they lack.
                 if parameters.answer.method != "chat":
@@ -109,10 +109,12 @@ def _is_read_as_units(request: Request) -> bool:
 _WHY = re.compile(r"^\W*(?:and |but )?(?:why|how come|warum|wieso)\b|为什么|为何", re.IGNORECASE)
 
 
-def _is_passage(request: Request) -> bool:
-    """Whether a passage is asked for; a question for a reason is, where nobody named the operation."""
-    is_why = request.operation_reason is not None and _WHY.search(request.asked) is not None
-    return request.operation is CanvasOperation.DOCUMENT_RETRIEVAL or is_why
+def _is_passage(request: Request, question: Question) -> bool:
+    """Whether a passage is asked for; a question for a reason or a difference is, where nobody named the operation."""
+    if request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
+        return True
+    is_chosen = request.operation_reason is not None
+    return is_chosen and (question.form == "compare" or _WHY.search(request.asked) is not None)
 
 
 async def _from_selection(

@@ -173,6 +173,16 @@ class Question:
         left = (term for term in self.terms if not any(a < term.end and term.start < b for a, b in spans))
         return replace(self, terms=tuple(left))
 
+    def names(self) -> list[tuple[str, ...]]:
+        """The tokens of each name; those of one name stand side by side: ``books_8``, ``Dota 2``."""
+        names: list[list[Term]] = []
+        for term in (one for one in self.terms if one.is_name):
+            if names and 0 <= term.start - names[-1][-1].end <= 1:
+                names[-1].append(term)
+            else:
+                names.append([term])
+        return [tuple(term.token for term in name) for name in names]
+
     def in_words(self, spans: Iterable[tuple[int, int]], is_word: Callable[[str], bool]) -> Question:
         """The question with its Chinese terms as words instead of pairs of characters.
 
@@ -192,8 +202,10 @@ class Question:
         words = _words_of(self.text, _runs(inside), edges, is_word)
         for start, end in (part for word in words for part in _without_particles(self.text, *word, is_word)):
             token = simplified(folded(self.text[start:end]))
-            is_name = any(term.is_name for term in pairs if term.start < end and start < term.end)
-            terms.setdefault(token, Term(token, start, end, is_name, token in _GENERIC))
+            own = [term for term in pairs if term.start < end and start < term.end]
+            is_generic = token in _GENERIC or all(term.is_generic for term in own)
+            is_name = any(term.is_name for term in own)
+            terms.setdefault(token, Term(token, start, end, is_name, is_generic))
         return replace(self, terms=tuple(sorted(terms.values(), key=lambda term: term.start)))
 
 
@@ -259,12 +271,14 @@ def _terms(text: str) -> tuple[Term, ...]:
         _GERMAN if len(_GERMAN.intersection(re.findall(r"[a-zäöüß]+", text.lower()))) >= 2 else frozenset()
     )
     names = _name_spans(text)
+    comparing = [match.span() for match in _COMPARE.finditer(text)]
     terms: dict[str, Term] = {}
     asked = _ASKING_HAN.sub(lambda phrase: " " * len(phrase.group()), text)
     for token, start, end in placed_contents(asked):
         if (start, end) not in how and token not in terms and token not in german:
             is_name = any(a <= start and end <= b for a, b in names)
-            terms[token] = Term(token, start, end, is_name, token in _GENERIC)
+            is_generic = token in _GENERIC or any(a <= start and end <= b for a, b in comparing)
+            terms[token] = Term(token, start, end, is_name, is_generic)
     return tuple(terms.values())
 
 

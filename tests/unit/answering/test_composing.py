@@ -64,6 +64,31 @@ def test_both_sides_of_a_comparison():
     assert sorted(both) == ["Dune: rating: 5", "Emma: rating: 4"]
 
 
+GAMES = {
+    "Ada": "---\nname: Ada\nmaker: Kiln\nprice: 9\nstore: Web\n---\n\nText.\n",
+    "Bol": "---\nname: Bol\nmaker: Loom\nprice: 20\nstore: Web\n---\n\nText.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("compare Ada and Bol", ["Ada: maker: Kiln; price: 9", "Bol: maker: Loom; price: 20"]),
+        ("Ada 和 Bol 有什么区别？", ["Ada: maker: Kiln; price: 9", "Bol: maker: Loom; price: 20"]),
+        ("Which is cheaper, Ada or Bol?", ["Ada: maker: Kiln; price: 9", "Bol: maker: Loom; price: 20"]),
+        ("What is the price of Ada and of Bol?", ["Ada: price: 9", "Bol: price: 20"]),
+        ("compare the price of Ada and Bol", ["Ada: price: 9", "Bol: price: 20"]),
+    ],
+)
+def test_notes_side_by_side(question: str, expected: list[str]):
+    assert sorted(texts(question, **GAMES)) == expected
+
+
+def test_notes_without_shared_properties_side_by_side():
+    both = texts("What is the difference between Oak and Ash?", Oak="Oak is hard.\n", Ash="Ash bends well.\n")
+    assert sorted(both) == ["Ash: Ash bends well.", "Oak: Oak is hard."]
+
+
 def test_a_block_is_cited_as_a_whole_and_other_lines_by_themselves():
     lines = answer_of("What is on the shopping list?", {"Shopping.md": NOTES["Shopping.md"]}).lines
     assert {(line.start, line.end) for line in lines} == {(lines[0].start, lines[0].end)}

@@ -161,3 +161,13 @@ def test_every_unit_of_the_notes_is_a_candidate():
     )
     assert candidates("", "Dune.md")
     assert scored(Question.of("anything"), []) == []
+
+
+def test_names_that_differ_in_a_number_are_different_names():
+    notes = {"books_1.md": "---\npages: 80\n---\n", "books_8.md": "Nothing yet.\n"}
+    documents = documents_of(*notes, notes=notes)
+    best, *_ = scored(
+        Question.of("pages of books_8"), source_notes(results_of(documents), [0.9, 0.9], documents)
+    )
+    first = next(one for one in (best, *_) if one.note.title == "books_1")
+    assert first.level("books_8") == 0.0
