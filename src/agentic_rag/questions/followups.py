@@ -14,8 +14,8 @@ from itertools import pairwise
 
 from agentic_rag.dates.reading import DatedText, read_spans
 from agentic_rag.questions.comparisons import extreme
+from agentic_rag.questions.forms import asks_many
 from agentic_rag.questions.question import Question, Term, named_phrase
-from agentic_rag.questions.reading import asks_many
 from agentic_rag.questions.words import Span
 from agentic_rag.text import points_back, starts_cjk
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import date, timedelta
 
 from agentic_rag.dates.reading import DatedText, read_spans
-from agentic_rag.questions.reading import Time
 from agentic_rag.questions.words import Span
 
 _LEADS = re.compile(
@@ -18,6 +18,15 @@ _LEADS = re.compile(
 _WITH_LEAD = re.compile(r"\D|.*年")
 """A date as it is read may begin with its preposition."""
 _FOLLOWS = re.compile(r"^\s*(?:年|[,，]?\s*(?:我|都|做|写|发生))")
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """A span of days that a question names: ISO dates, half-open; None is open."""
+
+    start: str | None
+    end: str | None
+    span: Span
 
 
 def named_time(question: str, today: date, days: Collection[date] = ()) -> Time | None:

@@ -9,8 +9,9 @@ import pytest
 
 from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.questions.choosing import choose
+from agentic_rag.questions.forms import asks_many
 from agentic_rag.questions.query import Query, Selection, is_span
-from agentic_rag.questions.reading import asks_many, read_query
+from agentic_rag.questions.reading import read_query
 from agentic_rag.questions.times import named_time
 from agentic_rag.questions.vocabulary import Vocabulary
 from note_rows import nearest, snapshot_of
