@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
 from agentic_rag.domain.notes import ITEMS
-from agentic_rag.questions.comparisons import negated
+from agentic_rag.questions.comparisons import negated, state
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.forms import ENGLISH_NOUN, HAS, LAST_NOUN, NOUN
+from agentic_rag.questions.forms import ACTIVITY, ENGLISH_NOUN, HAS, LAST_NOUN, NOUN
 from agentic_rag.questions.generic_words import QUERY_WORDS
-from agentic_rag.questions.values import date_keys, within
-from agentic_rag.questions.vocabulary import Value
-from agentic_rag.questions.words import Span, Word
+from agentic_rag.questions.values import bounding_years, date_keys, within, within_years, year_keys
+from agentic_rag.questions.vocabulary import Value, value_name
+from agentic_rag.questions.words import Span, Word, parts, stem
 
+MAX_STATES = 8
+"""Values of a property that tells a state; one with more tells something else."""
 SAME = 0.01
 """Cosine by which two properties of one value are as near to a question."""
 
@@ -60,11 +64,49 @@ def _of_value(value: Value) -> Comparison:
     return Comparison(value.key, "$in", value.stored)
 
 
+def read_activity(draft: Draft) -> bool:
+    """Add the state of the things that were dealt with: "how many books have I read?" by ``status: finished``, where the
+    same property says ``reading`` of others. Whether the question is clear: where the property has no value for what is
+    done, none is chosen."""
+    match = ACTIVITY.search(draft.text)
+    if match is None or not draft.classes or draft.strength:
+        return True
+    place = Span(*match.span("verb" if match["verb"] else "han"))
+    verb = stem(match["verb"]) if match["verb"] else match["han"]
+    if not draft.is_free(place):
+        return True
+    values: dict[str, dict[str, list[Any]]] = {}
+    for note in draft.members():
+        for one in note.fields:
+            for value in one.value if isinstance(one.value, list) else [one.value]:
+                if isinstance(value, str):
+                    values.setdefault(one.key, {}).setdefault(value_name(value).casefold(), []).append(value)
+    for key, named in values.items():
+        done = [name for name in named if (state(name) or ("",))[0] == "done"]
+        if len(named) > MAX_STATES or not (
+            any(verb in parts(one) or verb in one for one in named)
+            or (len(verb) == 1 and 0 < len(done) < len(named))  # 看 of watched: no letters agree
+        ):
+            continue
+        if not done:
+            return False
+        stored = tuple(dict.fromkeys(value for name in done for value in named[name]))
+        draft.add(_of_value(Value(done[0], key, stored, len(stored))), place)
+        draft.shown.append(key)
+        return True
+    return True
+
+
 def read_booleans(draft: Draft) -> None:
     """Add the yes/no properties that the question names: "which shows would I rewatch?"."""
     for key, place in draft.vocabulary.keys_in(draft.words):
         known = draft.vocabulary.keys.get(key)
-        if known is None or "boolean" not in known.types[:1] or key in draft.shown:
+        if (
+            known is None
+            or "boolean" not in known.types[:1]
+            or key in draft.shown
+            or not draft.is_free(place)
+        ):
             continue
         negation = negated(draft.text, place)
         draft.add(Comparison(key, "$eq", negation is None), place, negation)
@@ -114,7 +156,8 @@ def _noun_of(text: str, words: list[Word]) -> Word | None:
 
 
 async def read_days(draft: Draft) -> None:
-    """Add the span of days: of the date property that is named, else of the note's own date."""
+    """Add the span of days: of the property that is named, of the year of the things that the notes are about, else of
+    the note's own date."""
     time = draft.time
     if time is None:
         return
@@ -124,15 +167,20 @@ async def read_days(draft: Draft) -> None:
         draft.cover(time.span)
         return
     keys = date_keys(field for note in members for field in note.fields)
+    years = [] if bounding_years(time) is None else year_keys(members)
     rows = date_keys(f for note in members for row in note.rows for f in row.fields)
     named = [
-        (key, place) for key, place in draft.vocabulary.keys_in(draft.words) if key in keys or key in rows
+        (key, place)
+        for key, place in draft.vocabulary.keys_in(draft.words)
+        if key in keys or key in rows or key in years
     ]
     rest = draft.rest(time.span)
     dated = sum(note.date is not None for note in members)
     place: Span | None = None
     if named:
         key, place = named[0]
+    elif len(years) == 1 and not ACTIVITY.search(draft.text):
+        key = years[0]
     elif dated * 2 >= len(members) and members and not (rows and not keys and rest):
         key = "date"
     elif keys or rows:
@@ -141,8 +189,8 @@ async def read_days(draft: Draft) -> None:
         draft.cover(*(Span(word.start, word.end) for word in rest[:1]))
     else:
         return
-    condition = within(key, time)
-    if key in rows and key not in keys:
+    condition = within_years(key, time) if key in years else within(key, time)
+    if key in rows and key not in keys and key not in years:
         draft.entry_conditions.append(condition)
         draft.cover(time.span, place)
     else:

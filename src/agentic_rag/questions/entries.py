@@ -9,6 +9,7 @@ from agentic_rag.domain.filters import Comparison, Expression
 from agentic_rag.domain.notes import Note, Row
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
+from agentic_rag.questions.forms import ONE
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.values import compared, is_date, is_number, within
 from agentic_rag.questions.words import Span, parts, stem
@@ -17,40 +18,62 @@ MAX_REST = 3
 """Words beside the conditions on entries; what says more asks for something else."""
 
 
-def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
-    """The rows or list items of a note that is named; None where the question states no condition on them."""
-    if not draft.asks_many:
+async def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
+    """The rows or list items of a note that is named; None where the question states no condition on them.
+
+    Without a word that asks for several, nothing else may be said: "pantry before 2024".
+    """
+    if not draft.asks_many and ONE.search(draft.text):
         return None
     for note, place in titles:
         rows = [row for row in note.rows if row.fields and row.state is None]
-        conditions = _row_conditions(draft, rows) if len(rows) > 1 else []
-        if conditions:
+        conditions, spans = await _row_conditions(draft, rows) if len(rows) > 1 else ([], [])
+        if conditions and (draft.asks_many or not draft.rest(place, *spans)):
             draft.cover(place)
             where = (Comparison("path", "$eq", note.path),)
             return Query("entries", draft.list_or_count, (note.title,), where, tuple(conditions))
     return None
 
 
-def _row_conditions(draft: Draft, rows: Sequence[Row]) -> list[Expression]:
+async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expression], list[Span]]:
+    """The conditions on rows, and the words that they were read from."""
     values: dict[str, list[Any]] = {}
     for row in rows:
         for one in row.fields:
             values.setdefault(one.key, []).append(one.value)
     numeric = {key: its for key, its in values.items() if sum(map(is_number, its)) * 2 >= len(its)}
     conditions: list[Expression] = []
+    spans = [place for key in values if (place := draft.words.find(key)) is not None]
     for number in comparisons.comparisons(draft.text):
-        named = [
-            key for key in numeric if draft.words.find(key) or stem(number.unit.casefold()) in parts(key)
-        ]
-        if named and number.operator != "$eq":
-            conditions.append(compared(named[0], number, numeric[named[0]]))
+        key = await _key_of(draft, number, list(numeric))
+        if key is not None:
+            conditions.append(compared(key, number, numeric[key]))
+            spans.append(number.span)
     for key, its in values.items():
         texts = [value for value in dict.fromkeys(map(str, its)) if not is_number(value) and len(value) > 2]
-        conditions += [Comparison(key, "$eq", value) for value in texts if draft.words.find(value)]
+        for value in texts:
+            place = draft.words.find(value)
+            if place is not None:
+                conditions.append(Comparison(key, "$eq", value))
+                spans.append(place)
     dates = [key for key, its in values.items() if sum(map(is_date, its)) * 2 >= len(its)]
     if draft.time is not None and dates:
-        conditions.append(within(dates[0], draft.time))
-    return conditions
+        named = [key for key in dates if draft.words.find(key)]
+        conditions.append(within((named or dates)[0], draft.time))
+        spans.append(draft.time.span)
+    return conditions, spans
+
+
+async def _key_of(draft: Draft, number: comparisons.Comparison, keys: Sequence[str]) -> str | None:
+    """The column that a number is compared with: named, of its unit, else what the comparative compares."""
+    named = [key for key in keys if draft.words.find(key)]
+    named = named or [key for key in keys if number.unit and stem(number.unit.casefold()) in parts(key)]
+    if named:
+        return named[0] if number.operator != "$eq" or number.unit or draft.words.find(named[0]) else None
+    if not keys or not number.concept:
+        return None
+    near = await draft.nearest(number.concept, keys)
+    return max(near, key=lambda name: near[name])
 
 
 def entries_of_members(draft: Draft) -> Query | None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from agentic_rag.questions.generic_words import NOTE_NOUNS
+from agentic_rag.questions.words import Span
+
 MANY = re.compile(
     r"^\W*(?:and\s+)?(?:wh?ich|list|show|find|give|name|count|all|any|every|how many|wh(?:at|o) (?:are|were)\b|what (?!is\b|was\b|does\b|has\b)\w+s\b|notes?\b|welche|alle|wie viele)"
     r"|\bwhich of\b|\bhow many\b|\b(?:list|show)(?: me)?\b|\btagged\b|\bnotes (?:with|about|in|from|tagged|rated)\b"
@@ -45,9 +48,22 @@ WHAT = re.compile(r"\b(?:which|what|list|show|how many)\b|哪些|什么|多少|�
 DONE = re.compile(r"already|done|finished|完成|已经|watched|看过")
 """Says that tasks are done, and not merely that something happened."""
 NOUN = re.compile(
-    r"(?:哪些|哪几[个本部篇款种]|多少[个本部篇款种道首]|几[个本部篇款种样道首只]|所有(?:的)?|列出(?:所有)?)(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在的要被由用含放加带不没]|$|[^\u4e00-\u9fff])"
+    r"(?:哪些|哪几[个本部篇款种]|多少[个本部篇款种道首]|几[个本部篇款种样道首只]|所有(?:的)?|列出(?:所有)?)(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在的要被由用含放加带不没比超大小高低多少最]|$|[^\u4e00-\u9fff])"
 )
 """The Chinese noun of what is asked for."""
+_HEAD_NOUN = re.compile(
+    r"\b(?:which|what|how many|list|show(?: me)?)(?: all)?(?: of)?(?: the| my| our)?\s+(?P<noun>[a-z][\w'-]*)"
+)
+AMOUNT = re.compile(
+    r"^\W*(?:and |so )?how (?:much|many|long|old|large|big|tall|high|far|heavy)\b|多少|几|多[久长大高重远]"
+)
+"""Asks for a number."""
+ACTIVITY = re.compile(
+    r"\b(?:have|has|had|did) (?:i|we|you)(?: already| ever| really| all| both)? (?P<verb>[a-z]+)|(?P<han>[\u4e00-\u9fff])(?:过|完)(?!程|敏|期|年)"
+)
+"""Says what was done with the things that the notes are about: "have I read", 看过."""
+EXTREME_NOUN = re.compile(r"最[^的]{1,4}的(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在叫哪]|\W|$)")
+"""The Chinese noun behind a superlative: 最贵的游戏."""
 LAST_NOUN = re.compile(r"的(?P<noun>[\u4e00-\u9fff]{1,4})(?:有哪些|有|都有哪些)?\W*$")
 ENGLISH_NOUN = re.compile(r"\b(?:which|what|how many|list(?: all)?)\s+(?P<noun>[a-z]+)")
 
@@ -55,3 +71,14 @@ ENGLISH_NOUN = re.compile(r"\b(?:which|what|how many|list(?: all)?)\s+(?P<noun>[
 def asks_many(question: str) -> bool:
     """Whether the words of a question ask for several notes or things."""
     return MANY.search(question.casefold()) is not None
+
+
+def head_noun(text: str) -> Span | None:
+    """Where a question names the kind of what it asks for: ``shows`` of "which shows are rated 5?"; None where it names
+    none, or asks for notes as such.
+
+    Args:
+        text: the question, folded.
+    """
+    match = _HEAD_NOUN.search(text) or NOUN.search(text)
+    return None if match is None or match["noun"] in NOTE_NOUNS else Span(*match.span("noun"))

@@ -14,6 +14,11 @@ QUERY_WORDS = STOPWORDS | frozenset(
     " 笔记 我 我的 有 的 是 哪些 哪个 列出 所有 全部 多少 几个 吗 呢 里 中 在 了 和 都 篇 个 本".split()
 )
 """Words of a question that no query has to express."""
+NOTE_NOUNS = STOPWORDS | frozenset(
+    "note notes page pages file files document documents entry entries item items thing things one ones kind kinds sort sorts type types day days date"
+    " dates tag tags folder folders people person 笔记 记录 东西 个 篇".split()
+)
+"""What may stand where a question names the kind of notes, and names none."""
 QUERY_HAN = re.compile(
     r"不[含用加放要带有]有?|没有|含有?|用到|加了?|放了?|要|到|我们?|你们?|的|有|是|哪些|哪[个本部篇种道家位]|列出|所有|全部|多少|几[个本部篇种样道首只条位]|吗|呢|里面?|中|在|了|和|都|篇|个|本|部|笔记|记录|标签|带|给|过|写|记|一共|总共|还|想|要|能|会|东西|什么|请|找|看|家|用|买|去|做|吃|喝"
 )

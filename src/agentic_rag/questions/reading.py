@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentic_rag.domain.notes import Note
-from agentic_rag.questions.conditions import read_booleans, read_days, read_existing, read_items, read_values
+from agentic_rag.questions.conditions import (
+    read_activity,
+    read_booleans,
+    read_days,
+    read_existing,
+    read_items,
+    read_values,
+)
 from agentic_rag.questions.draft import Draft, Nearest, places
 from agentic_rag.questions.entries import entries_of_members, entries_of_named
-from agentic_rag.questions.forms import COUNT, NOUN, ONE, VALUE
+from agentic_rag.questions.forms import AMOUNT, COUNT, LAST_NOUN, NOUN, ONE, VALUE, head_noun
 from agentic_rag.questions.generic_words import QUERY_WORDS
 from agentic_rag.questions.measures import read_comparisons, read_extreme, read_free, read_order
-from agentic_rag.questions.note_classes import read_class, read_tags
+from agentic_rag.questions.note_classes import is_of_one_kind, read_class, read_tags
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.tasks import tasks_of_members, tasks_of_named
 from agentic_rag.questions.times import Time
@@ -42,13 +49,15 @@ async def read_query(
     titles = _titles(draft)
     if time is not None and any(place.overlaps(time.span) for _, place in titles):
         draft.time = None  # the date belongs to the name of a note
-    entries = entries_of_named(draft, titles) or tasks_of_named(draft, titles)
+    entries = await entries_of_named(draft, titles) or tasks_of_named(draft, titles)
     if entries is not None:
         return entries
     if titles and not is_tagged and not draft.asks_when:
         return _of_days(draft, titles)
     await read_class(draft)
     await read_values(draft)
+    if not read_activity(draft):
+        return None
     if titles and not draft.strength:
         return _of_days(draft, titles)
     tasks = tasks_of_members(draft)
@@ -71,10 +80,13 @@ async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tag
             return entries
     order = await read_order(draft, extreme)
     rest = draft.rest()
-    if not _is_asked(draft, strength, rest, is_tagged=is_tagged):
+    is_extreme = order is not None and _is_extreme(draft, order[0], rest)
+    if not is_extreme and not _is_asked(draft, strength, rest, is_tagged=is_tagged):
+        return _of_days(draft, titles)
+    if not draft.classes and _names_another_kind(draft):
         return _of_days(draft, titles)
     is_counted = draft.list_or_count == "count"
-    if not (strength or is_tagged or ((order or is_counted) and draft.classes) or _is_listed(draft)):
+    if not (draft.strength or is_tagged or ((order or is_counted) and draft.classes) or _is_listed(draft)):
         return _of_days(draft, titles)
     if not draft.classes and strength and draft.asks_many and rest:
         noun = NOUN.search(draft.text)
@@ -103,9 +115,38 @@ def _is_asked(draft: Draft, strength: int, rest: Sequence[Word], *, is_tagged: b
         rest: words that nothing accounts for.
         is_tagged: whether a tag is named.
     """
-    is_topic = bool(draft.classes and strength) and not ONE.search(draft.text)
+    is_dated_class = draft.time is not None and not rest and draft.strength > strength
+    kind = LAST_NOUN.search(draft.text)  # 难度为4的菜
+    is_kind = kind is not None and all(word.text == kind["noun"] for word in rest)
+    is_topic = not ONE.search(draft.text) and (
+        (bool(draft.classes) and (strength > 0 or is_dated_class)) or (is_kind and strength > 0)
+    )
     is_dated = draft.time is not None and strength > 0 and len(rest) <= 1 and not VALUE.search(draft.text)
     return draft.asks_many or is_tagged or (draft.asks_when and strength > 0) or is_topic or is_dated
+
+
+def _is_extreme(draft: Draft, key: str, rest: Sequence[Word]) -> bool:
+    """Whether the question is for the largest or smallest of a class and for nothing else: "the most expensive game",
+    or for how much that is."""
+    if not draft.classes or rest:
+        return False
+    named = [name for name, _ in draft.vocabulary.keys_in(draft.words)]
+    return not VALUE.search(draft.text) or key in named or AMOUNT.search(draft.text) is not None
+
+
+def _names_another_kind(draft: Draft) -> bool:
+    """Whether the question is for a kind of things that the vault does not have: "which shows are rated 5?" where books
+    and games are rated."""
+    noun = head_noun(draft.text)
+    if (
+        noun is None
+        or not draft.asks_many
+        or not draft.strength
+        or not draft.shown
+        or not draft.is_free(noun)
+    ):
+        return False
+    return not is_of_one_kind(draft)
 
 
 def _is_listed(draft: Draft) -> bool:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from agentic_rag.domain.filters import And, Comparison, Expression, Or, matches
-from agentic_rag.domain.notes import Field
+from agentic_rag.domain.notes import Field, Note
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.times import Time
 
 _SHARE = re.compile(r"\d+(?:\.\d+)?\s*/\s*\d+")
 _STARS = re.compile(r"[★⭐]+")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?.*")
+_YEARS = range(1000, 2101)
 _MEASURE = re.compile(
     r"[$€£¥￥]?\s*(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?:[^\W\d]{1,12}|[$€£¥￥%])?(?:\s?[^\W\d]{1,8})?"
 )
@@ -49,6 +51,12 @@ def compared(key: str, one: comparisons.Comparison, values: Sequence[Any]) -> Ex
         one: the comparison.
         values: of the property.
     """
+    if one.upper is not None:
+        upper = replace(one, operator="$lte", value=one.upper, upper=None)
+        return And((compared(key, replace(one, upper=None), values), compared(key, upper, values)))
+    if one.others:
+        every = (replace(one, value=value, others=()) for value in (one.value, *one.others))
+        return Or(tuple(compared(key, each, values) for each in every))
     plain = whole(one.value)
     texts = [value for value in dict.fromkeys(values) if isinstance(value, str)]
     if isinstance(plain, str):
@@ -75,10 +83,50 @@ def date_keys(fields: Iterable[Field]) -> list[str]:
 
 
 def within(key: str, time: Time) -> Expression:
-    """The condition that a date lies in a span of days."""
+    """The condition that a date lies in the span of days, or in one of the spans."""
+    parts = tuple(_between(key, start, end) for start, end in time.parts or ((time.start, time.end),))
+    return parts[0] if len(parts) == 1 else Or(parts)
+
+
+def _between(key: str, start: str | None, end: str | None) -> Expression:
     bounds = []
-    if time.start is not None:
-        bounds.append(Comparison(key, "$gte", time.start))
-    if time.end is not None:
-        bounds.append(Comparison(key, "$lt", time.end))
+    if start is not None:
+        bounds.append(Comparison(key, "$gte", start))
+    if end is not None:
+        bounds.append(Comparison(key, "$lt", end))
+    return bounds[0] if len(bounds) == 1 else And(tuple(bounds))
+
+
+def year_keys(notes: Sequence[Note]) -> list[str]:
+    """The properties that tell a year, each once, in order: those that half of the notes have, as a number from 1000 to
+    2100."""
+    values: dict[str, list[Any]] = {}
+    for note in notes:
+        for one in note.fields:
+            if one.value not in (None, "", []):
+                values.setdefault(one.key, []).append(one.value)
+    return [
+        key
+        for key, its in values.items()
+        if len(its) * 2 >= len(notes) and all(isinstance(one, int) and one in _YEARS for one in its)
+    ]
+
+
+def bounding_years(time: Time) -> tuple[int | None, int | None] | None:
+    """The first year of a span and the year after its last; None where the span is not of whole years."""
+    sides = [side for side in (time.start, time.end) if side is not None]
+    if time.parts or not sides or not all(side.endswith("-01-01") for side in sides):
+        return None
+    return None if time.start is None else int(time.start[:4]), None if time.end is None else int(
+        time.end[:4]
+    )
+
+
+def within_years(key: str, time: Time) -> Expression:
+    """The condition that a year, as a number, lies in a span of whole years."""
+    first, after = bounding_years(time) or (None, None)
+    if first is not None and after == first + 1:
+        return Comparison(key, "$eq", first)
+    bounds = [] if first is None else [Comparison(key, "$gte", first)]
+    bounds += [] if after is None else [Comparison(key, "$lt", after)]
     return bounds[0] if len(bounds) == 1 else And(tuple(bounds))
