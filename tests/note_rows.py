@@ -41,8 +41,10 @@ async def nearest(text: str, names: Sequence[str]) -> Mapping[str, float]:
     """Stands for the embedding model: a name is near to a text with one of its words, or of one meaning with it."""
     meanings = {
         "price": {"expensive", "cheap", "cost", "dollar"},
-        "pages": {"long", "size"},
+        "pages": {"long", "size", "duration"},
         "rating": {"best"},
+        "runtime": {"duration"},
+        "weight": {"weight"},
     }
     words = set(text.casefold().split())
     return {

@@ -104,7 +104,9 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         "retrieve_graphiti": partial(retrieve_graphiti, engine=parts.graphiti),
         "retrieve_lancedb": partial(retrieve_lancedb, engine=parts.lancedb),
         "retrieve_memory": partial(retrieve_memory, memory=parts.memory),
-        "select_notes": partial(select_notes, catalogue=parts.catalogue, embedding=parts.embedding),
+        "select_notes": partial(
+            select_notes, catalogue=parts.catalogue, embedding=parts.embedding, chat=parts.chat
+        ),
         **{name: partial(resumable, node=node, engine=parts.lancedb) for name, node in later.items()},
     }
     return {

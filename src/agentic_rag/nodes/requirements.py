@@ -36,6 +36,7 @@ def check_requirements(parameters: Parameters, tools: RerankTools) -> None:
     for setting, method in (
         ("answer.method", parameters.answer.method),
         ("rewrite.method", parameters.rewrite.method),
+        ("selection.method", parameters.selection.method),
     ):
         if method == "chat" and tools.chat is None:
             raise ConfigError(f"{setting} is 'chat' but no chat model is configured; set chat.base_url")

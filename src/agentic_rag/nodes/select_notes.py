@@ -5,20 +5,22 @@ A question about many notes is answered from all of them and not from the neares
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from agentic_rag.domain.filters import keys_of, matches
-from agentic_rag.domain.ports import Embedding
+from agentic_rag.domain.ports import Chat, Embedding
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.request import Request
 from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.questions.bases import shown_by_base
 from agentic_rag.questions.choosing import choose
+from agentic_rag.questions.model_reading import is_worth_asking, read_by_model
 from agentic_rag.questions.overview import asks_for_everything, overview, state_of
 from agentic_rag.questions.query import Query, Selection, is_span
 from agentic_rag.questions.reading import read_query
@@ -31,14 +33,19 @@ logger = logging.getLogger(__name__)
 
 
 async def select_notes(
-    state: CanvasRAGState, *, catalogue: NoteCatalogue | None, embedding: Embedding
+    state: CanvasRAGState,
+    *,
+    catalogue: NoteCatalogue | None,
+    embedding: Embedding,
+    chat: Chat | None = None,
 ) -> dict[str, Any]:
     """Writes ``selection``: the reading, the notes that fit, and ``status``.
 
     A question about everything gets an overview; one that names a base the notes of its view.
     ``ok``: a question about many notes that some fit; ``none``: one that none fits; ``empty``: not such a question;
     ``degraded``: the catalogue or the model failed, with the reason. ``days`` is the span of days that the question
-    names: first day, day after the last (None: open), and its place in the question; None without one.
+    names: first day, day after the last (None: open), and its place in the question; None without one. ``read_by`` says
+    whether the rules or the chat model read the query; ``reason`` also why a reading of the model was not used.
     """
     started = time.perf_counter()
     request = Request.of(state)
@@ -69,20 +76,61 @@ async def select_notes(
         if shown is not None:
             return {"selection": _chosen(shown.selection, started) | {"reading": shown.reading}}
         named = named_time(request.asked, now.date(), snapshot.days)
-        query = await read_query(request.asked, vocabulary, nearest, named)
+        by_rules = await read_query(request.asked, vocabulary, nearest, named)
     except (StoreError, ModelError) as error:
         logger.warning("the question cannot be read as a query to the notes: %s", error)
         return {"selection": _outcome("degraded", started, reason=str(error))}
+    is_first_pass = not state.get("rewrites")
+    reading = await _best_reading(request, vocabulary, by_rules, chat if is_first_pass else None)
     days = None if named is None else [named.start, named.end, named.span.start, named.span.end]
-    if query is None:
-        return {"selection": {**_outcome("empty", started), "days": days}}
+    selection = None if reading.query is None else _carried_out(reading.query, snapshot, request)
+    if reading.read_by == "model" and (selection is None or not selection.entries):
+        reading = QueryReading(by_rules, "rules", "the chat model's query selects no note")
+        selection = None if by_rules is None else _carried_out(by_rules, snapshot, request)
+    if selection is None or (not selection.entries and is_span(selection.query.to_dict())):
+        # Of a span: no note is of that time; a heading or a line of one may be.
+        return {"selection": {**_outcome("empty", started, reading.reason), "days": days}}
+    chosen = _chosen(selection, started) | {"reason": reading.reason, "read_by": reading.read_by}
+    return {"selection": {**chosen, "days": days}}
+
+
+class QueryReading(NamedTuple):
+    """A query, who read it, and why it was not the chat model where that was asked."""
+
+    query: Query | None
+    read_by: Literal["rules", "model"] = "rules"
+    reason: str | None = None
+
+
+async def _best_reading(
+    request: Request, vocabulary: Vocabulary, by_rules: Query | None, chat: Chat | None
+) -> QueryReading:
+    """What the rules read; the chat model's query where it may know better and has one."""
+    parameters = request.parameters.selection
+    if (
+        chat is None
+        or parameters.method != "chat"
+        or not is_worth_asking(request.asked, vocabulary, by_rules)
+    ):
+        return QueryReading(by_rules)
+    try:
+        async with asyncio.timeout(parameters.timeout_seconds):
+            query = await read_by_model(request.asked, vocabulary, chat)
+    except TimeoutError:
+        return QueryReading(
+            by_rules, reason=f"the chat model took more than {parameters.timeout_seconds:g} s"
+        )
+    except ModelError as error:
+        logger.warning("the chat model's reading is not used: %s", error)
+        return QueryReading(by_rules, reason=str(error))
+    return QueryReading(by_rules) if query is None else QueryReading(query, "model")
+
+
+def _carried_out(query: Query, snapshot: Snapshot, request: Request) -> Selection:
+    """What the query selects, with the caller's filter in place of its conditions on the same properties."""
     if request.filters is not None:
         query = query.without(keys_of(request.filters))
-    selection = choose(query, snapshot.notes, snapshot.facts, request.filters)
-    if not selection.entries and is_span(query.to_dict()):
-        # No note is of that time; a heading or a line of one may be.
-        return {"selection": {**_outcome("empty", started), "days": days}}
-    return {"selection": {**_chosen(selection, started), "days": days}}
+    return choose(query, snapshot.notes, snapshot.facts, request.filters)
 
 
 def _of_everything(snapshot: Snapshot, request: Request, started: float) -> dict[str, Any]:
@@ -107,6 +155,7 @@ def _outcome(status: str, started: float, reason: str | None = None) -> dict[str
 def _plain(selection: Selection) -> dict[str, Any]:
     return {
         "reading": selection.query.text(),
+        "read_by": "rules",
         "query": selection.query.to_dict(),
         "count": selection.count,
         "entries": [{**asdict(entry), "headings": list(entry.headings)} for entry in selection.entries],

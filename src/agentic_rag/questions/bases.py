@@ -12,8 +12,8 @@ from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, mat
 from agentic_rag.notes.bases import Base, BaseView, select
 from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.questions.choosing import choose
+from agentic_rag.questions.generic_words import BASE_FRAME_HAN, BASE_WORDS
 from agentic_rag.questions.query import Query, Selection
-from agentic_rag.questions.reading import GENERIC
 from agentic_rag.questions.words import Span, Words
 
 _QUOTE, _UNQUOTE = r"[\"'“‘«「『《]", r"[\"'”’»」』》]"
@@ -31,13 +31,6 @@ _VIEW = (
     r"^\W*[›>/,:，：]\s*{name}" + rf"(?!{_LATIN})",
 )
 """How a view is named, in what is before or after the base."""
-_GENERIC = GENERIC | frozenset(
-    "base bases view views table tables obsidian open display see contents content contain contains contained selected"
-    " selection select look hold holds inside entries 这个 那个 视图 打开 看看 显示 什么 内容 里面 里有 里有哪些 里有什么 里面有哪些".split()
-)
-_ZH_FRAME = re.compile(
-    r"^(?:请|帮我|给我|看看|看一下|列出|显示|打开|展示|的|这个|那个|里面|里|中|都|有|是|哪些|什么|多少|几|篇|笔记|内容|视图|吗|呢|我|一下|所有|全部|条|个|了)+$"
-)
 
 
 class NamedBase(NamedTuple):
@@ -205,8 +198,8 @@ def _rest(question: str, base: Base, span: Span) -> list[str]:
     return [
         word.text
         for word in Words.of(question).words
-        if not _GENERIC & {word.text, word.stem}
-        and not _ZH_FRAME.match(word.text)
+        if not BASE_WORDS & {word.text, word.stem}
+        and not BASE_FRAME_HAN.match(word.text)
         and not any(Span(word.start, word.end).overlaps(one) for one in spans)
     ]
 

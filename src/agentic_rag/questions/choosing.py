@@ -15,6 +15,10 @@ from agentic_rag.questions.comparisons import MARKS, state
 from agentic_rag.questions.query import Entry, Query, Selection
 from agentic_rag.questions.vocabulary import value_name
 
+_LANE_MARKS = {"doing": "/", "done": "x", "cancelled": "-"}
+"""The mark of a task whose box is empty, by the lane of a board that it lies in."""
+MAX_LANE = 3
+"""Words of a heading that is no more than a state."""
 Facts = Mapping[str, Mapping[str, Any]]
 
 
@@ -60,8 +64,17 @@ def _fits(query: Query, row: Row) -> bool:
 
 def _has_state(row: Row, name: str) -> bool:
     """Whether a task is in a state: by the mark in its box, or by the lane of a board that it lies in."""
-    lane = state(row.headings[-1]) if row.headings and name == "doing" else None
-    return row.state in MARKS[name] or (lane is not None and lane[0] == name)
+    lane = _lane(row)
+    if lane is None or row.state != " ":
+        return row.state in MARKS[name]
+    return lane == name or (name == "open" and lane == "doing")
+
+
+def _lane(row: Row) -> str | None:
+    """The state that the lane or heading right above a task names, by itself: ``Doing``, ``In progress``."""
+    heading = row.headings[-1] if row.headings else ""
+    stated = state(heading) if len(heading.split()) <= MAX_LANE else None
+    return None if stated is None else stated[0]
 
 
 def _of_note(query: Query, note: Note) -> Entry:
@@ -122,7 +135,8 @@ def _of_row(note: Note, row: Row) -> Entry:
     shown = "; ".join(f"{field.key}: {_shown(field.value)}" for field in row.fields)
     text = f"{row.text} ({shown})" if shown and row.kind != "row" else shown or row.text
     if row.state is not None:
-        text = f"{STATES.get(row.state, f'[{row.state}]')} {text}"
+        mark = _LANE_MARKS.get(_lane(row) or "", " ") if row.state == " " else row.state
+        text = f"{STATES.get(mark, f'[{mark}]')} {text}"
     return Entry(note.document_id, note.path, note.title, note.url, text, row.start, row.end, row.headings)
 
 

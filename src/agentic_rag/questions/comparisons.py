@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agentic_rag.questions.words import Span
@@ -24,10 +24,19 @@ class Comparison:
     """Of the words that compare and the number."""
     unit: str = ""
     """The word after the number, or the sign of a currency."""
+    upper: float | None = None
+    """Of a range, its largest value; ``value`` is the smallest, and both are within."""
+    others: tuple[float | str, ...] = ()
+    """Further values, where one of several is meant: "4 or 5 stars"."""
+    concept: str = ""
+    """What the comparative compares, by a noun, where it says so: ``size`` of "larger than"."""
 
 
-_NUMBER = r"(?P<sign>[$€£¥￥]\s*)?(?P<number>\d[\d,]*(?:\.\d+)?[万千百]?|[一二两三四五六七八九十百千万]+(?=\s*[元块页分克个岁集季部本天年星次小公]))(?P<share>\s*/\s*\d+)?(?P<percent>\s*%)?"
-_UNIT = r"(?:[ \t]*-?(?P<unit>[a-zäöüß$€£¥]+|[元块页分克个岁集季部本天年星次]|公里|分钟|小时|块钱))?"
+_HAN_NUMBER = r"[一二两三四五六七八九十百千万]+"
+_NUMBER = r"(?P<sign>[$€£¥￥]\s*)?(?P<number>\d(?:[\d,]*\d)?(?:\.\d+)?[万千百]?|[一二两三四五六七八九十百千万]+(?=\s*[元块页分克个岁集季部本天年星次小公]))(?P<share>\s*/\s*\d+)?(?P<percent>\s*%)?"
+_UNIT = (
+    r"(?:[ \t]*-?(?P<unit>[a-zäöüß$€£¥]+|[元块页分克个岁集季部本天年星次]|公[里斤分]|厘?米|分钟|小时|块钱))?"
+)
 _WORDS: tuple[tuple[Operator, str], ...] = (
     (
         "$gte",
@@ -39,11 +48,11 @@ _WORDS: tuple[tuple[Operator, str], ...] = (
     ),
     (
         "$gt",
-        r"(?:(?:more|greater|higher|larger|longer|bigger|heavier|older|better|later) than|over|above|exceed(?:s|ing)?|beyond|>|超过|多于|大于|高于|超出|über|mehr als)",
+        r"(?:(?:more(?: expensive| costly)?|greater|higher|larger|longer|bigger|heavier|older|better|later|taller|wider|deeper|pricier|hotter|faster) than|over|above|exceed(?:s|ing)?|beyond|>|超过|多于|大于|高于|超出|über|mehr als)",
     ),
     (
         "$lt",
-        r"(?:(?:less|fewer|lower|smaller|shorter|cheaper|lighter|younger|worse) than|under|below|<|少于|低于|小于|不到|不足|unter|weniger als)",
+        r"(?:(?:less(?: expensive| costly)?|fewer|lower|smaller|shorter|cheaper|lighter|younger|worse|earlier|slower|colder) than|under|below|<|少于|低于|小于|不到|不足|unter|weniger als)",
     ),
 )
 _BEFORE = tuple(
@@ -65,6 +74,53 @@ _AFTER: tuple[tuple[Operator, re.Pattern[str]], ...] = (
         ),
     ),
 )
+_HAN_THAN: tuple[tuple[Operator, re.Pattern[str]], ...] = (
+    ("$gt", re.compile(rf"比\s*{_NUMBER}{_UNIT}\s*(?:还|要|更)?[大多高贵长重久远老]")),
+    ("$lt", re.compile(rf"比\s*{_NUMBER}{_UNIT}\s*(?:还|要|更)?(?:[小少低短轻近]|便宜)")),
+)
+_COMPARED: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (concept, re.compile(words, re.IGNORECASE))
+    for concept, words in (
+        ("price", r"cheaper|expensive|costly|pricier|[贵]|便宜"),
+        ("size", r"larger|bigger|smaller|比.+[大小]"),
+        ("duration", r"longer|shorter|[长短久]"),
+        ("weight", r"heavier|lighter|[重轻]"),
+        ("height", r"taller|deeper"),
+        ("width", r"wider"),
+        ("temperature", r"hotter|colder"),
+        ("speed", r"faster|slower"),
+        ("age", r"older|younger|老"),
+        ("rating", r"better|worse"),
+    )
+)
+"""What a comparative compares, by a noun."""
+
+
+def _range(first: str, join: str, last: str, behind: str = "") -> re.Pattern[str]:
+    """Two numbers and the words around them."""
+    number = rf"[$€£¥￥]?\s*(?P<{{}}>\d[\d,]*(?:\.\d+)?|{_HAN_NUMBER})"
+    unit = r"(?:[ \t]*-?(?P<{}>stars?|points?|dollars?|euros?|pages?|minutes?|hours?|min|kg|km|cm|[$€£¥￥%元块页分克个岁集季部本天星次]|公里|小时))?"
+    return re.compile(
+        rf"{first}{number.format('low')}{unit.format('unit')}\s*(?:{join})\s*{number.format('high')}{unit.format('behind')}"
+        + (behind or rf"(?![\w-]*\d|[.,:/]\d){last}"),
+        re.IGNORECASE,
+    )
+
+
+_RANGES = (
+    _range(r"(?<!\w)(?:between|zwischen)\s+", r"and|und|to|[-–—]", ""),
+    _range(r"(?<!\w)(?:from|von)\s+", r"to|bis|[-–—]", ""),
+    _range(r"(?<![\w.,/:-])", r"to|[–—]", ""),
+    _range(r"(?<![\w.,/:-])", r"-", "", r"(?<=[a-zA-Z$€£%元块页分克个岁集季部本天星次])"),
+    _range(r"(?:介于|在|从)?(?<![\d.年第])", r"[到至~～]", "", r"(?![月日号年点\d])(?:之间)?"),
+    _range(r"(?:介于|在)?(?<![\d.年第])", r"[和与]", "", r"\s*之间"),
+)
+"""Ranges, both ends within: "between 3 and 5", "3-5 stars", 3到5."""
+_OR = re.compile(r"\s*(?:,|or|oder|、|或者?|还是)\s*", re.IGNORECASE)
+_HAN_EQUAL = re.compile(
+    rf"(?<=[\u4e00-\u9fff])(?<!第)(?:(?:等于|[是为])\s*(?P<stated>\d+(?:\.\d+)?|{_HAN_NUMBER})|(?<![\d是为])(?P<number>\d+(?:\.\d+)?))(?=[的吗么呢且和或与,，。?？\s]|$)"
+)
+"""A number right behind a Chinese word, which names what is equal to it: 难度是1, 难度1的."""
 _EQUAL = re.compile(
     rf"(?<![\w.,/-]){_NUMBER}(?![\w-]|[.,:/]\d)(?:[ \t]+(?P<unit>stars?|points?|dollars?|euros?|pages?))?",
     re.IGNORECASE,
@@ -86,16 +142,45 @@ def comparisons(text: str) -> list[Comparison]:
     [('$gt', 20.0, 'dollars')]
     """
     found: list[Comparison] = []
-    for operator, pattern in (*_BEFORE, *_AFTER):
+    for pattern in _RANGES:
+        for match in pattern.finditer(text):
+            low, high = sorted(max(numbers(match[name].replace(",", ""))) for name in ("low", "high"))
+            unit = match["unit"] or match["behind"] or ""
+            _append(found, Comparison("$gte", low, Span(*match.span()), unit, upper=high))
+    for operator, pattern in (*_BEFORE, *_AFTER, *_HAN_THAN):
         for match in pattern.finditer(text):
             _add(found, operator, match)
     for match in _STARS.finditer(text):
         written = match["number"] or match["word"]
         value = float(_DIGITS.get(written.lower(), 0) or float(written))
         _append(found, Comparison("$eq", value, Span(*match.span()), "stars"))
+    for match in _HAN_EQUAL.finditer(text):
+        value = float(max(numbers(match["stated"] or match["number"])))
+        _append(found, Comparison("$eq", value, Span(*match.span())))
     for match in _EQUAL.finditer(text):
         _add(found, "$eq", match)
-    return sorted(found, key=lambda one: one.span.start)
+    return _alternatives(text, sorted(found, key=lambda one: one.span.start))
+
+
+def _alternatives(text: str, found: list[Comparison]) -> list[Comparison]:
+    """The comparisons, with those of one of several values joined to one."""
+    joined: list[Comparison] = []
+    for one in found:
+        before = joined[-1] if joined else None
+        if (
+            before is not None
+            and before.operator == one.operator == "$eq"
+            and _OR.fullmatch(text[before.span.end : one.span.start])
+        ):
+            joined[-1] = replace(
+                before,
+                span=Span(before.span.start, one.span.end),
+                unit=one.unit or before.unit,
+                others=(*before.others, one.value),
+            )
+        else:
+            joined.append(one)
+    return joined
 
 
 _TIMES = {"百": 100, "千": 1000, "万": 10_000}
@@ -114,7 +199,12 @@ def _add(found: list[Comparison], operator: Operator, match: re.Match[str]) -> N
         or (match["sign"] or "").strip()
         or ("%" if match["percent"] else "")
     )
-    _append(found, Comparison(operator, value, Span(*match.span()), unit))
+    concept = "" if operator == "$eq" else _concept(match.group())
+    _append(found, Comparison(operator, value, Span(*match.span()), unit, concept=concept))
+
+
+def _concept(words: str) -> str:
+    return next((concept for concept, pattern in _COMPARED if pattern.search(words)), "")
 
 
 def _append(found: list[Comparison], one: Comparison) -> None:
@@ -185,10 +275,10 @@ def negated(text: str, span: Span) -> Span | None:
 
 Open = Literal["open", "done", "cancelled", "doing"]
 _STATES: tuple[tuple[Open, re.Pattern[str]], ...] = (
-    ("open", re.compile(r"(?<![a-z])(?:(?:not|n['’]t)(?: yet)? (?:\w+ )?(?:done|finished|completed?|ticked|watched|read|bought)|un(?:done|finished|completed|ticked|checked|watched|read)|open|pending|outstanding|incomplete|remaining|left|still|yet|todo)(?![a-z])|未完成|没完成|还没|尚未|待办|要做|没[做办买弄看写交定]|剩下|未读|还有什么|还要|offen\w*", re.IGNORECASE)),
-    ("doing", re.compile(r"(?<![a-z])(?:in progress|being done|ongoing|under way|doing)(?![a-z])|进行中|正在", re.IGNORECASE)),
+    ("open", re.compile(r"(?<![a-z])(?:(?:not|n['’]t)(?: yet)? (?:\w+ )?(?:done|finished|completed?|ticked|watched|read|bought)|un(?:done|finished|completed|ticked|checked|watched|read)|open|pending|outstanding|incomplete|remaining|left|still|yet|todo)(?![a-z])|未完成|没完成|还没|尚未|待办|要做|没[做办买弄看写交定]|剩下|未[读看阅玩听学]|还有什么|还要|offen\w*", re.IGNORECASE)),
+    ("doing", re.compile(r"(?<![a-z])(?:in progress|being done|ongoing|under way|doing)(?![a-z])|进行中|正在|^在[读看阅玩听学]$", re.IGNORECASE)),
     ("cancelled", re.compile(r"(?<![a-z])(?:cancell?ed|dropped|abandoned)(?![a-z])|取消", re.IGNORECASE)),
-    ("done", re.compile(r"(?<![a-z])(?:done|finished|completed?|ticked(?: off)?|checked(?: off)?|already|accomplished|watched|crossed off)(?![a-z])|已完成|完成|做完|做了|已经|看过|读过|erledigt\w*", re.IGNORECASE)),
+    ("done", re.compile(r"(?<![a-z])(?:done|finished|completed?|ticked(?: off)?|checked(?: off)?|already|accomplished|watched|crossed off)(?![a-z])|已完成|完成|做完|做了|已经|已[读看阅玩听学买做]|[读看阅玩听学][完过]|erledigt\w*", re.IGNORECASE)),
 )  # fmt: skip
 
 

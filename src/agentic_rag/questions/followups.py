@@ -14,10 +14,11 @@ from itertools import pairwise
 
 from agentic_rag.dates.reading import DatedText, read_spans
 from agentic_rag.questions.comparisons import extreme
+from agentic_rag.questions.forms import asks_many
+from agentic_rag.questions.generic_words import QUERY_HAN
 from agentic_rag.questions.question import Question, Term, named_phrase
-from agentic_rag.questions.reading import asks_many
 from agentic_rag.questions.words import Span
-from agentic_rag.text import points_back, starts_cjk
+from agentic_rag.text import STOPWORDS, points_back, starts_cjk
 
 MAX_TURNS = 6
 """Earlier questions that a question may lean on, each on the one before."""
@@ -127,12 +128,34 @@ def _completed(query: str, before: Turn, names: Names, is_kind: KindOf, today: d
         return Completed(query)
     if named or (_states_time(query, today) and len(own) >= MAX_TERMS):
         return Completed(query)
+    if days and pronoun is None and not _is_of_that_time(query):
+        return Completed(query)
     return _with_subject(query, pronoun, before, names, is_kind, days)
+
+
+_PAST = re.compile(
+    r"\b(?:did|was|were|had|been|went|came|happened|then|there|\w{3,}ed)\b|n['’]t\b.*\b(?:did|was)|[了过]|当时|那天|那时|那里",
+    re.IGNORECASE,
+)
+"""Speaks of the past, or of the time that was spoken of."""
+_ASKING_WORDS = re.compile(
+    rf"为什么|{_ASKING}|还有|别的|其他|\b(?:what|which|who|whom|when|where|why|how|else|more|is|are)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_of_that_time(query: str) -> bool:
+    """Whether a question is about the days of the conversation: where it goes on from them, speaks of the past, or names
+    nothing of its own. "Where is the boat?" asks for what is now."""
+    if _LEADS.search(query) or points_back(query) or _PAST.search(query):
+        return True
+    rest = _ASKING_WORDS.sub(" ", query)
+    return not any(map(str.isalpha, QUERY_HAN.sub(" ", rest)))
 
 
 def _own_terms(query: str) -> list[str]:
     """What a question says itself; of Chinese a term for every two characters."""
-    terms = [term for term in Question.of(query).terms if not term.is_generic]
+    terms = [term for term in Question.of(query).terms if not term.is_generic and term.token not in STOPWORDS]
     han = {place for term in terms if starts_cjk(term.token) for place in range(term.start, term.end)}
     return [term.token for term in terms if not starts_cjk(term.token)] + ["□"] * (len(han) // 2)
 
@@ -151,10 +174,12 @@ def _bare_thing(query: str) -> str | None:
 def _with_thing(thing: str, before: Turn, names: Names, days: Sequence[DatedText], today: date) -> Completed:
     """The earlier question about another thing, or about another side of its thing."""
     text = before.question
-    if days and (moved := _other_day(thing, days[0], today)):
+    if days and (moved := _other_day(thing, days[0], text, today)):
         return Completed(
             f"{text[: days[0].start]}{moved}{text[days[0].end :]}", {"attribute": text, "days": moved}
         )
+    if not days and (of_year := _in_that_year(text, thing, today)):
+        return of_year
     subject = _subject(text, names, days)
     if subject is None:
         return Completed(f"{text.rstrip('?？ ')} {thing}?", {"question": text})
@@ -165,20 +190,55 @@ def _with_thing(thing: str, before: Turn, names: Names, days: Sequence[DatedText
     return Completed(f"{text[: place.start]}{thing}{text[place.end :]}", {"attribute": text})
 
 
+def _in_that_year(text: str, thing: str, today: date) -> Completed | None:
+    """The earlier question, of a year, about a month or day of that year."""
+    years = [one for one in read_spans(text, today=today) if one.precision == "year" and one.relation == "in"]
+    if len(years) != 1 or not _YEAR.search(text[years[0].start : years[0].end]):
+        return None
+    spans = read_spans(thing)
+    if len(spans) != 1 or spans[0].yearless is None or not _is_whole(spans[0], thing):
+        return None
+    moved = _with_year(thing, spans[0], years[0])
+    return Completed(
+        f"{text[: years[0].start]}{moved}{text[years[0].end :]}", {"attribute": text, "days": moved}
+    )
+
+
 _DAY_ALONE = re.compile(r"^(?:the )?(?P<day>\d{1,2})(?:st|nd|rd|th|[日号])$", re.IGNORECASE)
+_YEAR = re.compile(r"^(?:in|of|during|year)\b|年$", re.IGNORECASE)
 
 
-def _other_day(thing: str, day: DatedText, today: date) -> str | None:
-    """The day that a short form means beside a day of the conversation: "the 20th", 20号, another date."""
+def _other_day(thing: str, day: DatedText, text: str, today: date) -> str | None:
+    """The day that a short form means beside a day of the conversation: "the 20th", 20号, another date; a day or month
+    without a year is of the same year, where the question before names one."""
     alone = _DAY_ALONE.match(thing)
     if alone is not None and day.span.start is not None and day.precision == "day":
         try:
             return day.span.start.replace(day=int(alone["day"])).isoformat()
         except ValueError:
             return None
+    spans = read_spans(thing)
+    if len(spans) == 1 and spans[0].yearless is not None and _is_whole(spans[0], thing):
+        return _with_year(thing, spans[0], None if _lacks_year(text, day) else day)
     spans = read_spans(thing, today=day.span.start or today)
-    whole = len(spans) == 1 and spans[0].end - spans[0].start >= len(thing) - 3
-    return thing if whole else None
+    return thing if len(spans) == 1 and _is_whole(spans[0], thing) else None
+
+
+def _is_whole(one: DatedText, text: str) -> bool:
+    return one.end - one.start >= len(text) - 3
+
+
+def _lacks_year(text: str, day: DatedText) -> bool:
+    return any(one.yearless is not None and one.start == day.start for one in read_spans(text))
+
+
+def _with_year(thing: str, one: DatedText, day: DatedText | None) -> str:
+    """A day or month with the year of a day of the conversation, if any: ``in April 2023``, 2023年4月."""
+    sides = [] if day is None else [day.span.start, day.span.end]
+    year = next((str(side.year) for side in sides if side is not None), "")
+    if starts_cjk(thing) or "月" in thing:
+        return f"{year}年{thing}" if year else thing
+    return f"{'on' if one.precision == 'day' else 'in'} {thing} {year}".rstrip()
 
 
 def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[str, Span] | None:

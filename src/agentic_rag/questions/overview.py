@@ -160,6 +160,7 @@ def state_of(view: Overview) -> dict[str, Any]:
     selection = selection_of(view)
     return {
         "reading": READING,
+        "read_by": "rules",
         "query": selection.query.to_dict(),
         "count": view.notes,
         "entries": [asdict(entry) for entry in selection.entries],

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, as_dict, keys_of
+from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, as_dict, keys_of, parse_filters
 
 Ask = Literal["list", "count", "extreme", "base", "overview"]
 """``base``: the notes of a base that is named; ``overview``: what all notes are about."""
@@ -167,12 +167,11 @@ class Selection:
 def is_span(query: Mapping[str, Any]) -> bool:
     """Whether a query, as the state holds it, selects by the note's date alone: its notes are then read for the rest of
     the question."""
-    filters = query["filters"] or {}
-    parts = filters.get("$and", [filters])
+    filters = parse_filters(query["filters"])
     return (
         query["target"] == "notes"
         and query["ask"] not in ("base", "overview")
         and query["order"] is None
-        and bool(filters)
-        and all(set(p) == {"date"} for p in parts)
+        and filters is not None
+        and keys_of(filters) == {"date"}
     )

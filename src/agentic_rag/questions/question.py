@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agentic_rag.dates.spans import Span
+from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS, GERMAN_WORDS
 from agentic_rag.text import STOPWORDS, folded, placed_contents, script, simplified, starts_cjk, tokens
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
@@ -87,10 +88,6 @@ _NOT_LIST = frozenset(
 )
 _CAPITALISED = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’&.-]*[\w]|(?<![\w'’])[A-Z](?![\w'’])")
 _QUOTED = re.compile(r"[《「『“\"]([^》」』”\"]{1,60})[》」』”\"]")
-_ASKING_HAN = re.compile(
-    r"哪一?[年月天日周]|几[点号月日年天个次种星分岁]|什么时候|何时|多[久长大高重远少]时?间?|怎么(?:样|办|做|弄)?|如何|怎样|需要|应该|可以|一共|总共|大概|分别|具体|打算|处理|安排|解决|现在|目前|显示|出来"
-)
-"""What asks in Chinese, and no answer repeats."""
 _HOW = re.compile(
     r"\bhow (?P<word>much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early)\b",
     re.IGNORECASE,
@@ -98,18 +95,6 @@ _HOW = re.compile(
 """Words that ask with "how", which no answer repeats."""
 _WITH_DIGIT = re.compile(r"[\w.-]*\d[\w.-]*")
 _FIRST_WORD = re.compile(r"^\W*[\w'’]+")
-_GENERIC = frozenset(
-    "anyth anyon someth someon thing kind sort way exact actual current usual also still ever again alreadi get got need want like come came"
-    " put let say said call name list give do happen first last next new good best main import note one two question answer detail info inform"
-    " exampl possibl someon peopl time use go went gone do did done left chang decid keep look take took give gave think want ask tell bring own old big long short larg small more most less bigger longer shorter larger smaller cheaper fewer 少 多 大 小 长 短 做 要 能 会 用 放 加 让 把 被 给 到 个 一 里 上 下 中 后 前 时 来 去 叫 说 看 想 得 着 过 人 东西 事 最 没 不 进 出 发生".split()
-)
-_GERMAN = frozenset(
-    "wann wer wo wie was warum wieso welche welcher welches welchen viel viele hat habe haben hast ist sind war waren wird werden kann darf muss soll"
-    " ich du er sie es wir ihr mir mich dir dich ihm ihn ihre ihren sein seine seinen mein meine meinen der die das den dem des ein eine einen einem"
-    " einer und oder von vom bis zu zum zur im in an am auf aus bei mit nach vor für um als auch noch schon nicht kein keine denn dann da gibt lange oft".split()
-)
-"""Words of German questions that no answer repeats; two of them tell that a question is German."""
-"""Stems too general to be missed in an answer. They count where they occur."""
 
 
 DAYS = "\u25f7"
@@ -203,7 +188,7 @@ class Question:
         for start, end in (part for word in words for part in _without_particles(self.text, *word, is_word)):
             token = simplified(folded(self.text[start:end]))
             own = [term for term in pairs if term.start < end and start < term.end]
-            is_generic = token in _GENERIC or all(term.is_generic for term in own)
+            is_generic = token in ANSWER_STEMS or all(term.is_generic for term in own)
             is_name = any(term.is_name for term in own)
             terms.setdefault(token, Term(token, start, end, is_name, is_generic))
         return replace(self, terms=tuple(sorted(terms.values(), key=lambda term: term.start)))
@@ -258,9 +243,9 @@ def _without_particles(
 ) -> Iterator[tuple[int, int]]:
     """A run that is no word of the notes, without the particles at its edges: 给猫 as 猫."""
     if not is_word(simplified(text[start:end])):
-        while end - start > 1 and simplified(text[start]) in _GENERIC:
+        while end - start > 1 and simplified(text[start]) in ANSWER_STEMS:
             start += 1
-        while end - start > 1 and simplified(text[end - 1]) in _GENERIC:
+        while end - start > 1 and simplified(text[end - 1]) in ANSWER_STEMS:
             end -= 1
     yield start, end
 
@@ -268,16 +253,18 @@ def _without_particles(
 def _terms(text: str) -> tuple[Term, ...]:
     how = {match.span("word") for match in _HOW.finditer(text)}
     german = (
-        _GERMAN if len(_GERMAN.intersection(re.findall(r"[a-zäöüß]+", text.lower()))) >= 2 else frozenset()
+        GERMAN_WORDS
+        if len(GERMAN_WORDS.intersection(re.findall(r"[a-zäöüß]+", text.lower()))) >= 2
+        else frozenset()
     )
     names = _name_spans(text)
     comparing = [match.span() for match in _COMPARE.finditer(text)]
     terms: dict[str, Term] = {}
-    asked = _ASKING_HAN.sub(lambda phrase: " " * len(phrase.group()), text)
+    asked = ANSWER_HAN.sub(lambda phrase: " " * len(phrase.group()), text)
     for token, start, end in placed_contents(asked):
         if (start, end) not in how and token not in terms and token not in german:
             is_name = any(a <= start and end <= b for a, b in names)
-            is_generic = token in _GENERIC or any(a <= start and end <= b for a, b in comparing)
+            is_generic = token in ANSWER_STEMS or any(a <= start and end <= b for a, b in comparing)
             terms[token] = Term(token, start, end, is_name, is_generic)
     return tuple(terms.values())
 

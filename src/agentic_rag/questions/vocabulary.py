@@ -48,6 +48,9 @@ _SILENT = frozenset(
 )
 
 
+_IS_STATE = re.compile(r"^[a-z]+(?:ing|ed)$")
+
+
 @dataclass(frozen=True, slots=True)
 class NoteClass:
     """A word for a kind of note, and the condition that selects them."""
@@ -142,9 +145,17 @@ class Vocabulary:
         return any(parts(one.name) == parts(word) and matches(one.condition, facts) for one in self.classes)
 
     def values_in(self, words: Words, *, slips: bool) -> list[tuple[Sequence[Value], Span]]:
-        """The values that a question names, the longest name of each place."""
+        """The values that a question names, the longest name of each place; one that is written so goes before another
+        form of the word. A state is named by its own form alone: what goes on (``reading``) or is done (``watched``)
+        is not what "read" and "watch" say."""
         likenesses = LIKENESSES if slips else LIKENESSES[:2]
-        return [(self.values[name], place) for name, place in _met(words, self._names["values"], likenesses)]
+        met = []
+        for name, place in _met(words, self._names["values"], likenesses):
+            written = words.text[place.start : place.end]
+            exact = written if written in self.values else name
+            if written == exact or (not _IS_STATE.search(exact) and not written.endswith("ing")):
+                met.append((self.values[exact], place))
+        return met
 
     def keys_in(self, words: Words) -> list[tuple[str, Span]]:
         """The properties that a question names."""

@@ -214,6 +214,17 @@ class QualityParameters(Section):
     )
 
 
+class SelectionParameters(Section):
+    """How a question about many notes is read as a query to them."""
+
+    method: Literal["rules", "chat"] = Field(
+        "rules", description="rules alone, or a chat model where they read nothing, or not all"
+    )
+    timeout_seconds: float = Field(
+        10.0, gt=0, description="time limit for the chat model; later the reading of the rules holds"
+    )
+
+
 class RewriteParameters(Section):
     """How a question with weak results is reworded."""
 
@@ -248,6 +259,7 @@ class Parameters(Section):
     rerank: RerankParameters = RerankParameters()
     post_retrieval: PostRetrievalParameters = PostRetrievalParameters()
     quality: QualityParameters = QualityParameters()
+    selection: SelectionParameters = SelectionParameters()
     rewrite: RewriteParameters = RewriteParameters()
     answer: AnswerParameters = AnswerParameters()
 

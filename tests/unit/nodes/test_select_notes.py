@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
 
+from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.select_notes import select_notes
 from agentic_rag.notes.catalogue import Snapshot
-from agentic_rag.testing import HashingEmbedding, prepared_state
+from agentic_rag.settings.parameters import Parameters
+from agentic_rag.testing import HashingEmbedding, ScriptedChat, prepared_state
 from note_rows import snapshot_of
 
 
@@ -114,3 +117,81 @@ async def test_a_model_that_fails_is_degraded():
     state: Any = prepared_state(query="games that cost more than 20 dollars")
     written = await select_notes(state, catalogue=Notes(VAULT), embedding=Failing())
     assert (written["selection"]["status"], written["selection"]["reason"]) == ("degraded", "out of memory")
+
+
+BY_CHAT = Parameters().overridden({"selection": {"method": "chat", "timeout_seconds": 0.05}})
+UNREAD = "what are good games for two?"
+CHEAP = json.dumps({"where": [{"property": "price", "operator": "<", "value": 50}], "show": ["price"]})
+
+
+async def selection_with(
+    chat: Chat | None, question: str = UNREAD, parameters: Parameters = BY_CHAT, **keys: Any
+) -> dict[str, Any]:
+    state: Any = {**prepared_state(parameters, query=question, operation="document_retrieval"), **keys}
+    written = await select_notes(state, catalogue=Notes(VAULT), embedding=HashingEmbedding(), chat=chat)
+    return dict(written["selection"])
+
+
+async def test_a_chat_model_reads_what_the_rules_do_not():
+    found = await selection_with(ScriptedChat(CHEAP))
+    assert (found["status"], found["read_by"], found["reason"]) == ("ok", "model", None)
+    assert found["reading"] == "notes with price < 50"
+    assert [entry["title"] for entry in found["entries"]] == ["Dota 2", "New World"]
+
+
+async def test_what_the_rules_read_is_not_asked_again():
+    chat = ScriptedChat(CHEAP)
+    found = await selection_with(chat, "Which games do I have?")
+    assert (found["reading"], found["read_by"], chat.heard) == ("notes in games/", "rules", [])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "keys"), [(Parameters(), {}), (BY_CHAT, {"rewrites": ["good games"]})]
+)
+async def test_no_model_is_asked_where_it_is_off_or_in_a_further_pass(
+    parameters: Parameters, keys: dict[str, Any]
+):
+    chat = ScriptedChat(CHEAP)
+    found = await selection_with(chat, parameters=parameters, **keys)
+    assert (found["status"], found["reason"], chat.heard) == ("empty", None, [])
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("no idea", "no JSON object"),
+        (CHEAP.replace("price", "weight"), "which no note has"),
+        (CHEAP.replace("50", "-50"), "selects no note"),
+        (ModelError("down"), "down"),
+        ('{"none": true}', None),
+    ],
+)
+async def test_the_rules_hold_where_the_model_has_no_query(reply: str | Exception, reason: str | None):
+    found = await selection_with(ScriptedChat(reply))
+    assert found["status"] == "empty"
+    assert found["reason"] is None if reason is None else reason in found["reason"]
+    kept = await selection_with(ScriptedChat(reply), "which albums are from Steam?")
+    assert (kept["status"], kept["read_by"], kept["reading"]) == (
+        "ok",
+        "rules",
+        "notes with platform = Steam",
+    )
+
+
+async def test_a_model_that_is_slow_is_not_waited_for():
+    class Slow:
+        async def complete(self, system: str, user: str) -> str:
+            await asyncio.Event().wait()
+            return CHEAP
+
+    found = await selection_with(Slow())
+    assert (found["status"], found["reason"]) == ("empty", "the chat model took more than 0.05 s")
+
+
+async def test_the_callers_filter_goes_before_the_models_condition():
+    filters = {"price": {"$gt": 50}}
+    state: Any = prepared_state(BY_CHAT, query=UNREAD, operation="document_retrieval", filters=filters)
+    written = await select_notes(
+        state, catalogue=Notes(VAULT), embedding=HashingEmbedding(), chat=ScriptedChat(CHEAP)
+    )
+    assert [entry["title"] for entry in written["selection"]["entries"]] == ["Elden Ring"]

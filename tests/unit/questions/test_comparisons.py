@@ -47,6 +47,62 @@ def test_numbers_with_their_direction(text: str, expected: list[tuple[str, float
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("between 3 and 5", (3.0, 5.0, "")),
+        ("rated 3 to 5", (3.0, 5.0, "")),
+        ("3-5 stars", (3.0, 5.0, "stars")),
+        ("from 10 to 20 dollars", (10.0, 20.0, "dollars")),
+        ("between 20 and 8 pages", (8.0, 20.0, "pages")),
+        ("3到5星", (3.0, 5.0, "星")),
+        ("在3和5之间", (3.0, 5.0, "")),
+        ("pages 3-5", None),
+        ("2024-03-15", None),
+        ("3到5月", None),
+        ("2021 and 2023", None),
+    ],
+)
+def test_ranges(text: str, expected: tuple[float, float, str] | None):
+    found = [(one.value, one.upper, one.unit) for one in comparisons(text) if one.upper is not None]
+    assert found == ([] if expected is None else [expected])
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [("rated 4 or 5", (4.0, 5.0)), ("3, 4 or 5 stars", (3.0, 4.0, 5.0)), ("4 and 5", None)],
+)
+def test_one_of_several_values(text: str, values: tuple[float, ...] | None):
+    found = [(one.value, *one.others) for one in comparisons(text) if one.others]
+    assert found == ([] if values is None else [values])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("难度是1？", 1.0), ("难度为三的菜", 3.0), ("难度1的", 1.0), ("评分等于5", 5.0), ("第3章", None), ("3年", None), ("三菜", None)],
+)  # fmt: skip
+def test_a_number_right_behind_a_chinese_word_is_equal_to_it(text: str, value: float | None):
+    found = [(one.operator, one.value) for one in comparisons(text)]
+    assert found == ([] if value is None else [("$eq", value)])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("larger than 15", ("$gt", "size")),
+        ("more expensive than 30", ("$gt", "price")),
+        ("heavier than 2", ("$gt", "weight")),
+        ("shorter than 90", ("$lt", "duration")),
+        ("比30贵", ("$gt", "price")),
+        ("比2公斤轻", ("$lt", "weight")),
+        ("more than 20", ("$gt", "")),
+        ("大于3", ("$gt", "")),
+    ],
+)
+def test_what_a_comparative_compares(text: str, expected: tuple[str, str]):
+    assert [(one.operator, one.concept) for one in comparisons(text)] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("the most expensive game", ("price", True)),
         ("最便宜的", ("price", False)),
         ("newest note", ("date", True)),

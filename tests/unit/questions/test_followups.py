@@ -65,7 +65,19 @@ DAY = "What did I do on 2024-03-15?"
         ("and the 20th?", DAY, "What did I do 2024-03-20?"),
         ("第二天呢？", "2024年3月15日我做了什么？", "2024-03-16我做了什么？"),
         ("and last week?", "What did I do yesterday?", "What did I do last week?"),
+        # another day or month of the same year
+        ("and in April?", "What did I do in March 2023?", "What did I do in April 2023?"),
+        ("what about May?", "What did I do in March 2023?", "What did I do in May 2023?"),
+        ("and on April 5th?", "What did I do on March 3rd, 2023?", "What did I do on April 5th 2023?"),
+        ("and in April?", "What did I do in 2023?", "What did I do in April 2023?"),
+        ("那四月呢？", "2023年3月我做了什么？", "2023年四月我做了什么？"),
+        ("4月呢？", "2023年我做了什么？", "2023年4月我做了什么？"),
+        ("and in April?", "What did I do in March?", "What did I do in April?"),
         # the same day
+        ("Who was there?", DAY, "Who was there (on 2024-03-15)?"),
+        ("Did I call the plumber?", DAY, "Did I call the plumber (on 2024-03-15)?"),
+        ("what else?", DAY, "what else (on 2024-03-15)?"),
+        ("吃了什么？", "2024年3月15日我做了什么？", "2024年3月15日 吃了什么？"),
         ("and what did I eat then?", DAY, "and what did I eat then (on 2024-03-15)?"),
         # of a selection
         ("and the cheapest?", MANY, f"{MANY[:-1]}, and the cheapest?"),
@@ -159,6 +171,14 @@ def test_the_person_who_was_asked_for_is_taken_from_the_answer():
 def test_a_day_is_not_carried_to_a_thing_of_the_answer():
     found = after("how long is that book?", Turn("What did I read on 2024-03-15?", "Dune. [1]"))
     assert (found.question, "days" in found.carried) == ("how long is Dune?", False)
+
+
+@pytest.mark.parametrize(
+    "query", ["Where is the boat?", "How old is the cat?", "What is the password?", "船在哪里？"]
+)
+def test_a_day_is_not_carried_to_what_is_now(query: str):
+    assert after(query, DAY) == Completed(query)
+    assert after(query, "2024年3月15日我做了什么？") == Completed(query)
 
 
 def test_one_of_several_that_were_asked_for_is_one_of_the_same():

@@ -1,0 +1,199 @@
+"""The conditions on notes that a question states beside numbers: values, yes and no, days, what their lists have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
+from agentic_rag.domain.notes import ITEMS
+from agentic_rag.questions.comparisons import negated, state
+from agentic_rag.questions.draft import Draft
+from agentic_rag.questions.forms import ACTIVITY, ENGLISH_NOUN, HAS, LAST_NOUN, NOUN
+from agentic_rag.questions.generic_words import QUERY_WORDS
+from agentic_rag.questions.values import bounding_years, date_keys, within, within_years, year_keys
+from agentic_rag.questions.vocabulary import Value, value_name
+from agentic_rag.questions.words import Span, Word, parts, stem
+
+MAX_STATES = 8
+"""Values of a property that tells a state; one with more tells something else."""
+SAME = 0.01
+"""Cosine by which two properties of one value are as near to a question."""
+
+
+async def read_values(draft: Draft) -> None:
+    """Add the values of properties that the question names."""
+    members = None
+    for values, place in draft.vocabulary.values_in(draft.words, slips=draft.asks_many):
+        is_generic = draft.text[place.start : place.end] in QUERY_WORDS
+        if not draft.is_free(place) or (is_generic and not draft.classes):
+            continue
+        if members is None:
+            members = [draft.vocabulary.snapshot.facts[n.document_id] for n in draft.members()]
+        conditions = [one for one in map(_of_value, values) if any(matches(one, facts) for facts in members)]
+        if not conditions or (
+            is_generic and all(any(matches(one, f) for one in conditions) for f in members)
+        ):
+            continue
+        conditions = await _meant(draft, conditions)
+        condition: Expression = conditions[0] if len(conditions) == 1 else Or(tuple(conditions))
+        negation = negated(draft.text, place)
+        draft.add(Not(condition) if negation else condition, place, negation)
+        draft.shown += [one.key for one in conditions]
+        members = None
+    for key, place in draft.vocabulary.keys_in(draft.words):
+        if key in draft.shown:
+            draft.cover(place)
+
+
+async def _meant(draft: Draft, conditions: list[Comparison]) -> list[Comparison]:
+    """Of one value in several properties: the one that is named, else the nearest to the question."""
+    keys = {one.key: one for one in conditions}
+    named = [key for key, _ in draft.vocabulary.keys_in(draft.words) if key in keys]
+    if named:
+        return [keys[named[0]]]
+    if len(conditions) == 1:
+        return conditions
+    near = await draft.nearest(draft.text, list(keys))
+    best = max(near.values())
+    return [keys[key] for key in keys if near[key] >= best - SAME]
+
+
+def _of_value(value: Value) -> Comparison:
+    if len(value.stored) == 1:
+        return Comparison(value.key, "$eq", value.stored[0])
+    return Comparison(value.key, "$in", value.stored)
+
+
+def read_activity(draft: Draft) -> bool:
+    """Add the state of the things that were dealt with: "how many books have I read?" by ``status: finished``, where the
+    same property says ``reading`` of others. Whether the question is clear: where the property has no value for what is
+    done, none is chosen."""
+    match = ACTIVITY.search(draft.text)
+    if match is None or not draft.classes or draft.strength:
+        return True
+    place = Span(*match.span("verb" if match["verb"] else "han"))
+    verb = stem(match["verb"]) if match["verb"] else match["han"]
+    if not draft.is_free(place):
+        return True
+    values: dict[str, dict[str, list[Any]]] = {}
+    for note in draft.members():
+        for one in note.fields:
+            for value in one.value if isinstance(one.value, list) else [one.value]:
+                if isinstance(value, str):
+                    values.setdefault(one.key, {}).setdefault(value_name(value).casefold(), []).append(value)
+    for key, named in values.items():
+        done = [name for name in named if (state(name) or ("",))[0] == "done"]
+        if len(named) > MAX_STATES or not (
+            any(verb in parts(one) or verb in one for one in named)
+            or (len(verb) == 1 and 0 < len(done) < len(named))  # 看 of watched: no letters agree
+        ):
+            continue
+        if not done:
+            return False
+        stored = tuple(dict.fromkeys(value for name in done for value in named[name]))
+        draft.add(_of_value(Value(done[0], key, stored, len(stored))), place)
+        draft.shown.append(key)
+        return True
+    return True
+
+
+def read_booleans(draft: Draft) -> None:
+    """Add the yes/no properties that the question names: "which shows would I rewatch?"."""
+    for key, place in draft.vocabulary.keys_in(draft.words):
+        known = draft.vocabulary.keys.get(key)
+        if (
+            known is None
+            or "boolean" not in known.types[:1]
+            or key in draft.shown
+            or not draft.is_free(place)
+        ):
+            continue
+        negation = negated(draft.text, place)
+        draft.add(Comparison(key, "$eq", negation is None), place, negation)
+        draft.shown.append(key)
+
+
+def read_existing(draft: Draft) -> None:
+    """Add a property that the notes are to have: "how many books have I finished?" where some say when."""
+    if not draft.classes or draft.strength or not draft.asks_many:
+        return
+    members = draft.members()
+    for key, place in draft.vocabulary.keys_in(draft.words):
+        having = sum(
+            any(f.key == key and f.value not in (None, "", []) for f in note.fields) for note in members
+        )
+        if draft.is_free(place) and 0 < having < len(members):
+            draft.add(Comparison(key, "$exists", True), place)
+            draft.shown.append(key)
+            return
+
+
+def read_items(draft: Draft) -> None:
+    """Add a word that the lists of some of the notes have: "which recipes use eggs?", 不含酒精的饮料."""
+    rest = draft.rest()
+    if not draft.asks_many or draft.strength or not 1 <= len(rest) <= 2 or not HAS.search(draft.text):
+        return
+    word = rest[-1]
+    if len(rest) == 2:  # the other is the noun of what is asked for, which is no class
+        noun = None if draft.classes else _noun_of(draft.text, rest)
+        if noun is None:
+            return
+        word = rest[0] if noun is rest[1] else rest[1]
+        draft.cover(Span(noun.start, noun.end))
+    span = Span(word.start, word.end)
+    negation = negated(draft.text, span)
+    condition: Expression = Comparison(ITEMS, "$contains", word.stem if word.text.isascii() else word.text)
+    facts = draft.vocabulary.snapshot.facts
+    having = [matches(condition, facts[note.document_id]) for note in draft.members()]
+    if any(having) and not all(having):
+        draft.add(Not(condition) if negation else condition, span, negation)
+
+
+def _noun_of(text: str, words: list[Word]) -> Word | None:
+    """The one of the words that is the noun of what is asked for."""
+    nouns = (LAST_NOUN.search(text), NOUN.search(text), ENGLISH_NOUN.search(text))
+    return next((one for noun in nouns if noun for one in words if one.text.startswith(noun["noun"])), None)
+
+
+async def read_days(draft: Draft) -> None:
+    """Add the span of days: of the property that is named, of the year of the things that the notes are about, else of
+    the note's own date."""
+    time = draft.time
+    if time is None:
+        return
+    members = draft.members()
+    if not draft.conditions:
+        draft.conditions.append(within("date", time))
+        draft.cover(time.span)
+        return
+    keys = date_keys(field for note in members for field in note.fields)
+    years = [] if bounding_years(time) is None else year_keys(members)
+    rows = date_keys(f for note in members for row in note.rows for f in row.fields)
+    named = [
+        (key, place)
+        for key, place in draft.vocabulary.keys_in(draft.words)
+        if key in keys or key in rows or key in years
+    ]
+    rest = draft.rest(time.span)
+    dated = sum(note.date is not None for note in members)
+    place: Span | None = None
+    if named:
+        key, place = named[0]
+    elif len(years) == 1 and not ACTIVITY.search(draft.text):
+        key = years[0]
+    elif dated * 2 >= len(members) and members and not (rows and not keys and rest):
+        key = "date"
+    elif keys or rows:
+        near = await draft.nearest(draft.text, [*keys, *rows])
+        key = max(near, key=lambda name: near[name])
+        draft.cover(*(Span(word.start, word.end) for word in rest[:1]))
+    else:
+        return
+    condition = within_years(key, time) if key in years else within(key, time)
+    if key in rows and key not in keys and key not in years:
+        draft.entry_conditions.append(condition)
+        draft.cover(time.span, place)
+    else:
+        draft.add(condition, time.span, place)
+    if key != "date":
+        draft.shown.append(key)

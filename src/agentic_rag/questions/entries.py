@@ -1,0 +1,97 @@
+"""Questions for the rows and list items of notes, by their numbers, values and dates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agentic_rag.domain.filters import Comparison, Expression
+from agentic_rag.domain.notes import Note, Row
+from agentic_rag.questions import comparisons
+from agentic_rag.questions.draft import Draft
+from agentic_rag.questions.forms import ONE
+from agentic_rag.questions.query import Query
+from agentic_rag.questions.values import compared, is_date, is_number, within
+from agentic_rag.questions.words import Span, parts, stem
+
+MAX_REST = 3
+"""Words beside the conditions on entries; what says more asks for something else."""
+
+
+async def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
+    """The rows or list items of a note that is named; None where the question states no condition on them.
+
+    Without a word that asks for several, nothing else may be said: "pantry before 2024".
+    """
+    if not draft.asks_many and ONE.search(draft.text):
+        return None
+    for note, place in titles:
+        rows = [row for row in note.rows if row.fields and row.state is None]
+        conditions, spans = await _row_conditions(draft, rows) if len(rows) > 1 else ([], [])
+        if conditions and (draft.asks_many or not draft.rest(place, *spans)):
+            draft.cover(place)
+            where = (Comparison("path", "$eq", note.path),)
+            return Query("entries", draft.list_or_count, (note.title,), where, tuple(conditions))
+    return None
+
+
+async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expression], list[Span]]:
+    """The conditions on rows, and the words that they were read from."""
+    values: dict[str, list[Any]] = {}
+    for row in rows:
+        for one in row.fields:
+            values.setdefault(one.key, []).append(one.value)
+    numeric = {key: its for key, its in values.items() if sum(map(is_number, its)) * 2 >= len(its)}
+    conditions: list[Expression] = []
+    spans = [place for key in values if (place := draft.words.find(key)) is not None]
+    for number in comparisons.comparisons(draft.text):
+        key = await _key_of(draft, number, list(numeric))
+        if key is not None:
+            conditions.append(compared(key, number, numeric[key]))
+            spans.append(number.span)
+    for key, its in values.items():
+        texts = [value for value in dict.fromkeys(map(str, its)) if not is_number(value) and len(value) > 2]
+        for value in texts:
+            place = draft.words.find(value)
+            if place is not None:
+                conditions.append(Comparison(key, "$eq", value))
+                spans.append(place)
+    dates = [key for key, its in values.items() if sum(map(is_date, its)) * 2 >= len(its)]
+    if draft.time is not None and dates:
+        named = [key for key in dates if draft.words.find(key)]
+        conditions.append(within((named or dates)[0], draft.time))
+        spans.append(draft.time.span)
+    return conditions, spans
+
+
+async def _key_of(draft: Draft, number: comparisons.Comparison, keys: Sequence[str]) -> str | None:
+    """The column that a number is compared with: named, of its unit, else what the comparative compares."""
+    named = [key for key in keys if draft.words.find(key)]
+    named = named or [key for key in keys if number.unit and stem(number.unit.casefold()) in parts(key)]
+    if named:
+        return named[0] if number.operator != "$eq" or number.unit or draft.words.find(named[0]) else None
+    if not keys or not number.concept:
+        return None
+    near = await draft.nearest(number.concept, keys)
+    return max(near, key=lambda name: near[name])
+
+
+def entries_of_members(draft: Draft) -> Query | None:
+    """List items or table rows that the conditions on entries select, of the class or note that is named."""
+    if not draft.entry_conditions:
+        return None
+    conditions = list(draft.conditions)
+    for note, place in draft.vocabulary.titles_in(draft.words):
+        if any(row.fields for row in note.rows):
+            conditions = [Comparison("path", "$eq", note.path)]
+            draft.cover(place)
+    if len(draft.rest()) > MAX_REST:
+        return None
+    return Query(
+        "entries",
+        draft.list_or_count,
+        tuple(draft.classes),
+        tuple(conditions),
+        tuple(draft.entry_conditions),
+        shown=tuple(draft.shown),
+    )

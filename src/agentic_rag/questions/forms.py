@@ -1,0 +1,84 @@
+"""How the wording of a question asks: for several notes, a count, a value, days, tasks, a noun."""
+
+from __future__ import annotations
+
+import re
+
+from agentic_rag.questions.generic_words import NOTE_NOUNS
+from agentic_rag.questions.words import Span
+
+MANY = re.compile(
+    r"^\W*(?:and\s+)?(?:wh?ich|list|show|find|give|name|count|all|any|every|how many|wh(?:at|o) (?:are|were)\b|what (?!is\b|was\b|does\b|has\b)\w+s\b|notes?\b|welche|alle|wie viele)"
+    r"|\bwhich of\b|\bhow many\b|\b(?:list|show)(?: me)?\b|\btagged\b|\bnotes (?:with|about|in|from|tagged|rated)\b"
+    r"|哪些|哪几|有哪|多少[个本部篇款种道首只张条]|几[个本部篇款种道首只张条]|所有|列出|全部|都有|统计"
+    r"|^\W*(?:不?[含用带加放]有?|没有)[^的是]{1,8}的[^的]{1,4}\W*$",
+    re.IGNORECASE,
+)
+"""Asks for several notes or things."""
+COUNT = re.compile(
+    r"\bhow many\b|\bnumber of\b|\bcount\b|多少[个本部篇款种道首只张条]|几[个本部篇款种道首只张条]|数量|统计|wie viele",
+    re.IGNORECASE,
+)
+ONE = re.compile(
+    r"^\W*(?:and |so )?(?:how (?:much|long|old|large|big|tall|high|far|do|does|did|can)|who(?! are| were)|whom|whose|where|why|what(?:'s|’s)? (?:is|was|did|does|do|are|were|the|kind)"
+    r"|does|do|did|is|are|was|were|can|has|have)\b|谁|哪里|为什么|怎么|如何|多少钱|多久|多长",
+    re.IGNORECASE,
+)
+"""Asks for one thing, not for notes."""
+VALUE = re.compile(
+    r"^\W*(?:and |so )?(?:how|who|whom|whose|where|why|when)\b|谁|哪里|为什么|怎么|多少|几", re.IGNORECASE
+)
+"""Asks for a value that a unit of the notes gives."""
+WHEN = re.compile(
+    r"^\W*(?:and )?(?:when|on (?:which|what) (?:days?|dates?)|(?:which|what) days?|how often|哪[几一]?天|什么时候|wann)",
+    re.IGNORECASE,
+)
+"""Asks for days."""
+HAS = re.compile(
+    r"\b(?:with|without|use[sd]?|using|contain(?:s|ing)?|include[sd]?|need(?:s|ed)?|require[sd]?|ha(?:s|ve)|made (?:of|from)|mit|ohne)\b|含|用|有|加|放|带|需要",
+    re.IGNORECASE,
+)
+"""Asks for what the lists of notes name."""
+TASKS = re.compile(
+    r"(?<![a-z])(?:tasks?|to-?dos?|to do|todos?|action items?|(?<=open )actions?|check ?list|aufgaben?)(?![a-z])|任务|待办|清单项",
+    re.IGNORECASE,
+)
+WHAT = re.compile(r"\b(?:which|what|list|show|how many)\b|哪些|什么|多少|几|还没|没[买做办]")
+"""Asks for tasks or entries of what it describes."""
+DONE = re.compile(r"already|done|finished|完成|已经|watched|看过")
+"""Says that tasks are done, and not merely that something happened."""
+NOUN = re.compile(
+    r"(?:哪些|哪几[个本部篇款种]|多少[个本部篇款种道首]|几[个本部篇款种样道首只]|所有(?:的)?|列出(?:所有)?)(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在的要被由用含放加带不没比超大小高低多少最]|$|[^\u4e00-\u9fff])"
+)
+"""The Chinese noun of what is asked for."""
+_HEAD_NOUN = re.compile(
+    r"\b(?:which|what|how many|list|show(?: me)?)(?: all)?(?: of)?(?: the| my| our)?\s+(?P<noun>[a-z][\w'-]*)"
+)
+AMOUNT = re.compile(
+    r"^\W*(?:and |so )?how (?:much|many|long|old|large|big|tall|high|far|heavy)\b|多少|几|多[久长大高重远]"
+)
+"""Asks for a number."""
+ACTIVITY = re.compile(
+    r"\b(?:have|has|had|did) (?:i|we|you)(?: already| ever| really| all| both)? (?P<verb>[a-z]+)|(?P<han>[\u4e00-\u9fff])(?:过|完)(?!程|敏|期|年)"
+)
+"""Says what was done with the things that the notes are about: "have I read", 看过."""
+EXTREME_NOUN = re.compile(r"最[^的]{1,4}的(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在叫哪]|\W|$)")
+"""The Chinese noun behind a superlative: 最贵的游戏."""
+LAST_NOUN = re.compile(r"的(?P<noun>[\u4e00-\u9fff]{1,4})(?:有哪些|有|都有哪些)?\W*$")
+ENGLISH_NOUN = re.compile(r"\b(?:which|what|how many|list(?: all)?)\s+(?P<noun>[a-z]+)")
+
+
+def asks_many(question: str) -> bool:
+    """Whether the words of a question ask for several notes or things."""
+    return MANY.search(question.casefold()) is not None
+
+
+def head_noun(text: str) -> Span | None:
+    """Where a question names the kind of what it asks for: ``shows`` of "which shows are rated 5?"; None where it names
+    none, or asks for notes as such.
+
+    Args:
+        text: the question, folded.
+    """
+    match = _HEAD_NOUN.search(text) or NOUN.search(text)
+    return None if match is None or match["noun"] in NOTE_NOUNS else Span(*match.span("noun"))

@@ -1,0 +1,204 @@
+"""The numbers that a question compares, and the property that they are compared with or ordered by."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentic_rag.domain.filters import Comparison, Expression, Not
+from agentic_rag.questions import comparisons
+from agentic_rag.questions.draft import Draft
+from agentic_rag.questions.values import compared, date_keys, is_number, year_keys
+from agentic_rag.questions.words import Span, parts, stem
+from agentic_rag.text import STOPWORDS, starts_cjk
+
+_RATED = frozenset("分 星 star stars point points".split())
+_MONEY = frozenset("块钱 $ € £ ¥ ￥ dollar dollars euro euros pound pounds usd eur yuan bucks 元 块".split())
+
+
+_LAST = re.compile(r"last|first|recent|最后|最近|letzte|erste", re.IGNORECASE)
+"""Tells of when a note was written, or something was done, and not of the age of a thing."""
+
+MAX_GAP = 8
+"""Characters between a property and the number that it is compared with."""
+_ASKED = defaultdict(
+    lambda: re.compile(r"(?!)"),
+    {"price": re.compile(r"\b(?:costs?|prices?|worth|pay|paid)\b|多少钱|价[格钱]|钱")},
+)
+"""Words that ask for the value of a superlative, by its concept."""
+
+
+async def read_comparisons(draft: Draft) -> None:
+    """Add the numbers that a property is compared with: of the notes, else of their entries."""
+    for one in comparisons.comparisons(draft.text):
+        if not draft.is_free(one.span) or (draft.time and one.span.overlaps(draft.time.span)):
+            continue
+        keys = numeric_keys(draft)
+        key, place = await _key_of(draft, one, keys)
+        if key is None:
+            keys = numeric_keys(draft, entries=True)
+            key, place = await _key_of(draft, one, keys)
+            if key is None:
+                continue
+            draft.entry_conditions.append(compared(key, one, keys[key]))
+        else:
+            draft.add(compared(key, one, keys[key]))
+            _cover_parts(draft, key)
+        draft.shown.append(key)
+        draft.cover(one.span, place)
+
+
+async def read_free(draft: Draft) -> None:
+    """Add that something costs nothing: a price of 0, where the notes have a property like a price."""
+    place = comparisons.free(draft.text)
+    if place is None or not draft.is_free(place):
+        return
+    keys = numeric_keys(draft)
+    zero = [key for key, values in keys.items() if any(value == 0 for value in values)]
+    if not zero:
+        return
+    near = await draft.nearest("price", zero)
+    key = max(near, key=lambda name: near[name])
+    negation = comparisons.negated(draft.text, place)
+    condition: Expression = Comparison(key, "$eq", 0)
+    draft.add(Not(condition) if negation else condition, place, negation)
+    draft.shown.append(key)
+
+
+def read_extreme(draft: Draft) -> comparisons.Extreme | None:
+    """The superlative of the question, where it is not a part of something else."""
+    stated = comparisons.extreme(draft.text)
+    if stated is None or not draft.is_free(stated.span):
+        return None
+    # "at least 300 pages" asks for no least.
+    is_bound = any(one.span.overlaps(stated.span) for one in comparisons.comparisons(draft.text))
+    return None if is_bound else stated
+
+
+async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple[str, bool] | None:
+    """The property by which the largest or smallest is asked for, and whether the largest."""
+    if extreme is None or not (draft.conditions or draft.asks_many or draft.asks_when):
+        return None
+    if extreme.concept == "date":
+        key = await _date_key(draft, extreme)
+        draft.cover(extreme.span)
+        if key != "date":
+            draft.shown.append(key)
+        return key, extreme.largest
+    keys = numeric_keys(draft)
+    if not keys:
+        return None
+    named = [(key, place) for key, place in draft.vocabulary.keys_in(draft.words) if key in keys]
+    if named:
+        key, place = named[0]
+        draft.cover(place)
+    elif _names_what_they_lack(draft, extreme.span):
+        return None
+    else:
+        near = await draft.nearest(extreme.concept, list(keys))
+        key = max(near, key=lambda name: near[name])
+    draft.cover(
+        extreme.span, *(Span(*match.span()) for match in _ASKED[extreme.concept].finditer(draft.text))
+    )
+    draft.shown.append(key)
+    return key, extreme.largest
+
+
+async def _date_key(draft: Draft, extreme: comparisons.Extreme) -> str:
+    """What the newest or oldest is told by: the property that is named, the year of the things that the notes are about,
+    the notes' own date, else the nearest property with dates."""
+    members = draft.members()
+    dates = date_keys(field for note in members for field in note.fields)
+    years = year_keys(members)
+    named = [key for key, _ in draft.vocabulary.keys_in(draft.words) if key in dates or key in years]
+    if named:
+        return named[0]
+    is_of_things = _LAST.search(draft.text[extreme.span.start : extreme.span.end]) is None
+    if len(years) == 1 and is_of_things:
+        return years[0]
+    if not dates or sum(note.date is not None for note in members) * 2 >= len(members):
+        return "date"
+    near = await draft.nearest(draft.text, dates)
+    return max(near, key=lambda name: near[name])
+
+
+def numeric_keys(draft: Draft, *, entries: bool = False) -> Mapping[str, Sequence[Any]]:
+    """Properties of the selected notes, or of their entries, with their values, where some are numbers or shares."""
+    values: dict[str, list[Any]] = {}
+    for note in draft.members():
+        fields = [f for row in note.rows for f in row.fields] if entries else note.fields
+        for one in fields:
+            for value in one.value if isinstance(one.value, list) else [one.value]:
+                if is_number(value):
+                    values.setdefault(one.key, []).append(value)
+    return values
+
+
+async def _key_of(
+    draft: Draft, one: comparisons.Comparison, keys: Mapping[str, Sequence[Any]]
+) -> tuple[str | None, Span | None]:
+    """The property that is compared: named beside the number, by its unit, else by meaning."""
+    named = [(key, place) for key, place in draft.vocabulary.keys_in(draft.words) if key in keys]
+    if named:
+        key, place = min(named, key=lambda pair: abs(pair[1].start - one.span.start))
+        return key, place
+    if _names_what_they_lack(draft, one.span):
+        return None, None
+    beside = _beside(draft, one.span)
+    partly = [key for key in keys if beside & set(parts(key)) or _is_named_in_part(draft.text, key)]
+    if len(partly) == 1:
+        return partly[0], None
+    if one.unit:
+        unit = stem(one.unit.casefold())
+        for key in keys:
+            if unit in parts(key) or (starts_cjk(unit) and unit in key):
+                return key, None
+    share = [
+        key for key in keys if isinstance(one.value, str) and any(str(v) == one.value for v in keys[key])
+    ]
+    if len(share) == 1:
+        return share[0], None
+    is_bare = (one.operator == "$eq" or one.upper is not None) and not share and not one.unit
+    if not keys or is_bare:
+        return None, None
+    unit = one.unit.casefold()
+    about = "price" if unit in _MONEY else "rating" if unit in _RATED else one.concept or draft.text
+    # "tools lighter than 5", of no class of notes, may be rows of a table.
+    others = () if draft.classes or not one.concept else numeric_keys(draft, entries=True)
+    near = await draft.nearest(about, list(dict.fromkeys([*keys, *others])))
+    nearest = max(near, key=lambda name: near[name])
+    return (nearest if nearest in keys else None), None
+
+
+def _names_what_they_lack(draft: Draft, span: Span) -> bool:
+    """Whether a property is named beside a number or superlative, "rated above 3", that the selected notes do not have."""
+    beside = Span(max(0, span.start - MAX_GAP), span.end)
+    return bool(draft.classes) and any(
+        place.overlaps(beside) and "number" in draft.vocabulary.keys[key].types
+        for key, place in draft.vocabulary.keys_in(draft.words)
+        if key in draft.vocabulary.keys
+    )
+
+
+def _beside(draft: Draft, span: Span) -> set[str]:
+    """The stems of the two words before a number."""
+    before = [word for word in draft.words.words if word.end <= span.start]
+    return {word.stem for word in before[-2:] if word.text not in STOPWORDS}
+
+
+def _is_named_in_part(text: str, key: str) -> bool:
+    """Whether a Chinese question names a part of a property's name: 难度 of 预估烹饪难度."""
+    ends = (key[:2], key[-2:])
+    return len(key) > 2 and any(starts_cjk(part) and part in text for part in ends)
+
+
+def _cover_parts(draft: Draft, key: str) -> None:
+    """Account for the words of a Chinese question that are a part of a property's name: 难度 of 预估烹饪难度."""
+    for size in range(min(len(key), 6), 1, -1):
+        for first in range(len(key) - size + 1):
+            part = key[first : first + size].casefold()
+            place = draft.text.find(part) if starts_cjk(part) else -1
+            if place >= 0 and draft.is_free(Span(place, place + size)):
+                draft.cover(Span(place, place + size))

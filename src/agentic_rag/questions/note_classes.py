@@ -1,0 +1,98 @@
+"""Which kind of notes a question asks for: by a tag, or by a word for a folder, a category or a series of titles."""
+
+from __future__ import annotations
+
+import re
+
+from agentic_rag.domain.filters import Comparison, matches
+from agentic_rag.questions import comparisons
+from agentic_rag.questions.draft import Draft
+from agentic_rag.questions.forms import EXTREME_NOUN, NOUN, head_noun
+from agentic_rag.questions.generic_words import QUERY_WORDS
+from agentic_rag.questions.vocabulary import NoteClass
+from agentic_rag.questions.words import Span
+
+_TAG = re.compile(r"(?<![\w&/])#([^\s#,.;:!?，。；：！？()（）]+)")
+_TAGGED = re.compile(r"\btagged(?: with| as)?\s+([\w/-]+)|标签(?:为|是)?\s*([\w/-]+)")
+_IN = re.compile(r"(?:\bin(?: the| my)?|\bfolder|文件夹)$")
+MIN_LIKENESS, MIN_LEAD = 0.86, 0.005
+"""Cosine from which a class in another script is the one that a noun names, and its lead over the next."""
+
+
+ONE_KIND = 0.8
+"""Share of notes in one folder or category from which they are of one kind."""
+
+
+def read_tags(draft: Draft) -> bool:
+    """Add the tags that the question names, ``#rpg`` or "tagged rpg"; whether there are any."""
+    known = {tag.casefold(): tag for tag, _ in draft.vocabulary.snapshot.schema.tags}
+    marked = list(_TAG.finditer(draft.text))
+    for match in marked:
+        tag = known.get(match[1].strip("/").casefold(), match[1].strip("/"))
+        draft.add(Comparison("tags", "$eq", tag), Span(*match.span()))
+    named = None if marked else _TAGGED.search(draft.text)
+    if named is None:
+        return bool(marked)
+    stated = known.get((named[1] or named[2]).casefold())
+    if stated is not None:
+        draft.add(Comparison("tags", "$eq", stated), Span(*named.span()))
+    return stated is not None
+
+
+async def read_class(draft: Draft) -> NoteClass | None:
+    """Add the kind of notes that is asked for: the one named first, else the one of the nearest name."""
+    met = [
+        (one, place)
+        for one, place in draft.vocabulary.classes_in(draft.words)
+        if draft.is_free(place) and not _is_generic(draft, place)
+    ]
+    head = min(met, key=lambda pair: pair[1].start, default=None)
+    noun = (NOUN.search(draft.text) if draft.asks_many else None) or EXTREME_NOUN.search(draft.text)
+    if head is None and noun is not None:
+        head = await _nearest_class(draft, Span(*noun.span("noun")))
+    if head is None:
+        return None
+    one, place = head
+    draft.conditions.insert(0, one.condition)
+    draft.classes.append(one.name)
+    draft.cover(place)
+    return one
+
+
+def _is_generic(draft: Draft, place: Span) -> bool:
+    """Whether a word such as "notes" is meant as such, and not as the folder of that name."""
+    written = draft.text[place.start : place.end]
+    if place == head_noun(draft.text):
+        return False
+    before = draft.text[: place.start].rstrip()
+    is_comparison = comparisons.extreme(written) is not None or comparisons.state(written) is not None
+    return (is_comparison or written in QUERY_WORDS) and not _IN.search(before)
+
+
+async def _nearest_class(draft: Draft, span: Span) -> tuple[NoteClass, Span] | None:
+    """The class that a Chinese noun names in part (课 of 课程), or in another script (游戏 of games)."""
+    noun = draft.text[span.start : span.end]
+    named = [one for one in draft.vocabulary.classes if one.kind in ("folder", "category", "tag")]
+    partly = [one for one in named if one.name.startswith(noun) and len(one.name) <= len(noun) + 2]
+    if partly:
+        return max(partly, key=lambda one: one.count), span
+    foreign = [one.name for one in named if one.name.isascii()]
+    if not foreign:
+        return None
+    near = await draft.nearest(noun, foreign)
+    first, *others = sorted(near, key=lambda name: -near[name])
+    if near[first] < MIN_LIKENESS or (others and near[first] - near[others[0]] < MIN_LEAD):
+        return None
+    return next(one for one in named if one.name == first), span
+
+
+def is_of_one_kind(draft: Draft) -> bool:
+    """Whether the notes that have the properties of the conditions are of one kind, so that a noun which is no word of the
+    vault may be another word for it."""
+    facts = draft.vocabulary.snapshot.facts
+    having = [one for one in facts.values() if any(one.get(key) not in (None, "", []) for key in draft.shown)]
+    kinds = [one.condition for one in draft.vocabulary.classes if one.kind in ("folder", "category")]
+    if not kinds or not having:
+        return True
+    shared = max(sum(matches(kind, one) for one in having) for kind in kinds)
+    return shared >= ONE_KIND * len(having)

@@ -1,0 +1,70 @@
+"""Questions for tasks: of a note that is named, of a class of notes, or of all, by their state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentic_rag.domain.filters import Comparison, Expression
+from agentic_rag.domain.notes import Note
+from agentic_rag.questions.comparisons import state
+from agentic_rag.questions.draft import Draft, places
+from agentic_rag.questions.forms import DONE, TASKS, WHAT
+from agentic_rag.questions.query import Query
+from agentic_rag.questions.values import within
+from agentic_rag.questions.words import Span
+
+FEW = 5
+"""Notes up to which a question is about their tasks and not about the notes."""
+
+
+def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
+    """Tasks of the named note, of a class of notes, or of all; None where no tasks are asked for."""
+    word = TASKS.search(draft.text)
+    stated = state(draft.text)
+    holder = next(((note, place) for note, place in titles if _has_tasks(note)), None)
+    asks_for_tasks = stated is not None and WHAT.search(draft.text) is not None
+    if word is None and (holder is None or not asks_for_tasks):
+        return None
+    if not any(count for _, count in draft.vocabulary.snapshot.schema.tasks):
+        return None
+    if word is None and stated is not None and stated[0] == "done" and not DONE.search(draft.text):
+        return None
+    conditions: list[Expression] = []
+    if holder is not None:
+        conditions.append(Comparison("path", "$eq", holder[0].path))
+        draft.cover(holder[1])
+    elif titles:
+        return None
+    else:
+        for one, place in draft.vocabulary.classes_in(draft.words):
+            if word is None or not place.overlaps(Span(*word.span())):
+                conditions.append(one.condition)
+                draft.classes.append(one.name)
+                draft.cover(place)
+                break
+    conditions += draft.conditions
+    if draft.time is not None:
+        conditions.append(within("date", draft.time))
+        draft.cover(draft.time.span)
+    draft.cover(Span(*word.span()) if word else None, stated[1] if stated else None)
+    rest = draft.rest()
+    if word is not None and len(rest) > 1 and not conditions:
+        return None
+    return Query("tasks", draft.list_or_count, tuple(draft.classes), tuple(conditions), (),
+                 stated[0] if stated else None, residual=places(rest))  # fmt: skip
+
+
+def tasks_of_members(draft: Draft) -> Query | None:
+    """The tasks of the few notes that are described: "what is left to do for the trip to Yunnan?"."""
+    stated = state(draft.text)
+    if stated is None or not draft.strength or not WHAT.search(draft.text):
+        return None
+    members = draft.members()
+    if not 1 <= len(members) <= FEW or not any(map(_has_tasks, members)):
+        return None
+    draft.cover(stated[1])
+    return Query("tasks", "list", tuple(draft.classes), tuple(draft.conditions), (), stated[0])
+
+
+def _has_tasks(note: Note) -> bool:
+    return any(row.state is not None for row in note.rows)

@@ -1,0 +1,132 @@
+"""The values of properties as numbers and days: shares, stars and measures that are written as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from agentic_rag.domain.filters import And, Comparison, Expression, Or, matches
+from agentic_rag.domain.notes import Field, Note
+from agentic_rag.questions import comparisons
+from agentic_rag.questions.times import Time
+
+_SHARE = re.compile(r"\d+(?:\.\d+)?\s*/\s*\d+")
+_STARS = re.compile(r"[★⭐]+")
+_DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?.*")
+_YEARS = range(1000, 2101)
+_MEASURE = re.compile(
+    r"[$€£¥￥]?\s*(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?:[^\W\d]{1,12}|[$€£¥￥%])?(?:\s?[^\W\d]{1,8})?"
+)
+"""A number with its unit: ``20天一次``, ``59.99 €``, ``30 min``."""
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number, a share (``4/5``), stars, or a number with its unit."""
+    if isinstance(value, bool):
+        return False
+    written = str(value).strip()
+    return isinstance(value, int | float) or bool(
+        _SHARE.fullmatch(written) or _STARS.match(written) or _MEASURE.fullmatch(written)
+    )
+
+
+def is_date(value: Any) -> bool:
+    """Whether a value begins with a day or month: ``2024-03-15``."""
+    return _DATE.fullmatch(str(value)) is not None
+
+
+def whole(value: float | str) -> float | int | str:
+    """A number without a fraction as an integer."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def compared(key: str, one: comparisons.Comparison, values: Sequence[Any]) -> Expression:
+    """The condition that a comparison puts on a property, with shares, stars and measures that are written as text
+    resolved to the texts that fit.
+
+    Args:
+        key: the property.
+        one: the comparison.
+        values: of the property.
+    """
+    if one.upper is not None:
+        upper = replace(one, operator="$lte", value=one.upper, upper=None)
+        return And((compared(key, replace(one, upper=None), values), compared(key, upper, values)))
+    if one.others:
+        every = (replace(one, value=value, others=()) for value in (one.value, *one.others))
+        return Or(tuple(compared(key, each, values) for each in every))
+    plain = whole(one.value)
+    texts = [value for value in dict.fromkeys(values) if isinstance(value, str)]
+    if isinstance(plain, str):
+        return Comparison(key, "$eq", plain)
+    if not texts:
+        return Comparison(key, one.operator, plain)
+    fitting = [v for v in texts if matches(Comparison(key, one.operator, plain), {key: _scale(v)})]
+    written = Comparison(key, "$in", tuple(fitting))
+    has_numbers = any(not isinstance(value, str) for value in values)
+    return Or((written, Comparison(key, one.operator, plain))) if has_numbers else written
+
+
+def _scale(written: str) -> float:
+    stars = _STARS.match(written)
+    if stars:
+        return float(len(stars.group()))
+    measure = _MEASURE.match(written.strip())
+    return float(measure["number"].replace(",", "")) if measure else float(written.split("/")[0])
+
+
+def date_keys(fields: Iterable[Field]) -> list[str]:
+    """The properties that have a date as a value, each once, in order."""
+    return list(dict.fromkeys(one.key for one in fields if is_date(str(one.value).strip("[]"))))
+
+
+def within(key: str, time: Time) -> Expression:
+    """The condition that a date lies in the span of days, or in one of the spans."""
+    parts = tuple(_between(key, start, end) for start, end in time.parts or ((time.start, time.end),))
+    return parts[0] if len(parts) == 1 else Or(parts)
+
+
+def _between(key: str, start: str | None, end: str | None) -> Expression:
+    bounds = []
+    if start is not None:
+        bounds.append(Comparison(key, "$gte", start))
+    if end is not None:
+        bounds.append(Comparison(key, "$lt", end))
+    return bounds[0] if len(bounds) == 1 else And(tuple(bounds))
+
+
+def year_keys(notes: Sequence[Note]) -> list[str]:
+    """The properties that tell a year, each once, in order: those that half of the notes have, as a number from 1000 to
+    2100."""
+    values: dict[str, list[Any]] = {}
+    for note in notes:
+        for one in note.fields:
+            if one.value not in (None, "", []):
+                values.setdefault(one.key, []).append(one.value)
+    return [
+        key
+        for key, its in values.items()
+        if len(its) * 2 >= len(notes) and all(isinstance(one, int) and one in _YEARS for one in its)
+    ]
+
+
+def bounding_years(time: Time) -> tuple[int | None, int | None] | None:
+    """The first year of a span and the year after its last; None where the span is not of whole years."""
+    sides = [side for side in (time.start, time.end) if side is not None]
+    if time.parts or not sides or not all(side.endswith("-01-01") for side in sides):
+        return None
+    return None if time.start is None else int(time.start[:4]), None if time.end is None else int(
+        time.end[:4]
+    )
+
+
+def within_years(key: str, time: Time) -> Expression:
+    """The condition that a year, as a number, lies in a span of whole years."""
+    first, after = bounding_years(time) or (None, None)
+    if first is not None and after == first + 1:
+        return Comparison(key, "$eq", first)
+    bounds = [] if first is None else [Comparison(key, "$gte", first)]
+    bounds += [] if after is None else [Comparison(key, "$lt", after)]
+    return bounds[0] if len(bounds) == 1 else And(tuple(bounds))
