@@ -29,6 +29,7 @@ from agentic_rag.domain import Chunk
 from agentic_rag.notes.markdown import plain
 from agentic_rag.notes.units import LISTED, Reading, Unit, read_plain, read_units
 from agentic_rag.questions.question import DAYS, Question
+from agentic_rag.questions.words import regular
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import folded, simplified, starts_cjk, tokens
 
@@ -489,7 +490,14 @@ def _words(texts: tuple[str, ...]) -> frozenset[str]:
 def _forms(terms: Sequence[str], vocabulary: frozenset[str]) -> dict[str, list[tuple[int, float]]]:
     """The words of the vocabulary that express a term: of each the term's place, and a factor in (0, 1]."""
     forms: dict[str, list[tuple[int, float]]] = {}
+    irregular: dict[str, list[str]] = {}
+    for word in vocabulary:
+        if regular(word) != word:
+            irregular.setdefault(regular(word), []).append(word)
     for n, term in enumerate(terms):
+        for word in irregular.get(regular(term), ()):
+            if word != term:
+                forms.setdefault(word, []).append((n, SIMILAR))
         if term in vocabulary:
             forms.setdefault(term, []).append((n, 1.0))
         if term.isascii() and len(term) >= 4:
@@ -533,9 +541,13 @@ _TIME = re.compile(
 )
 _NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'’.-]+|^[A-Z][\w'’.-]+ [A-Z]|[\u4e00-\u9fff]{2,4}")
 
+_FULL_NAME = re.compile(r"(?<=: |, )[A-Z][\w'’.-]+ [A-Z]|[\u4e00-\u9fff]{2,4}")
+
 
 def fits(question: Question, unit: Unit) -> bool:
     """Whether a unit holds a value of the kind that is wanted; a question that wants none fits any."""
     own = unit.own()
-    checks = {"amount": _NUMBER, "duration": _TIME, "date": _DAY, "person": _NAME, "place": _NAME}
+    # "genre: Futurism, Nonfiction" lists words, and "cast: Harrison Ford, Sean Young" names.
+    person = _FULL_NAME if unit.kind == "property" and "," in unit.text else _NAME
+    checks = {"amount": _NUMBER, "duration": _TIME, "date": _DAY, "person": person, "place": _NAME}
     return any(checks[kind].search(own) for kind in question.wants) if question.wants else False

@@ -225,6 +225,7 @@ class Extreme:
 _CONCEPTS: Mapping[str, tuple[str, str]] = {
     "price": (r"most expensive|priciest|dearest|costliest|最贵|teuerste\w*", r"cheapest|least expensive|最便宜|billigste\w*"),
     "date": (r"newest|latest|most recent|last|youngest|最新|最近|最后|最晚|neueste\w*|letzte\w*", r"oldest|earliest|first|最早|最旧|最老|älteste\w*|erste\w*"),
+    "difficulty": (r"hardest|most difficult|trickiest|最难|最复杂|schwierigste\w*", r"easiest|simplest|最简单|最容易|einfachste\w*"),
     "duration": (r"longest|最长|最久|längste\w*", r"shortest|quickest|fastest|最短|最快|kürzeste\w*"),
     "rating": (r"best(?:[ -]rated)?|highest[ -]rated|top[ -]rated|highest rating|评分最高|最好|beste\w*", r"worst(?:[ -]rated)?|lowest[ -]rated|lowest rating|评分最低|最差|schlechteste\w*"),
     "size": (r"largest|biggest|highest|most|greatest|最大|最高|最多|größte\w*|höchste\w*", r"smallest|lowest|fewest|least|最小|最低|最少|kleinste\w*|niedrigste\w*"),

@@ -80,6 +80,18 @@ _DAY_SHIFT = re.compile(
 _AMONG = re.compile(
     r"\b(?:of|among|from) (?:them|those|these)\b|\bwhich ones?\b|其中|哪个|davon", re.IGNORECASE
 )
+_ORDINAL = re.compile(
+    r"\b(?:the )?(?P<word>first|second|third|fourth|fifth|last)(?: one)?(?=\W*$|\s+(?:is|was|has|have|does|do|did|one|cost)\b)|第(?P<han>[一二三四五])[个道本部篇种条款家]|(?P<end>最后一?[个道本部篇种条款家])",
+    re.IGNORECASE,
+)
+"""Points to one of the list that was answered."""
+_ORDER = {
+    **{c: n for n, c in enumerate("一二三四五")},
+    **{w: n for n, w in enumerate("first second third fourth fifth".split())},
+}
+_ENTRY = re.compile(r"^\s*(?:[-*]|\d+[.)])\s+(?P<entry>.+)$", re.MULTILINE)
+_REASON = re.compile(r"^\W*(?:and |but )?why\b|为什么|为何|怎么会", re.IGNORECASE)
+_OPENING = re.compile(r"^\s*(?:(?:and|but|so|und)\b|那)[,，\s]*", re.IGNORECASE)
 _PERSON = re.compile(r"\b(?:he|him|his|she|her)\b|[他她]", re.IGNORECASE)
 
 
@@ -108,6 +120,8 @@ def _completed(query: str, before: Turn, names: Names, is_kind: KindOf, today: d
     days = _days(before.question, today)
     if shifted := _shifted(query, before.question, days):
         return shifted
+    if entry := _entry(query, before, names):
+        return entry
     if asks_many(before.question) and (_AMONG.search(query) or extreme(query.casefold())):
         base = before.question
         if extreme(query.casefold()):  # the largest and then the smallest are two of the same selection
@@ -131,6 +145,22 @@ def _completed(query: str, before: Turn, names: Names, is_kind: KindOf, today: d
     if days and pronoun is None and not _is_of_that_time(query):
         return Completed(query)
     return _with_subject(query, pronoun, before, names, is_kind, days)
+
+
+def _entry(query: str, before: Turn, names: Names) -> Completed | None:
+    """The question about an entry of the list that was answered: "how do I make the second one?", 第二个怎么做？"""
+    ordinal = _ORDINAL.search(query)
+    entries = [match["entry"] for match in _ENTRY.finditer(before.answer)] if ordinal else []
+    if ordinal is None or len(entries) < 2:
+        return None
+    number = -1 if ordinal["end"] else _ORDER.get((ordinal["word"] or ordinal["han"]).casefold(), -1)
+    if number >= len(entries):
+        return None
+    named = names(entries[number])
+    if not named:
+        return None
+    title = named[0][0]
+    return Completed(f"{query[: ordinal.start()]}{title}{query[ordinal.end() :]}", {"thing": title})
 
 
 _PAST = re.compile(
@@ -295,10 +325,13 @@ def _with_subject(
     """The question about the thing of the conversation."""
     thing = _thing(query, pronoun, before, names, is_kind, days)
     carried = {"question": before.question}
+    text = query
     if thing is not None and thing not in before.question:
         days = ()  # a note of the last answer is not of the day that was asked about
         carried = {}
-    text = query
+    elif pronoun is None and not days and thing is not None and _is_only_note(thing, query, before, names):
+        join = " " if starts_cjk(query) else ": "
+        return Completed(f"{thing}{join}{_OPENING.sub('', query)}", {"thing": thing})
     if thing is not None and pronoun is not None:
         carried["thing"] = thing
         possessive = pronoun["possessive"] or pronoun["of"]
@@ -309,6 +342,11 @@ def _with_subject(
         is_han = re.search(r"[\u4e00-\u9fff]", text)
         text = f"{carried['days']} {text}" if is_han else f"{text.rstrip('?？ ')} ({carried['days']})?"
     return Completed(text, carried)
+
+
+def _is_only_note(thing: str, query: str, before: Turn, names: Names) -> bool:
+    """Whether a note is all that a question needs of the one before; a question for a reason needs all of it."""
+    return _REASON.search(query) is None and {title for title, _ in names(before.question)} == {thing}
 
 
 def _thing(
@@ -322,6 +360,8 @@ def _thing(
     """What the question is about: a note of the kind that it points to, named in the last answer; the person of the last
     answer; else the thing of the last question."""
     answered = [title for title, _ in names(before.answer)]
+    if asks_many(before.question) and len(set(answered)) == 1:
+        return answered[0]
     if pronoun is not None and pronoun["kind"]:
         of_kind = [title for title in answered if is_kind(title, pronoun["kind"])]
         if of_kind:

@@ -62,15 +62,22 @@ ACTIVITY = re.compile(
     r"\b(?:have|has|had|did) (?:i|we|you)(?: already| ever| really| all| both)? (?P<verb>[a-z]+)|(?P<han>[\u4e00-\u9fff])(?:过|完)(?!程|敏|期|年)"
 )
 """Says what was done with the things that the notes are about: "have I read", 看过."""
-EXTREME_NOUN = re.compile(r"最[^的]{1,4}的(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在叫哪]|\W|$)")
-"""The Chinese noun behind a superlative: 最贵的游戏."""
-LAST_NOUN = re.compile(r"的(?P<noun>[\u4e00-\u9fff]{1,4})(?:有哪些|有|都有哪些)?\W*$")
+_EXTREME_NOUN = re.compile(
+    r"最[^的]{1,4}的(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在叫哪]|\W|$)|哪[个本部篇种道首款](?P<first>[\u4e00-\u9fff]{1,4}?)(?:的[\u4e00-\u9fff]{1,4})?最"
+)
+LAST_NOUN = re.compile(r"的(?P<noun>[\u4e00-\u9fff]{1,4}?)(?:有哪些|有|都有哪些|是哪[些个]|是什么)?\W*$")
 ENGLISH_NOUN = re.compile(r"\b(?:which|what|how many|list(?: all)?)\s+(?P<noun>[a-z]+)")
 
 
 def asks_many(question: str) -> bool:
     """Whether the words of a question ask for several notes or things."""
     return MANY.search(question.casefold()) is not None
+
+
+def extreme_noun(text: str) -> Span | None:
+    """Where a Chinese question names the kind of what is the largest or smallest: 最贵的游戏, 哪个游戏最贵."""
+    match = _EXTREME_NOUN.search(text)
+    return None if match is None else Span(*match.span("noun" if match["noun"] else "first"))
 
 
 def head_noun(text: str) -> Span | None:

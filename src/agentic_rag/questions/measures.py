@@ -10,6 +10,7 @@ from typing import Any
 from agentic_rag.domain.filters import Comparison, Expression, Not
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
+from agentic_rag.questions.forms import extreme_noun
 from agentic_rag.questions.values import compared, date_keys, is_number, year_keys
 from agentic_rag.questions.words import Span, parts, stem
 from agentic_rag.text import STOPWORDS, starts_cjk
@@ -79,7 +80,8 @@ def read_extreme(draft: Draft) -> comparisons.Extreme | None:
 
 async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple[str, bool] | None:
     """The property by which the largest or smallest is asked for, and whether the largest."""
-    if extreme is None or not (draft.conditions or draft.asks_many or draft.asks_when):
+    noun = extreme_noun(draft.text)
+    if extreme is None or not (draft.conditions or draft.asks_many or draft.asks_when or noun):
         return None
     if extreme.concept == "date":
         key = await _date_key(draft, extreme)
@@ -91,9 +93,13 @@ async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple
     if not keys:
         return None
     named = [(key, place) for key, place in draft.vocabulary.keys_in(draft.words) if key in keys]
+    partly = [key for key in keys if is_named_in_part(draft.text, key)]
     if named:
         key, place = named[0]
         draft.cover(place)
+    elif len(partly) == 1:
+        key = partly[0]
+        _cover_parts(draft, key)
     elif _names_what_they_lack(draft, extreme.span):
         return None
     else:
@@ -147,7 +153,7 @@ async def _key_of(
     if _names_what_they_lack(draft, one.span):
         return None, None
     beside = _beside(draft, one.span)
-    partly = [key for key in keys if beside & set(parts(key)) or _is_named_in_part(draft.text, key)]
+    partly = [key for key in keys if beside & set(parts(key)) or is_named_in_part(draft.text, key)]
     if len(partly) == 1:
         return partly[0], None
     if one.unit:
@@ -188,7 +194,7 @@ def _beside(draft: Draft, span: Span) -> set[str]:
     return {word.stem for word in before[-2:] if word.text not in STOPWORDS}
 
 
-def _is_named_in_part(text: str, key: str) -> bool:
+def is_named_in_part(text: str, key: str) -> bool:
     """Whether a Chinese question names a part of a property's name: 难度 of 预估烹饪难度."""
     ends = (key[:2], key[-2:])
     return len(key) > 2 and any(starts_cjk(part) and part in text for part in ends)

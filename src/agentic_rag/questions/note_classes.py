@@ -7,7 +7,7 @@ import re
 from agentic_rag.domain.filters import Comparison, matches
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.forms import EXTREME_NOUN, NOUN, head_noun
+from agentic_rag.questions.forms import NOUN, extreme_noun, head_noun
 from agentic_rag.questions.generic_words import QUERY_WORDS
 from agentic_rag.questions.vocabulary import NoteClass
 from agentic_rag.questions.words import Span
@@ -47,9 +47,10 @@ async def read_class(draft: Draft) -> NoteClass | None:
         if draft.is_free(place) and not _is_generic(draft, place)
     ]
     head = min(met, key=lambda pair: pair[1].start, default=None)
-    noun = (NOUN.search(draft.text) if draft.asks_many else None) or EXTREME_NOUN.search(draft.text)
+    listed = NOUN.search(draft.text) if draft.asks_many else None
+    noun = extreme_noun(draft.text) if listed is None else Span(*listed.span("noun"))
     if head is None and noun is not None:
-        head = await _nearest_class(draft, Span(*noun.span("noun")))
+        head = await _nearest_class(draft, noun)
     if head is None:
         return None
     one, place = head

@@ -15,9 +15,15 @@ from agentic_rag.questions.conditions import (
 )
 from agentic_rag.questions.draft import Draft, Nearest, places
 from agentic_rag.questions.entries import entries_of_members, entries_of_named
-from agentic_rag.questions.forms import AMOUNT, COUNT, LAST_NOUN, NOUN, ONE, VALUE, head_noun
+from agentic_rag.questions.forms import AMOUNT, COUNT, LAST_NOUN, NOUN, ONE, VALUE, extreme_noun, head_noun
 from agentic_rag.questions.generic_words import QUERY_WORDS
-from agentic_rag.questions.measures import read_comparisons, read_extreme, read_free, read_order
+from agentic_rag.questions.measures import (
+    is_named_in_part,
+    read_comparisons,
+    read_extreme,
+    read_free,
+    read_order,
+)
 from agentic_rag.questions.note_classes import is_of_one_kind, read_class, read_tags
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.tasks import tasks_of_members, tasks_of_named
@@ -81,12 +87,15 @@ async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tag
     order = await read_order(draft, extreme)
     rest = draft.rest()
     is_extreme = order is not None and _is_extreme(draft, order[0], rest)
+    if is_extreme:
+        rest = []
     if not is_extreme and not _is_asked(draft, strength, rest, is_tagged=is_tagged):
         return _of_days(draft, titles)
     if not draft.classes and _names_another_kind(draft):
         return _of_days(draft, titles)
     is_counted = draft.list_or_count == "count"
-    if not (draft.strength or is_tagged or ((order or is_counted) and draft.classes) or _is_listed(draft)):
+    is_ordered = is_extreme or ((order or is_counted) and draft.classes)
+    if not (draft.strength or is_tagged or is_ordered or _is_listed(draft)):
         return _of_days(draft, titles)
     if not draft.classes and strength and draft.asks_many and rest:
         noun = NOUN.search(draft.text)
@@ -127,10 +136,14 @@ def _is_asked(draft: Draft, strength: int, rest: Sequence[Word], *, is_tagged: b
 
 def _is_extreme(draft: Draft, key: str, rest: Sequence[Word]) -> bool:
     """Whether the question is for the largest or smallest of a class and for nothing else: "the most expensive game",
-    or for how much that is."""
-    if not draft.classes or rest:
-        return False
+    or for how much that is. Where the kind is no class of the vault (菜), the property has to be named."""
     named = [name for name, _ in draft.vocabulary.keys_in(draft.words)]
+    if not draft.classes:
+        noun = extreme_noun(draft.text)
+        is_kind = noun is not None and all(draft.text[noun.start : noun.end] == word.text for word in rest)
+        return is_kind and (key in named or is_named_in_part(draft.text, key))
+    if rest:
+        return False
     return not VALUE.search(draft.text) or key in named or AMOUNT.search(draft.text) is not None
 
 

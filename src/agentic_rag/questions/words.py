@@ -136,13 +136,18 @@ def _spaced(name: str) -> str:
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """The stem of one word; irregular forms that properties and questions differ in are mapped to one."""
-    known = _IRREGULAR.get(word)
-    if known is not None:
+    known = regular(word)
+    if known != word:
         return known
     if _CJK.search(word) is not None:
         return word
     terms: Sequence[str] = tokens(word)
     return terms[-1] if terms else word
+
+
+def regular(word: str) -> str:
+    """The regular form of a word or stem that properties and questions differ in: ``write`` of "wrote" and "author"."""
+    return _IRREGULAR.get(word, word)
 
 
 _IRREGULAR = {

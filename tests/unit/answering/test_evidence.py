@@ -171,3 +171,18 @@ def test_names_that_differ_in_a_number_are_different_names():
     )
     first = next(one for one in (best, *_) if one.note.title == "books_1")
     assert first.level("books_8") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who wrote Signals?", "author: Ada Klein"),
+        ("Who is in the cast of Signals?", "cast: Ada Klein, Bo Lund"),
+        ("Where was Signals shot?", "shot in: Oslo, Norway"),
+    ],
+)
+def test_a_list_of_words_names_no_person(question: str, expected: str):
+    note = "---\ngenre: Futurism, Nonfiction\nauthor: Ada Klein\ncast: Ada Klein, Bo Lund\nshot in: Oslo, Norway\n---\n"
+    documents = documents_of("Signals.md", notes={"Signals.md": note})
+    best, *_ = scored(Question.of(question), source_notes(results_of(documents), [0.9], documents))
+    assert best.unit.own() == expected

@@ -84,7 +84,7 @@ DAY = "What did I do on 2024-03-15?"
         ("which of them are on Steam?", MANY, f"{MANY[:-1]}, which of them are on Steam?"),
         # the earlier question goes before it in the search alone
         ("why?", "Did I like Breaking Bad?", "why?"),
-        ("and how many episodes?", "What rating did I give Breaking Bad?", "and how many episodes?"),
+        ("and how many episodes?", "What rating did I give Breaking Bad?", "Breaking Bad: how many episodes?"),
     ],
 )  # fmt: skip
 def test_what_a_question_points_to_is_named(query: str, before: str, question: str):
@@ -203,3 +203,26 @@ def test_a_long_conversation_adds_each_turn_once():
     assert search == " ".join([*asked[-MAX_TURNS:], "And what else?"])
     named = ["Who wrote the Classic of Tea?", *(f"What did he say in {year}?" for year in range(700, 705))]
     assert after("And what else?", *named).search.count("?") == len(named) + 1
+
+
+DRINKS = Turn("Which recipes do I have?", "Read as: notes in recipes/\n2 notes:\n- Pesto [1]\n- Dune [2]")
+
+
+@pytest.mark.parametrize(
+    ("query", "turns", "question"),
+    [
+        ("how do I make the first one?", [DRINKS], "how do I make Pesto?"),
+        ("the second", [DRINKS], "Dune"),
+        ("第二个怎么做？", [DRINKS], "Dune怎么做？"),
+        ("最后一个多少钱？", [DRINKS], "Dune多少钱？"),
+        ("how do I make the third one?", [DRINKS], "how do I make the third one?"),
+        # of a note that is asked about, what was asked before is not asked again
+        ("how many pages?", ["Who wrote Dune?", "and its rating?"], "Dune: how many pages?"),
+        ("要多久？", ["Pesto怎么做？", "盐呢？"], "Pesto 要多久？"),
+        ("and New World?", ["Who made Elden Ring?", "how long?"], "New World: how long?"),
+        # the one note that the answer to a selection names
+        ("what does it cost?", [Turn("Which is the cheapest of my games?", "- Elden Ring — price: 9 [1]")], "what does Elden Ring cost?"),
+    ],
+)  # fmt: skip
+def test_what_a_list_or_a_note_was_asked_before(query: str, turns: Sequence[str | Turn], question: str):
+    assert after(query, *turns).question == question
