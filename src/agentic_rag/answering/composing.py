@@ -382,8 +382,8 @@ def _below(question: Question, candidates: Sequence[Candidate]) -> Composed | No
 
 def _listed(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
     """The whole list of the best unit, where things are asked for and its heading or lead answers the question."""
-    best = candidates[0]
-    if question.form != "list" or best.unit.kind not in LISTED:
+    best = _best_listed(question, candidates) if question.form == "list" else None
+    if best is None:
         return None
     units = [unit for unit in best.note.reading.units if unit.block == best.unit.block]
     if len(units) < 2:
@@ -395,6 +395,20 @@ def _listed(question: Question, candidates: Sequence[Candidate]) -> Composed | N
         matched = [u for u in units if any(one.unit is u and _clear(one.own) >= beyond for one in candidates)]
         units = matched or units
     return Composed(_block(units, best.note, [_entry(unit) for unit in units]), (best,))
+
+
+def _best_listed(question: Question, candidates: Sequence[Candidate]) -> Candidate | None:
+    """The best unit of a list of the best note whose heading or lead speaks of all that the note's own name does not say;
+    else the best unit, where it belongs to a list; else, where only the note is named, the first of its lists."""
+    best = candidates[0]
+    title = {term for term, level in best.above.items() if level == 1.0}
+    asked = [term.token for term in question.terms if not term.is_generic and term.token not in title]
+    listed = [one for one in candidates if one.note is best.note and one.unit.kind in LISTED]
+    headed = (one for one in listed if one.score >= best.score - NEAR and set(asked) <= _clear(one.near))
+    chosen = next(headed, None) if asked else None
+    if chosen is None and best.unit.kind in LISTED:
+        return best
+    return min(listed, key=lambda one: one.unit.start, default=None) if not asked and title else chosen
 
 
 def _subheadings(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
