@@ -53,7 +53,7 @@ def from_passages(
     """The lines that answer from the notes of the results."""
     notes = source_notes(results, relevance, documents)
     if likeness is not None:
-        question = question.in_words(likeness.spans, vocabulary_of(notes).__contains__)
+        question = question.in_words(likeness.spans, vocabulary_of(notes))
     candidates = scored(question, notes, likeness, keys)
     answer = composed(question, candidates)
     return _supported(question, answer)
@@ -189,7 +189,7 @@ def from_days(
     left = tuple(cut for t in question.terms if (cut := _after_date(t, places)) is not None)
     rest = replace(question, terms=left)
     if likeness is not None:
-        rest = rest.in_words(likeness.spans, vocabulary_of(notes).__contains__)
+        rest = rest.in_words(likeness.spans, vocabulary_of(notes))
     if all(term.is_generic for term in rest.terms):
         return Evidence(tuple(line.to_dict() for line in of_notes(notes).lines))
     candidates = [

@@ -9,6 +9,7 @@ from typing import Literal
 
 from agentic_rag.dates.spans import Span
 from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS, GERMAN_WORDS
+from agentic_rag.questions.homophones import written_as
 from agentic_rag.text import STOPWORDS, folded, placed_contents, script, simplified, starts_cjk, tokens
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
@@ -168,7 +169,7 @@ class Question:
                 names.append([term])
         return [tuple(term.token for term in name) for name in names]
 
-    def in_words(self, spans: Iterable[tuple[int, int]], is_word: Callable[[str], bool]) -> Question:
+    def in_words(self, spans: Iterable[tuple[int, int]], vocabulary: str) -> Question:
         """The question with its Chinese terms as words instead of pairs of characters.
 
         A word is the longest run that the notes have; else what the embedding model takes for one, single characters
@@ -176,7 +177,8 @@ class Question:
 
         Args:
             spans: places of the model's tokens in the question.
-            is_word: whether the notes have a run of characters.
+            vocabulary: text of the notes. A run that it has but for one character, and there one of the same sound, is
+                taken as it is written there.
         """
         pairs = [term for term in self.terms if starts_cjk(term.token)]
         if not pairs:
@@ -184,9 +186,10 @@ class Question:
         inside = sorted({place for term in pairs for place in range(term.start, term.end)})
         edges = {place for span in spans for place in span}
         terms = {term.token: term for term in self.terms if not starts_cjk(term.token)}
+        is_word = vocabulary.__contains__
         words = _words_of(self.text, _runs(inside), edges, is_word)
-        for start, end in (part for word in words for part in _without_particles(self.text, *word, is_word)):
-            token = simplified(folded(self.text[start:end]))
+        parts = [part for word in words for part in _without_particles(self.text, *word, is_word)]
+        for token, start, end in _mended(self.text, parts, vocabulary):
             own = [term for term in pairs if term.start < end and start < term.end]
             is_generic = token in ANSWER_STEMS or all(term.is_generic for term in own)
             is_name = any(term.is_name for term in own)
@@ -248,6 +251,50 @@ def _without_particles(
         while end - start > 1 and simplified(text[end - 1]) in ANSWER_STEMS:
             end -= 1
     yield start, end
+
+
+Word = tuple[str, int, int]
+"""A word as it is compared, and its place in the question."""
+
+
+def _mended(text: str, parts: Sequence[tuple[int, int]], vocabulary: str) -> list[Word]:
+    """The words as the vocabulary writes them, with their places: a character that it lacks beside a word joins the word
+    whose character of the same sound it stands for."""
+    words: list[Word] = []
+    for start, end in parts:
+        token = simplified(folded(text[start:end]))
+        is_pair = end - start == len(token) == 2 and starts_cjk(token) and token not in vocabulary
+        words += (
+            [(token[0], start, start + 1), (token[1], start + 1, end)] if is_pair else [(token, start, end)]
+        )
+    mended = _joined(words, vocabulary)
+    # Characters that joined no word are a word again.
+    whole: list[Word] = []
+    for token, start, end in mended:
+        pair = (whole[-1][1], end) if whole else (0, 0)
+        if pair in parts and len(token) == 1 and whole[-1][2] == start:
+            whole[-1] = (whole[-1][0] + token, *pair)
+        else:
+            whole.append((token, start, end))
+    return whole
+
+
+def _joined(words: list[Word], vocabulary: str) -> list[Word]:
+    n = 0
+    while n < len(words):
+        token, start, end = words[n]
+        before, (after, first, last) = words[n - 1] if n else ("", 0, 0), (*words, ("", 0, 0))[n + 1]
+        beside = before[0] if before[2] == start and before[0] in vocabulary else ""
+        behind = after if first == end and after in vocabulary else ""
+        is_stray = len(token) == 1 and token not in ANSWER_STEMS and starts_cjk(token)
+        joined = written_as(beside, token, behind, vocabulary) if is_stray and (beside or behind) else None
+        if joined is not None and joined[0]:
+            words[n - 1 : n + 1] = [(joined[0], before[1], end)]
+        elif joined is not None:
+            words[n : n + 2] = [(joined[1], start, last)]
+        else:
+            n += 1
+    return words
 
 
 def _terms(text: str) -> tuple[Term, ...]:
