@@ -78,7 +78,7 @@ _HAN_THAN: tuple[tuple[Operator, re.Pattern[str]], ...] = (
     ("$gt", re.compile(rf"比\s*{_NUMBER}{_UNIT}\s*(?:还|要|更)?[大多高贵长重久远老]")),
     ("$lt", re.compile(rf"比\s*{_NUMBER}{_UNIT}\s*(?:还|要|更)?(?:[小少低短轻近]|便宜)")),
 )
-_COMPARED: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+_DIMENSIONS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (concept, re.compile(words, re.IGNORECASE))
     for concept, words in (
         ("price", r"cheaper|expensive|costly|pricier|[贵]|便宜"),
@@ -204,7 +204,7 @@ def _add(found: list[Comparison], operator: Operator, match: re.Match[str]) -> N
 
 
 def _concept(words: str) -> str:
-    return next((concept for concept, pattern in _COMPARED if pattern.search(words)), "")
+    return next((concept for concept, pattern in _DIMENSIONS if pattern.search(words)), "")
 
 
 def _append(found: list[Comparison], one: Comparison) -> None:

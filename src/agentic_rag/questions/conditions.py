@@ -8,7 +8,7 @@ from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
 from agentic_rag.domain.notes import ITEMS
 from agentic_rag.questions.comparisons import negated, state
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.forms import ACTIVITY, ENGLISH_NOUN, HAS, LAST_NOUN, NOUN
+from agentic_rag.questions.forms import ACTIVITY, DEED, ENGLISH_NOUN, HAS, LAST_NOUN, MAKING, NOUN
 from agentic_rag.questions.generic_words import QUERY_WORDS
 from agentic_rag.questions.values import bounding_years, date_keys, within, within_years, year_keys
 from agentic_rag.questions.vocabulary import Value, value_name
@@ -82,7 +82,7 @@ def read_activity(draft: Draft) -> bool:
                 if isinstance(value, str):
                     values.setdefault(one.key, {}).setdefault(value_name(value).casefold(), []).append(value)
     for key, named in values.items():
-        done = [name for name in named if (state(name) or ("",))[0] == "done"]
+        done = [name for name in named if _is_done(name)]
         if len(named) > MAX_STATES or not (
             any(verb in parts(one) or verb in one for one in named)
             or (len(verb) == 1 and 0 < len(done) < len(named))  # 看 of watched: no letters agree
@@ -95,6 +95,11 @@ def read_activity(draft: Draft) -> bool:
         draft.shown.append(key)
         return True
     return True
+
+
+def _is_done(name: str) -> bool:
+    meaning = state(name)
+    return meaning is not None and meaning[0] == "done"
 
 
 def read_booleans(draft: Draft) -> None:
@@ -174,12 +179,14 @@ async def read_days(draft: Draft) -> None:
         for key, place in draft.vocabulary.keys_in(draft.words)
         if key in keys or key in rows or key in years
     ]
+    if years:
+        draft.cover(*(Span(*match.span()) for match in MAKING.finditer(draft.text)))
     rest = draft.rest(time.span)
     dated = sum(note.date is not None for note in members)
     place: Span | None = None
     if named:
         key, place = named[0]
-    elif len(years) == 1 and not ACTIVITY.search(draft.text):
+    elif len(years) == 1 and not (ACTIVITY.search(draft.text) or DEED.search(draft.text)):
         key = years[0]
     elif dated * 2 >= len(members) and members and not (rows and not keys and rest):
         key = "date"

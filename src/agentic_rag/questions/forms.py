@@ -62,6 +62,15 @@ ACTIVITY = re.compile(
     r"\b(?:have|has|had|did) (?:i|we|you)(?: already| ever| really| all| both)? (?P<verb>[a-z]+)|(?P<han>[\u4e00-\u9fff])(?:过|完)(?!程|敏|期|年)"
 )
 """Says what was done with the things that the notes are about: "have I read", 看过."""
+MAKING = re.compile(
+    r"\b(?:published|released|produced|made|issued|written|recorded|built|founded|dating)\b|出版|上映|发行|发布|拍摄"
+)
+"""Says that a year is that of the things themselves."""
+DEED = re.compile(
+    r"\b(?:watched|read|seen|played|visited|finished|completed|bought|attended|met|eaten|cooked|heard|listened|started)\b"
+    r"|[看读玩听买去吃](?:的|过|完|了)"
+)
+"""Says so without a subject, "films watched in 2024": the time is that of the deed."""
 EXTREME_NOUN = re.compile(r"最[^的]{1,4}的(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在叫哪]|\W|$)")
 """The Chinese noun behind a superlative: 最贵的游戏."""
 LAST_NOUN = re.compile(r"的(?P<noun>[\u4e00-\u9fff]{1,4})(?:有哪些|有|都有哪些)?\W*$")

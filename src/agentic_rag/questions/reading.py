@@ -57,7 +57,7 @@ async def read_query(
     await read_class(draft)
     await read_values(draft)
     if not read_activity(draft):
-        return None
+        return _of_days(draft, titles)
     if titles and not draft.strength:
         return _of_days(draft, titles)
     tasks = tasks_of_members(draft)
@@ -74,6 +74,8 @@ async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tag
     read_items(draft)
     strength = draft.strength
     await read_days(draft)
+    if draft.time is not None and draft.is_free(draft.time.span):
+        return _of_days(draft, titles)  # nothing of the notes tells their time
     if draft.entry_conditions:
         entries = entries_of_members(draft)
         if entries is not None or not strength:
@@ -169,8 +171,8 @@ def _show_dates(draft: Draft) -> None:
     if all(note.date is not None and note.date in note.title for note in members):
         return
     keys = date_keys(field for note in members for field in note.fields)
-    stated = [key for key in keys if key.casefold() not in _AUTOMATIC]
-    draft.shown[:0] = stated or keys
+    own = [key for key in keys if key.casefold() not in _AUTOMATIC]
+    draft.shown[:0] = own or keys
 
 
 def _titles(draft: Draft) -> list[tuple[Note, Span]]:

@@ -199,6 +199,12 @@ async def test_spans_that_are_named_together_select_by_each(question: str, title
     assert [entry.title for entry in found.entries] == titles
 
 
+async def test_a_class_whose_notes_tell_no_time_does_not_answer_for_a_span():
+    query = await read("which games did I finish in 2024?")
+    assert query is not None
+    assert is_span(query.to_dict())
+
+
 async def test_what_a_span_does_not_express_is_left_to_the_units():
     query = await read("What did I write on 2024-04-02?")
     assert query is not None
@@ -294,6 +300,8 @@ THINGS = snapshot_of(
         # the year of the things, and not the notes' own date
         ("films between 1970 and 1980", "notes in films/ with year ≥ 1970 and year < 1981", ["Alien", "Solaris"]),
         ("films from 1995", "notes in films/ with year = 1995", ["Heat"]),
+        ("films released in 1979", "notes in films/ with year = 1979", ["Alien"]),
+        ("films watched in 2024", "notes in films/ with status = watched and date ≥ 2024-01-01 and date < 2025-01-01", ["Alien"]),
         ("oldest film", "notes in films/ by year, smallest first", ["Solaris", "Alien", "Heat"]),
         ("the last film", "notes in films/ by date, largest first", ["Solaris", "Alien", "Heat"]),
         # a noun that is a verb elsewhere
