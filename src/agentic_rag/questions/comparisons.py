@@ -126,10 +126,11 @@ _EQUAL = re.compile(
     re.IGNORECASE,
 )
 _STARS = re.compile(
-    r"(?P<number>[一二三四五六七八九十]|(?<![\d.])\d{1,2}(?:\.\d)?)\s*(?:颗?星(?!期)|分(?![钟之]))|(?P<word>one|two|three|four|five)[ -]stars?",
+    r"(?P<number>[一二两三四五六七八九十]|(?<![\d.])\d{1,2}(?:\.\d)?)\s*(?:颗?星(?!期)|分(?![钟之]))|(?P<word>one|two|three|four|five)[ -]stars?",
     re.IGNORECASE,
 )
 _DIGITS = {
+    "两": 2,
     **{c: n for n, c in enumerate("一二三四五六七八九十", 1)},
     **{w: n for n, w in enumerate("one two three four five".split(), 1)},
 }
@@ -227,6 +228,7 @@ _CONCEPTS: Mapping[str, tuple[str, str]] = {
     "date": (r"newest|latest|most recent|last|youngest|最新|最近|最后|最晚|neueste\w*|letzte\w*", r"oldest|earliest|first|最早|最旧|最老|älteste\w*|erste\w*"),
     "duration": (r"longest|最长|最久|längste\w*", r"shortest|quickest|fastest|最短|最快|kürzeste\w*"),
     "rating": (r"best(?:[ -]rated)?|highest[ -]rated|top[ -]rated|highest rating|评分最高|最好|beste\w*", r"worst(?:[ -]rated)?|lowest[ -]rated|lowest rating|评分最低|最差|schlechteste\w*"),
+    "difficulty": (r"hardest|most difficult|most complicated|最难|最复杂|schwierigste\w*", r"easiest|simplest|least difficult|最简单|最容易|einfachste\w*"),
     "size": (r"largest|biggest|highest|most|greatest|最大|最高|最多|größte\w*|höchste\w*", r"smallest|lowest|fewest|least|最小|最低|最少|kleinste\w*|niedrigste\w*"),
 }  # fmt: skip
 _EXTREMES = tuple(

@@ -14,6 +14,8 @@ from agentic_rag.questions.values import bounding_years, date_keys, within, with
 from agentic_rag.questions.vocabulary import Value, value_name
 from agentic_rag.questions.words import Span, Word, parts, stem
 
+MAX_ITEMS = 3
+"""Words that the lists of the notes are searched for."""
 MAX_STATES = 8
 """Values of a property that tells a state; one with more tells something else."""
 SAME = 0.01
@@ -134,24 +136,30 @@ def read_existing(draft: Draft) -> None:
 
 
 def read_items(draft: Draft) -> None:
-    """Add a word that the lists of some of the notes have: "which recipes use eggs?", 不含酒精的饮料."""
-    rest = draft.rest()
-    if not draft.asks_many or draft.strength or not 1 <= len(rest) <= 2 or not HAS.search(draft.text):
+    """Add the words that the lists of some of the notes have: "which recipes use eggs and milk?", 不含酒精的饮料."""
+    if not draft.asks_many or draft.strength or not HAS.search(draft.text):
         return
-    word = rest[-1]
-    if len(rest) == 2:  # the other is the noun of what is asked for, which is no class
-        noun = None if draft.classes else _noun_of(draft.text, rest)
-        if noun is None:
+    rest = draft.rest()
+    # One word may be the noun of what is asked for, which is no class.
+    noun = None if draft.classes else _noun_of(draft.text, rest)
+    words = [word for word in rest if word is not noun]
+    if not 1 <= len(words) <= MAX_ITEMS or (len(words) > 1 and noun is None and not draft.classes):
+        return
+    facts = [draft.vocabulary.snapshot.facts[note.document_id] for note in draft.members()]
+    conditions: list[tuple[Expression, Span, Span | None]] = []
+    for word in words:
+        name = word.stem if word.text.isascii() else word.text
+        condition: Expression = Comparison(ITEMS, "$contains", name)
+        having = sum(matches(condition, one) for one in facts)
+        if not 0 < having < len(facts):
             return
-        word = rest[0] if noun is rest[1] else rest[1]
+        span = Span(word.start, word.end)
+        negation = negated(draft.text, span)
+        conditions.append((Not(condition) if negation else condition, span, negation))
+    if noun is not None:
         draft.cover(Span(noun.start, noun.end))
-    span = Span(word.start, word.end)
-    negation = negated(draft.text, span)
-    condition: Expression = Comparison(ITEMS, "$contains", word.stem if word.text.isascii() else word.text)
-    facts = draft.vocabulary.snapshot.facts
-    having = [matches(condition, facts[note.document_id]) for note in draft.members()]
-    if any(having) and not all(having):
-        draft.add(Not(condition) if negation else condition, span, negation)
+    for condition, *spans in conditions:
+        draft.add(condition, *spans)
 
 
 def _noun_of(text: str, words: list[Word]) -> Word | None:

@@ -10,6 +10,7 @@ from typing import Any
 from agentic_rag.domain.filters import Comparison, Expression, Not
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
+from agentic_rag.questions.forms import EXTREME_NOUN
 from agentic_rag.questions.values import comparison_on, date_keys, is_number, year_keys
 from agentic_rag.questions.words import Span, parts, stem
 from agentic_rag.text import STOPWORDS, starts_cjk
@@ -76,7 +77,8 @@ def read_extreme(draft: Draft) -> comparisons.Extreme | None:
 
 async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple[str, bool] | None:
     """The property by which the largest or smallest is asked for, and whether the largest."""
-    if extreme is None or not (draft.conditions or draft.asks_many or draft.asks_when):
+    is_of_kind = EXTREME_NOUN.search(draft.text) is not None
+    if extreme is None or not (draft.conditions or draft.asks_many or draft.asks_when or is_of_kind):
         return None
     if extreme.concept == "date":
         key = await _date_key(draft, extreme)

@@ -59,8 +59,9 @@ async def read_class(draft: Draft) -> NoteClass | None:
 
 
 def _noun(draft: Draft) -> Span | None:
-    """The Chinese noun of what is asked for: of 哪些游戏, 最贵的游戏, 1995年的电影."""
-    forms = [*([NOUN] if draft.asks_many else []), EXTREME_NOUN, *([LAST_NOUN] if draft.time else [])]
+    """The Chinese noun of what is asked for: of 哪些游戏, 最贵的游戏, 用牛奶的饮料, 1995年的电影."""
+    is_kind = draft.asks_many or draft.time is not None
+    forms = [*([NOUN] if draft.asks_many else []), EXTREME_NOUN, *([LAST_NOUN] if is_kind else [])]
     noun = next((match for form in forms if (match := form.search(draft.text))), None)
     return None if noun is None else Span(*noun.span("noun"))
 

@@ -15,7 +15,7 @@ from agentic_rag.questions.conditions import (
 )
 from agentic_rag.questions.draft import Draft, Nearest, places
 from agentic_rag.questions.entries import entries_of_members, entries_of_named
-from agentic_rag.questions.forms import AMOUNT, COUNT, LAST_NOUN, NOUN, ONE, VALUE, head_noun
+from agentic_rag.questions.forms import AMOUNT, COUNT, EXTREME_NOUN, LAST_NOUN, NOUN, ONE, VALUE, head_noun
 from agentic_rag.questions.generic_words import QUERY_WORDS
 from agentic_rag.questions.measures import read_comparisons, read_extreme, read_free, read_order
 from agentic_rag.questions.note_classes import is_of_one_kind, read_class, read_tags
@@ -88,8 +88,11 @@ async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tag
     if not draft.classes and _names_another_kind(draft):
         return _of_days(draft, titles)
     is_counted = draft.list_or_count == "count"
-    if not (draft.strength or is_tagged or ((order or is_counted) and draft.classes) or _is_listed(draft)):
+    is_of_class = bool(draft.classes) and (order is not None or is_counted)
+    if not (draft.strength or is_tagged or is_of_class or is_extreme or _is_listed(draft)):
         return _of_days(draft, titles)
+    if is_extreme:
+        rest = []
     if not draft.classes and strength and draft.asks_many and rest:
         noun = NOUN.search(draft.text)
         rest = [word for word in rest if noun is None or not word.text.startswith(noun["noun"])]
@@ -130,10 +133,18 @@ def _is_asked(draft: Draft, strength: int, rest: Sequence[Word], *, is_tagged: b
 def _is_extreme(draft: Draft, key: str, rest: Sequence[Word]) -> bool:
     """Whether the question is for the largest or smallest of a class and for nothing else: "the most expensive game",
     or for how much that is."""
-    if not draft.classes or rest:
+    is_kind = not rest if draft.classes else _is_bare_kind(draft, rest)
+    if not is_kind:
         return False
     named = [name for name, _ in draft.vocabulary.keys_in(draft.words)]
     return not VALUE.search(draft.text) or key in named or AMOUNT.search(draft.text) is not None
+
+
+def _is_bare_kind(draft: Draft, rest: Sequence[Word]) -> bool:
+    """Whether a Chinese noun of one character, 最难的菜, is the kind of all notes that have the property."""
+    match = EXTREME_NOUN.search(draft.text)
+    noun = "" if match is None else match["noun"]
+    return len(noun) == 1 and all(word.text == noun for word in rest) and is_of_one_kind(draft)
 
 
 def _names_another_kind(draft: Draft) -> bool:

@@ -110,6 +110,7 @@ async def test_how_many(question: str, count: int):
         ("What is the shortest book?", ("pages", False), "Persuasion"),
         ("how much does the most expensive game cost?", ("price", True), "Elden Ring"),
         ("难度最高的饮料", ("难度", True), "啤酒"),
+        ("难度最高的菜", ("难度", True), "红烧肉"),
         # the newest by the property with dates that the notes have
         ("newest book", ("read", True), "Emma"),
         ("the last book I read", ("read", True), "Emma"),
@@ -318,6 +319,44 @@ async def test_what_a_vault_says_of_things(question: str, reading: str, titles: 
     found = await selected(question, THINGS)
     assert found.query.text() == reading
     assert [entry.title for entry in found.entries] == titles
+
+
+DISHES = snapshot_of(
+    {
+        "菜谱/西红柿炒鸡蛋.md": "烹饪难度：★★\n\n## 原料\n\n- 西红柿\n- 鸡蛋\n- 盐\n",
+        "菜谱/红烧肉.md": "烹饪难度：★★★★\n\n## 原料\n\n- 五花肉\n- 生抽\n- 蒜\n",
+        "菜谱/凉拌黄瓜.md": "烹饪难度：★\n\n## 原料\n\n- 黄瓜\n- 生抽\n- 蒜\n- 盐\n",
+        "饮料/奶茶.md": "烹饪难度：★★\n\n## 原料\n\n- 牛奶\n- 红茶\n",
+        "饮料/酸梅汤.md": "烹饪难度：★★★\n\n## 原料\n\n- 乌梅\n- 冰糖\n",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "reading", "titles"),
+    [
+        # several words of the lists, each negated by itself
+        ("哪些菜既有生抽又有蒜？", "notes in 菜谱/ with items ~ 生抽 and items ~ 蒜", ["凉拌黄瓜", "红烧肉"]),
+        ("哪些菜用到鸡蛋和盐？", "notes in 菜谱/ with items ~ 鸡蛋 and items ~ 盐", ["西红柿炒鸡蛋"]),
+        ("哪些菜需要生抽但不需要盐？", "notes in 菜谱/ with items ~ 生抽 and not items ~ 盐", ["红烧肉"]),
+        # the class at the end
+        ("用牛奶的饮料有哪些？", "notes in 饮料/ with items ~ 牛奶", ["奶茶"]),
+        ("有什么饮料？", "notes in 饮料/", ["奶茶", "酸梅汤"]),
+        # stars, and a part of the property's name
+        ("哪些菜难度是两颗星？", "notes with 烹饪难度 = ★★", ["西红柿炒鸡蛋", "奶茶"]),
+        ("难度是1的菜有哪些？", "notes with 烹饪难度 = ★", ["凉拌黄瓜"]),
+    ],
+)  # fmt: skip
+async def test_what_recipes_say_in_their_lists(question: str, reading: str, titles: list[str]):
+    found = await selected(question, DISHES)
+    assert found.query.text() == reading
+    assert [entry.title for entry in found.entries] == titles
+
+
+async def test_the_noun_of_what_is_counted_is_no_item():
+    assert (await selected("一共有多少道菜？", DISHES)).count == 3
+    vault = snapshot_of({"a/x.md": "- 紫菜\n- 盐\n", "a/y.md": "- 面\n- 盐\n"})
+    assert await read("一共有多少道菜？", vault) is None
 
 
 @pytest.mark.parametrize("question", ["How many shows have I watched?", "which shows did I watch?"])
