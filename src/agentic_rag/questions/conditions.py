@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
 from agentic_rag.domain.notes import ITEMS
@@ -23,8 +25,9 @@ SAME = 0.01
 
 
 async def read_values(draft: Draft) -> None:
-    """Add the values of properties that the question names."""
+    """Add the values of properties that the question names; of one property one of several, "done or cancelled"."""
     members = None
+    earlier: list[_ValueCondition] = []
     for values, place in draft.vocabulary.values_in(draft.words, slips=draft.asks_many):
         is_generic = draft.text[place.start : place.end] in QUERY_WORDS
         if not draft.is_free(place) or (is_generic and not draft.classes):
@@ -32,6 +35,8 @@ async def read_values(draft: Draft) -> None:
         if members is None:
             members = [draft.vocabulary.snapshot.facts[n.document_id] for n in draft.members()]
         conditions = [one for one in map(_of_value, values) if any(matches(one, facts) for facts in members)]
+        if not conditions and _join_to_earlier(draft, values, place, earlier):
+            continue
         if not conditions or (
             is_generic and all(any(matches(one, f) for one in conditions) for f in members)
         ):
@@ -39,12 +44,47 @@ async def read_values(draft: Draft) -> None:
         conditions = await _meant(draft, conditions)
         condition: Expression = conditions[0] if len(conditions) == 1 else Or(tuple(conditions))
         negation = negated(draft.text, place)
+        if negation is None and len(conditions) == 1:
+            earlier.append(_ValueCondition(conditions[0].key, place, len(draft.conditions), members))
         draft.add(Not(condition) if negation else condition, place, negation)
         draft.shown += [one.key for one in conditions]
         members = None
     for key, place in draft.vocabulary.keys_in(draft.words):
         if key in draft.shown:
             draft.cover(place)
+
+
+class _ValueCondition(NamedTuple):
+    key: str
+    place: Span
+    position: int
+    """Of the condition among those of the draft."""
+    members: Sequence[Mapping[str, Any]]
+    """The facts of the notes before it."""
+
+
+_JOINED = re.compile(r"\s*(?:,|、)?\s*(?:or|and|oder|und|或者?|和|还是)?\s*", re.IGNORECASE)
+
+
+def _join_to_earlier(
+    draft: Draft, values: Sequence[Value], place: Span, earlier: list[_ValueCondition]
+) -> bool:
+    """Join a value to another one of its property that stands beside it, as no note has both; whether there is one."""
+    for n, before in enumerate(earlier):
+        first, last = sorted((before.place, place), key=lambda span: span.start)
+        one = next((_of_value(value) for value in values if value.key == before.key), None)
+        if (
+            one is not None
+            and _JOINED.fullmatch(draft.text[first.end : last.start])
+            and any(matches(one, facts) for facts in before.members)
+        ):
+            condition = draft.conditions[before.position]
+            alternatives = condition.parts if isinstance(condition, Or) else (condition,)
+            draft.conditions[before.position] = Or((*alternatives, one))
+            draft.cover(place)
+            earlier[n] = before._replace(place=Span(first.start, last.end))
+            return True
+    return False
 
 
 async def _meant(draft: Draft, conditions: list[Comparison]) -> list[Comparison]:
@@ -121,7 +161,7 @@ def read_booleans(draft: Draft) -> None:
 
 
 def read_existing(draft: Draft) -> None:
-    """Add a property that the notes are to have: "how many books have I finished?" where some say when."""
+    """Add a property that the notes are to have, "how many books have I finished?" where some say when, or to lack."""
     if not draft.classes or draft.strength or not draft.asks_many:
         return
     members = draft.members()
@@ -130,7 +170,8 @@ def read_existing(draft: Draft) -> None:
             any(f.key == key and f.value not in (None, "", []) for f in note.fields) for note in members
         )
         if draft.is_free(place) and 0 < having < len(members):
-            draft.add(Comparison(key, "$exists", True), place)
+            negation = negated(draft.text, place)
+            draft.add(Comparison(key, "$exists", negation is None), place, negation)
             draft.shown.append(key)
             return
 

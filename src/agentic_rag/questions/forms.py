@@ -54,6 +54,8 @@ NOUN = re.compile(
 _HEAD_NOUN = re.compile(
     r"\b(?:which|what|how many|list|show(?: me)?)(?: all)?(?: of)?(?: the| my| our)?\s+(?P<noun>[a-z][\w'-]*)"
 )
+WHO_IS = re.compile(r"^\W*(?:and |so )?who(?:['’]s| is| are| was| were) (?:the|my|our)\b|谁是|是谁")
+"""Asks for people themselves: "who is the oldest person?"."""
 AMOUNT = re.compile(
     r"^\W*(?:and |so )?how (?:much|many|long|old|large|big|tall|high|far|heavy)\b|多少|几|多[久长大高重远]"
 )

@@ -15,7 +15,17 @@ from agentic_rag.questions.conditions import (
 )
 from agentic_rag.questions.draft import Draft, Nearest, places
 from agentic_rag.questions.entries import entries_of_members, entries_of_named
-from agentic_rag.questions.forms import AMOUNT, COUNT, EXTREME_NOUN, LAST_NOUN, NOUN, ONE, VALUE, head_noun
+from agentic_rag.questions.forms import (
+    AMOUNT,
+    COUNT,
+    EXTREME_NOUN,
+    LAST_NOUN,
+    NOUN,
+    ONE,
+    VALUE,
+    WHO_IS,
+    head_noun,
+)
 from agentic_rag.questions.generic_words import QUERY_WORDS
 from agentic_rag.questions.measures import read_comparisons, read_extreme, read_free, read_order
 from agentic_rag.questions.note_classes import is_of_one_kind, read_class, read_tags
@@ -137,7 +147,8 @@ def _is_extreme(draft: Draft, key: str, rest: Sequence[Word]) -> bool:
     if not is_kind:
         return False
     named = [name for name, _ in draft.vocabulary.keys_in(draft.words)]
-    return not VALUE.search(draft.text) or key in named or AMOUNT.search(draft.text) is not None
+    asks_otherwise = VALUE.search(draft.text) and not WHO_IS.search(draft.text)
+    return not asks_otherwise or key in named or AMOUNT.search(draft.text) is not None
 
 
 def _is_bare_kind(draft: Draft, rest: Sequence[Word]) -> bool:

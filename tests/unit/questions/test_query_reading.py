@@ -321,6 +321,41 @@ async def test_what_a_vault_says_of_things(question: str, reading: str, titles: 
     assert [entry.title for entry in found.entries] == titles
 
 
+WORK = snapshot_of(
+    {
+        "people/Ann Lee.md": "---\ncity: Berlin\nborn: 1985-03-02\nemail: a@x.de\n---\nx\n",
+        "people/Bob Ray.md": "---\ncity: Paris\nborn: 1992-07-12\nemail:\n---\nx\n",
+        "people/Cid Moe.md": "---\ncity: Rome\nborn: 1979-01-30\nemail: c@x.de\n---\nx\n",
+        "projects/Roof.md": '---\nstatus: active\ndeadline: 2024-06-20\nteam: ["[[Ann Lee]]", "[[Bob Ray]]"]\n---\nx\n',
+        "projects/Boat.md": '---\nstatus: done\ndeadline: 2024-02-01\nteam: ["[[Ann Lee]]"]\n---\nx\n',
+        "projects/Band.md": "---\nstatus: cancelled\n---\nx\n",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "reading", "titles"),
+    [
+        # one of several values, where no note has both; else both
+        ("which people live in Berlin or Paris?", "notes in people/ with (city = Berlin or city = Paris)", ["Ann Lee", "Bob Ray"]),
+        ("which projects are done or cancelled?", "notes in projects/ with (status = cancelled or status = done)", ["Band", "Boat"]),
+        ("people in Rome, Paris or Berlin", "notes in people/ with (city = Berlin or city = Paris or city = Rome)",
+         ["Ann Lee", "Bob Ray", "Cid Moe"]),
+        ("which projects have Ann Lee and Bob Ray?", "notes in projects/ with team = Ann Lee and team = Bob Ray", ["Roof"]),
+        # a property that they have or lack
+        ("which projects have a deadline?", "notes in projects/ with deadline", ["Boat", "Roof"]),
+        ("which projects have no deadline?", "notes in projects/ with no deadline", ["Band"]),
+        ("which people have no email?", "notes in people/ with no email", ["Bob Ray"]),
+        # people themselves
+        ("who is the oldest person?", "notes in people/ by born, smallest first", ["Cid Moe", "Ann Lee", "Bob Ray"]),
+    ],
+)  # fmt: skip
+async def test_what_a_vault_says_of_people_and_projects(question: str, reading: str, titles: list[str]):
+    found = await selected(question, WORK)
+    assert found.query.text() == reading
+    assert [entry.title for entry in found.entries] == titles
+
+
 DISHES = snapshot_of(
     {
         "菜谱/西红柿炒鸡蛋.md": "烹饪难度：★★\n\n## 原料\n\n- 西红柿\n- 鸡蛋\n- 盐\n",
