@@ -78,7 +78,7 @@ _HAN_THAN: tuple[tuple[Operator, re.Pattern[str]], ...] = (
     ("$gt", re.compile(rf"比\s*{_NUMBER}{_UNIT}\s*(?:还|要|更)?[大多高贵长重久远老]")),
     ("$lt", re.compile(rf"比\s*{_NUMBER}{_UNIT}\s*(?:还|要|更)?(?:[小少低短轻近]|便宜)")),
 )
-_COMPARED: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+_DIMENSIONS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (concept, re.compile(words, re.IGNORECASE))
     for concept, words in (
         ("price", r"cheaper|expensive|costly|pricier|[贵]|便宜"),
@@ -126,10 +126,11 @@ _EQUAL = re.compile(
     re.IGNORECASE,
 )
 _STARS = re.compile(
-    r"(?P<number>[一二三四五六七八九十]|(?<![\d.])\d{1,2}(?:\.\d)?)\s*(?:颗?星(?!期)|分(?![钟之]))|(?P<word>one|two|three|four|five)[ -]stars?",
+    r"(?P<number>[一二两三四五六七八九十]|(?<![\d.])\d{1,2}(?:\.\d)?)\s*(?:颗?星(?!期)|分(?![钟之]))|(?P<word>one|two|three|four|five)[ -]stars?",
     re.IGNORECASE,
 )
 _DIGITS = {
+    "两": 2,
     **{c: n for n, c in enumerate("一二三四五六七八九十", 1)},
     **{w: n for n, w in enumerate("one two three four five".split(), 1)},
 }
@@ -204,7 +205,7 @@ def _add(found: list[Comparison], operator: Operator, match: re.Match[str]) -> N
 
 
 def _concept(words: str) -> str:
-    return next((concept for concept, pattern in _COMPARED if pattern.search(words)), "")
+    return next((concept for concept, pattern in _DIMENSIONS if pattern.search(words)), "")
 
 
 def _append(found: list[Comparison], one: Comparison) -> None:
@@ -225,9 +226,9 @@ class Extreme:
 _CONCEPTS: Mapping[str, tuple[str, str]] = {
     "price": (r"most expensive|priciest|dearest|costliest|最贵|teuerste\w*", r"cheapest|least expensive|最便宜|billigste\w*"),
     "date": (r"newest|latest|most recent|last|youngest|最新|最近|最后|最晚|neueste\w*|letzte\w*", r"oldest|earliest|first|最早|最旧|最老|älteste\w*|erste\w*"),
-    "difficulty": (r"hardest|most difficult|trickiest|最难|最复杂|schwierigste\w*", r"easiest|simplest|最简单|最容易|einfachste\w*"),
     "duration": (r"longest|最长|最久|längste\w*", r"shortest|quickest|fastest|最短|最快|kürzeste\w*"),
     "rating": (r"best(?:[ -]rated)?|highest[ -]rated|top[ -]rated|highest rating|评分最高|最好|beste\w*", r"worst(?:[ -]rated)?|lowest[ -]rated|lowest rating|评分最低|最差|schlechteste\w*"),
+    "difficulty": (r"hardest|most difficult|most complicated|最难|最复杂|schwierigste\w*", r"easiest|simplest|least difficult|最简单|最容易|einfachste\w*"),
     "size": (r"largest|biggest|highest|most|greatest|最大|最高|最多|größte\w*|höchste\w*", r"smallest|lowest|fewest|least|最小|最低|最少|kleinste\w*|niedrigste\w*"),
 }  # fmt: skip
 _EXTREMES = tuple(

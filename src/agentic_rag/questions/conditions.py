@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
 from agentic_rag.domain.notes import ITEMS
 from agentic_rag.questions.comparisons import negated, state
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.forms import ACTIVITY, ENGLISH_NOUN, HAS, LAST_NOUN, NOUN
+from agentic_rag.questions.forms import ACTIVITY, DEED, ENGLISH_NOUN, HAS, LAST_NOUN, MAKING, NOUN
 from agentic_rag.questions.generic_words import QUERY_WORDS
 from agentic_rag.questions.values import bounding_years, date_keys, within, within_years, year_keys
 from agentic_rag.questions.vocabulary import Value, value_name
 from agentic_rag.questions.words import Span, Word, parts, stem
 
+MAX_ITEMS = 3
+"""Words that the lists of the notes are searched for."""
 MAX_STATES = 8
 """Values of a property that tells a state; one with more tells something else."""
 SAME = 0.01
@@ -21,8 +25,9 @@ SAME = 0.01
 
 
 async def read_values(draft: Draft) -> None:
-    """Add the values of properties that the question names."""
+    """Add the values of properties that the question names; of one property one of several, "done or cancelled"."""
     members = None
+    earlier: list[_ValueCondition] = []
     for values, place in draft.vocabulary.values_in(draft.words, slips=draft.asks_many):
         is_generic = draft.text[place.start : place.end] in QUERY_WORDS
         if not draft.is_free(place) or (is_generic and not draft.classes):
@@ -30,6 +35,8 @@ async def read_values(draft: Draft) -> None:
         if members is None:
             members = [draft.vocabulary.snapshot.facts[n.document_id] for n in draft.members()]
         conditions = [one for one in map(_of_value, values) if any(matches(one, facts) for facts in members)]
+        if not conditions and _join_to_earlier(draft, values, place, earlier):
+            continue
         if not conditions or (
             is_generic and all(any(matches(one, f) for one in conditions) for f in members)
         ):
@@ -37,12 +44,47 @@ async def read_values(draft: Draft) -> None:
         conditions = await _meant(draft, conditions)
         condition: Expression = conditions[0] if len(conditions) == 1 else Or(tuple(conditions))
         negation = negated(draft.text, place)
+        if negation is None and len(conditions) == 1:
+            earlier.append(_ValueCondition(conditions[0].key, place, len(draft.conditions), members))
         draft.add(Not(condition) if negation else condition, place, negation)
         draft.shown += [one.key for one in conditions]
         members = None
     for key, place in draft.vocabulary.keys_in(draft.words):
         if key in draft.shown:
             draft.cover(place)
+
+
+class _ValueCondition(NamedTuple):
+    key: str
+    place: Span
+    position: int
+    """Of the condition among those of the draft."""
+    members: Sequence[Mapping[str, Any]]
+    """The facts of the notes before it."""
+
+
+_JOINED = re.compile(r"\s*(?:,|、)?\s*(?:or|and|oder|und|或者?|和|还是)?\s*", re.IGNORECASE)
+
+
+def _join_to_earlier(
+    draft: Draft, values: Sequence[Value], place: Span, earlier: list[_ValueCondition]
+) -> bool:
+    """Join a value to another one of its property that stands beside it, as no note has both; whether there is one."""
+    for n, before in enumerate(earlier):
+        first, last = sorted((before.place, place), key=lambda span: span.start)
+        one = next((_of_value(value) for value in values if value.key == before.key), None)
+        if (
+            one is not None
+            and _JOINED.fullmatch(draft.text[first.end : last.start])
+            and any(matches(one, facts) for facts in before.members)
+        ):
+            condition = draft.conditions[before.position]
+            alternatives = condition.parts if isinstance(condition, Or) else (condition,)
+            draft.conditions[before.position] = Or((*alternatives, one))
+            draft.cover(place)
+            earlier[n] = before._replace(place=Span(first.start, last.end))
+            return True
+    return False
 
 
 async def _meant(draft: Draft, conditions: list[Comparison]) -> list[Comparison]:
@@ -82,7 +124,7 @@ def read_activity(draft: Draft) -> bool:
                 if isinstance(value, str):
                     values.setdefault(one.key, {}).setdefault(value_name(value).casefold(), []).append(value)
     for key, named in values.items():
-        done = [name for name in named if (state(name) or ("",))[0] == "done"]
+        done = [name for name in named if _is_done(name)]
         if len(named) > MAX_STATES or not (
             any(verb in parts(one) or verb in one for one in named)
             or (len(verb) == 1 and 0 < len(done) < len(named))  # 看 of watched: no letters agree
@@ -95,6 +137,11 @@ def read_activity(draft: Draft) -> bool:
         draft.shown.append(key)
         return True
     return True
+
+
+def _is_done(name: str) -> bool:
+    meaning = state(name)
+    return meaning is not None and meaning[0] == "done"
 
 
 def read_booleans(draft: Draft) -> None:
@@ -114,7 +161,7 @@ def read_booleans(draft: Draft) -> None:
 
 
 def read_existing(draft: Draft) -> None:
-    """Add a property that the notes are to have: "how many books have I finished?" where some say when."""
+    """Add a property that the notes are to have, "how many books have I finished?" where some say when, or to lack."""
     if not draft.classes or draft.strength or not draft.asks_many:
         return
     members = draft.members()
@@ -123,30 +170,37 @@ def read_existing(draft: Draft) -> None:
             any(f.key == key and f.value not in (None, "", []) for f in note.fields) for note in members
         )
         if draft.is_free(place) and 0 < having < len(members):
-            draft.add(Comparison(key, "$exists", True), place)
+            negation = negated(draft.text, place)
+            draft.add(Comparison(key, "$exists", negation is None), place, negation)
             draft.shown.append(key)
             return
 
 
 def read_items(draft: Draft) -> None:
-    """Add a word that the lists of some of the notes have: "which recipes use eggs?", 不含酒精的饮料."""
-    rest = draft.rest()
-    if not draft.asks_many or draft.strength or not 1 <= len(rest) <= 2 or not HAS.search(draft.text):
+    """Add the words that the lists of some of the notes have: "which recipes use eggs and milk?", 不含酒精的饮料."""
+    if not draft.asks_many or draft.strength or not HAS.search(draft.text):
         return
-    word = rest[-1]
-    if len(rest) == 2:  # the other is the noun of what is asked for, which is no class
-        noun = None if draft.classes else _noun_of(draft.text, rest)
-        if noun is None:
+    rest = draft.rest()
+    # One word may be the noun of what is asked for, which is no class.
+    noun = None if draft.classes else _noun_of(draft.text, rest)
+    words = [word for word in rest if word is not noun]
+    if not 1 <= len(words) <= MAX_ITEMS or (len(words) > 1 and noun is None and not draft.classes):
+        return
+    facts = [draft.vocabulary.snapshot.facts[note.document_id] for note in draft.members()]
+    conditions: list[tuple[Expression, Span, Span | None]] = []
+    for word in words:
+        name = word.stem if word.text.isascii() else word.text
+        condition: Expression = Comparison(ITEMS, "$contains", name)
+        having = sum(matches(condition, one) for one in facts)
+        if not 0 < having < len(facts):
             return
-        word = rest[0] if noun is rest[1] else rest[1]
+        span = Span(word.start, word.end)
+        negation = negated(draft.text, span)
+        conditions.append((Not(condition) if negation else condition, span, negation))
+    if noun is not None:
         draft.cover(Span(noun.start, noun.end))
-    span = Span(word.start, word.end)
-    negation = negated(draft.text, span)
-    condition: Expression = Comparison(ITEMS, "$contains", word.stem if word.text.isascii() else word.text)
-    facts = draft.vocabulary.snapshot.facts
-    having = [matches(condition, facts[note.document_id]) for note in draft.members()]
-    if any(having) and not all(having):
-        draft.add(Not(condition) if negation else condition, span, negation)
+    for condition, *spans in conditions:
+        draft.add(condition, *spans)
 
 
 def _noun_of(text: str, words: list[Word]) -> Word | None:
@@ -174,12 +228,14 @@ async def read_days(draft: Draft) -> None:
         for key, place in draft.vocabulary.keys_in(draft.words)
         if key in keys or key in rows or key in years
     ]
+    if years:
+        draft.cover(*(Span(*match.span()) for match in MAKING.finditer(draft.text)))
     rest = draft.rest(time.span)
     dated = sum(note.date is not None for note in members)
     place: Span | None = None
     if named:
         key, place = named[0]
-    elif len(years) == 1 and not ACTIVITY.search(draft.text):
+    elif len(years) == 1 and not (ACTIVITY.search(draft.text) or DEED.search(draft.text)):
         key = years[0]
     elif dated * 2 >= len(members) and members and not (rows and not keys and rest):
         key = "date"

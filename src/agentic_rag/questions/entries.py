@@ -11,7 +11,7 @@ from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import ONE
 from agentic_rag.questions.query import Query
-from agentic_rag.questions.values import compared, is_date, is_number, within
+from agentic_rag.questions.values import comparison_on, is_date, is_number, within
 from agentic_rag.questions.words import Span, parts, stem
 
 MAX_REST = 3
@@ -47,7 +47,7 @@ async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expre
     for number in comparisons.comparisons(draft.text):
         key = await _key_of(draft, number, list(numeric))
         if key is not None:
-            conditions.append(compared(key, number, numeric[key]))
+            conditions.append(comparison_on(key, number, numeric[key]))
             spans.append(number.span)
     for key, its in values.items():
         texts = [value for value in dict.fromkeys(map(str, its)) if not is_number(value) and len(value) > 2]

@@ -10,7 +10,7 @@ from agentic_rag.questions.words import Span
 MANY = re.compile(
     r"^\W*(?:and\s+)?(?:wh?ich|list|show|find|give|name|count|all|any|every|how many|wh(?:at|o) (?:are|were)\b|what (?!is\b|was\b|does\b|has\b)\w+s\b|notes?\b|welche|alle|wie viele)"
     r"|\bwhich of\b|\bhow many\b|\b(?:list|show)(?: me)?\b|\btagged\b|\bnotes (?:with|about|in|from|tagged|rated)\b"
-    r"|哪些|哪几|有哪|多少[个本部篇款种道首只张条]|几[个本部篇款种道首只张条]|所有|列出|全部|都有|统计"
+    r"|哪些|哪几|有哪|有什么|多少[个本部篇款种道首只张条]|几[个本部篇款种道首只张条]|所有|列出|全部|都有|统计"
     r"|^\W*(?:不?[含用带加放]有?|没有)[^的是]{1,8}的[^的]{1,4}\W*$",
     re.IGNORECASE,
 )
@@ -48,12 +48,14 @@ WHAT = re.compile(r"\b(?:which|what|list|show|how many)\b|哪些|什么|多少|�
 DONE = re.compile(r"already|done|finished|完成|已经|watched|看过")
 """Says that tasks are done, and not merely that something happened."""
 NOUN = re.compile(
-    r"(?:哪些|哪几[个本部篇款种]|多少[个本部篇款种道首]|几[个本部篇款种样道首只]|所有(?:的)?|列出(?:所有)?)(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在的要被由用含放加带不没比超大小高低多少最]|$|[^\u4e00-\u9fff])"
+    r"(?:哪些|有什么|哪几[个本部篇款种]|多少[个本部篇款种道首]|几[个本部篇款种样道首只]|所有(?:的)?|列出(?:所有)?)(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在的要被由用含放加带不没比超既需大小高低多少最]|$|[^\u4e00-\u9fff])"
 )
 """The Chinese noun of what is asked for."""
 _HEAD_NOUN = re.compile(
     r"\b(?:which|what|how many|list|show(?: me)?)(?: all)?(?: of)?(?: the| my| our)?\s+(?P<noun>[a-z][\w'-]*)"
 )
+WHO_IS = re.compile(r"^\W*(?:and |so )?who(?:['’]s| is| are| was| were) (?:the|my|our)\b|谁是|是谁")
+"""Asks for people themselves: "who is the oldest person?"."""
 AMOUNT = re.compile(
     r"^\W*(?:and |so )?how (?:much|many|long|old|large|big|tall|high|far|heavy)\b|多少|几|多[久长大高重远]"
 )
@@ -62,6 +64,15 @@ ACTIVITY = re.compile(
     r"\b(?:have|has|had|did) (?:i|we|you)(?: already| ever| really| all| both)? (?P<verb>[a-z]+)|(?P<han>[\u4e00-\u9fff])(?:过|完)(?!程|敏|期|年)"
 )
 """Says what was done with the things that the notes are about: "have I read", 看过."""
+MAKING = re.compile(
+    r"\b(?:published|released|produced|made|issued|written|recorded|built|founded|dating)\b|出版|上映|发行|发布|拍摄"
+)
+"""Says that a year is that of the things themselves."""
+DEED = re.compile(
+    r"\b(?:watched|read|seen|played|visited|finished|completed|bought|attended|met|eaten|cooked|heard|listened|started)\b"
+    r"|[看读玩听买去吃](?:的|过|完|了)"
+)
+"""Says so without a subject, "films watched in 2024": the time is that of the deed."""
 _EXTREME_NOUN = re.compile(
     r"最[^的]{1,4}的(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在叫哪]|\W|$)|哪[个本部篇种道首款](?P<first>[\u4e00-\u9fff]{1,4}?)(?:的[\u4e00-\u9fff]{1,4})?最"
 )

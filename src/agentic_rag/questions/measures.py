@@ -11,20 +11,17 @@ from agentic_rag.domain.filters import Comparison, Expression, Not
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import extreme_noun
-from agentic_rag.questions.values import compared, date_keys, is_number, year_keys
+from agentic_rag.questions.values import comparison_on, date_keys, is_number, year_keys
 from agentic_rag.questions.words import Span, parts, stem
 from agentic_rag.text import STOPWORDS, starts_cjk
 
 _RATED = frozenset("分 星 star stars point points".split())
 _MONEY = frozenset("块钱 $ € £ ¥ ￥ dollar dollars euro euros pound pounds usd eur yuan bucks 元 块".split())
-
-
 _LAST = re.compile(r"last|first|recent|最后|最近|letzte|erste", re.IGNORECASE)
 """Tells of when a note was written, or something was done, and not of the age of a thing."""
-
 MAX_GAP = 8
 """Characters between a property and the number that it is compared with."""
-_ASKED = defaultdict(
+_VALUE_WORDS = defaultdict(
     lambda: re.compile(r"(?!)"),
     {"price": re.compile(r"\b(?:costs?|prices?|worth|pay|paid)\b|多少钱|价[格钱]|钱")},
 )
@@ -43,9 +40,9 @@ async def read_comparisons(draft: Draft) -> None:
             key, place = await _key_of(draft, one, keys)
             if key is None:
                 continue
-            draft.entry_conditions.append(compared(key, one, keys[key]))
+            draft.entry_conditions.append(comparison_on(key, one, keys[key]))
         else:
-            draft.add(compared(key, one, keys[key]))
+            draft.add(comparison_on(key, one, keys[key]))
             _cover_parts(draft, key)
         draft.shown.append(key)
         draft.cover(one.span, place)
@@ -70,12 +67,12 @@ async def read_free(draft: Draft) -> None:
 
 def read_extreme(draft: Draft) -> comparisons.Extreme | None:
     """The superlative of the question, where it is not a part of something else."""
-    stated = comparisons.extreme(draft.text)
-    if stated is None or not draft.is_free(stated.span):
+    superlative = comparisons.extreme(draft.text)
+    if superlative is None or not draft.is_free(superlative.span):
         return None
     # "at least 300 pages" asks for no least.
-    is_bound = any(one.span.overlaps(stated.span) for one in comparisons.comparisons(draft.text))
-    return None if is_bound else stated
+    is_bound = any(one.span.overlaps(superlative.span) for one in comparisons.comparisons(draft.text))
+    return None if is_bound else superlative
 
 
 async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple[str, bool] | None:
@@ -106,7 +103,7 @@ async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple
         near = await draft.nearest(extreme.concept, list(keys))
         key = max(near, key=lambda name: near[name])
     draft.cover(
-        extreme.span, *(Span(*match.span()) for match in _ASKED[extreme.concept].finditer(draft.text))
+        extreme.span, *(Span(*match.span()) for match in _VALUE_WORDS[extreme.concept].finditer(draft.text))
     )
     draft.shown.append(key)
     return key, extreme.largest

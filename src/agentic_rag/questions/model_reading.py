@@ -14,7 +14,7 @@ from agentic_rag.errors import ModelError
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.forms import ONE, asks_many
 from agentic_rag.questions.query import Ask, Query, is_span
-from agentic_rag.questions.values import compared, is_date, is_number
+from agentic_rag.questions.values import comparison_on, is_date, is_number
 from agentic_rag.questions.vocabulary import Vocabulary, value_name
 from agentic_rag.questions.words import Span, Words
 from agentic_rag.text.prompts import DATA, fenced
@@ -139,12 +139,12 @@ def query_of(reply: Mapping[str, Any], vocabulary: Vocabulary) -> Query | None:
     )
 
 
-def _condition(stated: Any, vocabulary: Vocabulary) -> Expression:
-    if not isinstance(stated, dict) or not isinstance(stated.get("property"), str):
-        raise ModelError(f"the chat model's query has a condition without a property: {stated!r:.80}")
-    name, operator, value = stated["property"], stated.get("operator", "="), stated.get("value")
+def _condition(one: Any, vocabulary: Vocabulary) -> Expression:
+    if not isinstance(one, dict) or not isinstance(one.get("property"), str):
+        raise ModelError(f"the chat model's query has a condition without a property: {one!r:.80}")
+    name, operator, value = one["property"], one.get("operator", "="), one.get("value")
     if operator == "!=":
-        return Not(_condition({**stated, "operator": "="}, vocabulary))
+        return Not(_condition({**one, "operator": "="}, vocabulary))
     if name in _PLACES:
         return _PLACES[name](operator, value, vocabulary)
     key = _key(name, vocabulary)
@@ -172,7 +172,7 @@ def _number(key: str, operator: comparisons.Operator, value: float, values: Sequ
     numbers = [one for one in values if is_number(one)]
     if not numbers or not abs(value) < MAX_NUMBER:
         raise _unknown(value, key)
-    return compared(key, comparisons.Comparison(operator, float(value), Span(0, 0)), numbers)
+    return comparison_on(key, comparisons.Comparison(operator, float(value), Span(0, 0)), numbers)
 
 
 def _text(key: str, operator: str, value: Any, values: Sequence[Any]) -> Expression:

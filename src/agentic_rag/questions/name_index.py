@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agentic_rag.questions.words import LONG_WORD, Likeness, Words, parts, plain_han
-from agentic_rag.text import starts_cjk
+from agentic_rag.questions.words import MIN_SLIP, Likeness, Words, parts, plain_han
+from agentic_rag.text import folded, starts_cjk
 
 Places = Mapping[str, Sequence[int]]
 
@@ -36,9 +36,10 @@ class NameIndex:
             elif words:
                 first = words[0]
                 stems[first].append(place)
-                if len(first) >= LONG_WORD:
-                    beginnings[first[:LONG_WORD]].append(place)
-                    letters[first[0]].append(place)
+                if len(first) >= MIN_SLIP:
+                    beginnings[first[:MIN_SLIP]].append(place)
+                for letter in {first[0], folded(name).casefold().strip()[0]}:
+                    letters[letter].append(place)
         return cls(stems, beginnings, letters, characters)
 
     def near(self, words: Words, likeness: Likeness) -> list[int]:
@@ -46,10 +47,11 @@ class NameIndex:
         near: set[int] = set()
         for word in words.words:
             near.update(self.stems.get(word.stem, ()))
-            if likeness != "stem" and len(word.stem) >= LONG_WORD:
-                near.update(self.beginnings.get(word.stem[:LONG_WORD], ()))
-            if likeness == "slip" and len(word.stem) >= LONG_WORD:
-                near.update(self.letters.get(word.stem[0], ()))
+            if likeness != "stem" and len(word.stem) >= MIN_SLIP:
+                near.update(self.beginnings.get(word.stem[:MIN_SLIP], ()))
+            if likeness == "slip" and len(word.text) >= MIN_SLIP:
+                for letter in {word.stem[0], word.text[0]}:
+                    near.update(self.letters.get(letter, ()))
         for character in set(words.text) if self.characters else ():
             near.update(self.characters.get(character, ()))
         return sorted(near)

@@ -7,7 +7,7 @@ import re
 from agentic_rag.domain.filters import Comparison, matches
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.forms import NOUN, extreme_noun, head_noun
+from agentic_rag.questions.forms import LAST_NOUN, NOUN, extreme_noun, head_noun
 from agentic_rag.questions.generic_words import QUERY_WORDS
 from agentic_rag.questions.vocabulary import NoteClass
 from agentic_rag.questions.words import Span
@@ -33,10 +33,10 @@ def read_tags(draft: Draft) -> bool:
     named = None if marked else _TAGGED.search(draft.text)
     if named is None:
         return bool(marked)
-    stated = known.get((named[1] or named[2]).casefold())
-    if stated is not None:
-        draft.add(Comparison("tags", "$eq", stated), Span(*named.span()))
-    return stated is not None
+    stored = known.get((named[1] or named[2]).casefold())
+    if stored is not None:
+        draft.add(Comparison("tags", "$eq", stored), Span(*named.span()))
+    return stored is not None
 
 
 async def read_class(draft: Draft) -> NoteClass | None:
@@ -47,9 +47,7 @@ async def read_class(draft: Draft) -> NoteClass | None:
         if draft.is_free(place) and not _is_generic(draft, place)
     ]
     head = min(met, key=lambda pair: pair[1].start, default=None)
-    listed = NOUN.search(draft.text) if draft.asks_many else None
-    noun = extreme_noun(draft.text) if listed is None else Span(*listed.span("noun"))
-    if head is None and noun is not None:
+    if head is None and (noun := _noun(draft)) is not None:
         head = await _nearest_class(draft, noun)
     if head is None:
         return None
@@ -58,6 +56,16 @@ async def read_class(draft: Draft) -> NoteClass | None:
     draft.classes.append(one.name)
     draft.cover(place)
     return one
+
+
+def _noun(draft: Draft) -> Span | None:
+    """The Chinese noun of what is asked for: of 哪些游戏, 最贵的游戏, 用牛奶的饮料, 1995年的电影."""
+    is_kind = draft.asks_many or draft.time is not None
+    listed = NOUN.search(draft.text) if draft.asks_many else None
+    if listed is not None:
+        return Span(*listed.span("noun"))
+    last = LAST_NOUN.search(draft.text) if is_kind else None
+    return extreme_noun(draft.text) or (None if last is None else Span(*last.span("noun")))
 
 
 def _is_generic(draft: Draft, place: Span) -> bool:

@@ -15,7 +15,17 @@ from agentic_rag.questions.conditions import (
 )
 from agentic_rag.questions.draft import Draft, Nearest, places
 from agentic_rag.questions.entries import entries_of_members, entries_of_named
-from agentic_rag.questions.forms import AMOUNT, COUNT, LAST_NOUN, NOUN, ONE, VALUE, extreme_noun, head_noun
+from agentic_rag.questions.forms import (
+    AMOUNT,
+    COUNT,
+    LAST_NOUN,
+    NOUN,
+    ONE,
+    VALUE,
+    WHO_IS,
+    extreme_noun,
+    head_noun,
+)
 from agentic_rag.questions.generic_words import QUERY_WORDS
 from agentic_rag.questions.measures import (
     is_named_in_part,
@@ -63,7 +73,7 @@ async def read_query(
     await read_class(draft)
     await read_values(draft)
     if not read_activity(draft):
-        return None
+        return _of_days(draft, titles)
     if titles and not draft.strength:
         return _of_days(draft, titles)
     tasks = tasks_of_members(draft)
@@ -80,6 +90,8 @@ async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tag
     read_items(draft)
     strength = draft.strength
     await read_days(draft)
+    if draft.time is not None and draft.is_free(draft.time.span):
+        return _of_days(draft, titles)  # nothing of the notes tells their time
     if draft.entry_conditions:
         entries = entries_of_members(draft)
         if entries is not None or not strength:
@@ -94,8 +106,8 @@ async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tag
     if not draft.classes and _names_another_kind(draft):
         return _of_days(draft, titles)
     is_counted = draft.list_or_count == "count"
-    is_ordered = is_extreme or ((order or is_counted) and draft.classes)
-    if not (draft.strength or is_tagged or is_ordered or _is_listed(draft)):
+    is_of_class = bool(draft.classes) and (order is not None or is_counted)
+    if not (draft.strength or is_tagged or is_of_class or is_extreme or _is_listed(draft)):
         return _of_days(draft, titles)
     if not draft.classes and strength and draft.asks_many and rest:
         noun = NOUN.search(draft.text)
@@ -136,15 +148,23 @@ def _is_asked(draft: Draft, strength: int, rest: Sequence[Word], *, is_tagged: b
 
 def _is_extreme(draft: Draft, key: str, rest: Sequence[Word]) -> bool:
     """Whether the question is for the largest or smallest of a class and for nothing else: "the most expensive game",
-    or for how much that is. Where the kind is no class of the vault (菜), the property has to be named."""
+    or for how much that is."""
     named = [name for name, _ in draft.vocabulary.keys_in(draft.words)]
-    if not draft.classes:
-        noun = extreme_noun(draft.text)
-        is_kind = noun is not None and all(draft.text[noun.start : noun.end] == word.text for word in rest)
-        return is_kind and (key in named or is_named_in_part(draft.text, key))
-    if rest:
+    is_named = key in named or is_named_in_part(draft.text, key)
+    is_kind = not rest if draft.classes else _is_bare_kind(draft, rest, is_named=is_named)
+    if not is_kind:
         return False
-    return not VALUE.search(draft.text) or key in named or AMOUNT.search(draft.text) is not None
+    asks_otherwise = VALUE.search(draft.text) and not WHO_IS.search(draft.text)
+    return not asks_otherwise or is_named or AMOUNT.search(draft.text) is not None
+
+
+def _is_bare_kind(draft: Draft, rest: Sequence[Word], *, is_named: bool) -> bool:
+    """Whether a Chinese noun that is no class, 最难的菜, is the kind of all notes that have the property: one of one
+    character, or beside a property that is named."""
+    place = extreme_noun(draft.text)
+    if place is None or any(draft.text[place.start : place.end] != word.text for word in rest):
+        return False
+    return is_named or (place.end - place.start == 1 and is_of_one_kind(draft))
 
 
 def _names_another_kind(draft: Draft) -> bool:
@@ -182,8 +202,8 @@ def _show_dates(draft: Draft) -> None:
     if all(note.date is not None and note.date in note.title for note in members):
         return
     keys = date_keys(field for note in members for field in note.fields)
-    stated = [key for key in keys if key.casefold() not in _AUTOMATIC]
-    draft.shown[:0] = stated or keys
+    own = [key for key in keys if key.casefold() not in _AUTOMATIC]
+    draft.shown[:0] = own or keys
 
 
 def _titles(draft: Draft) -> list[tuple[Note, Span]]:

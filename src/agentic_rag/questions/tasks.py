@@ -20,14 +20,14 @@ FEW = 5
 def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
     """Tasks of the named note, of a class of notes, or of all; None where no tasks are asked for."""
     word = TASKS.search(draft.text)
-    stated = state(draft.text)
+    task_state = state(draft.text)
     holder = next(((note, place) for note, place in titles if _has_tasks(note)), None)
-    asks_for_tasks = stated is not None and WHAT.search(draft.text) is not None
+    asks_for_tasks = task_state is not None and WHAT.search(draft.text) is not None
     if word is None and (holder is None or not asks_for_tasks):
         return None
     if not any(count for _, count in draft.vocabulary.snapshot.schema.tasks):
         return None
-    if word is None and stated is not None and stated[0] == "done" and not DONE.search(draft.text):
+    if word is None and task_state is not None and task_state[0] == "done" and not DONE.search(draft.text):
         return None
     conditions: list[Expression] = []
     if holder is not None:
@@ -46,24 +46,24 @@ def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query |
     if draft.time is not None:
         conditions.append(within("date", draft.time))
         draft.cover(draft.time.span)
-    draft.cover(Span(*word.span()) if word else None, stated[1] if stated else None)
+    draft.cover(Span(*word.span()) if word else None, task_state[1] if task_state else None)
     rest = draft.rest()
     if word is not None and len(rest) > 1 and not conditions:
         return None
     return Query("tasks", draft.list_or_count, tuple(draft.classes), tuple(conditions), (),
-                 stated[0] if stated else None, residual=places(rest))  # fmt: skip
+                 task_state[0] if task_state else None, residual=places(rest))  # fmt: skip
 
 
 def tasks_of_members(draft: Draft) -> Query | None:
     """The tasks of the few notes that are described: "what is left to do for the trip to Yunnan?"."""
-    stated = state(draft.text)
-    if stated is None or not draft.strength or not WHAT.search(draft.text):
+    task_state = state(draft.text)
+    if task_state is None or not draft.strength or not WHAT.search(draft.text):
         return None
     members = draft.members()
     if not 1 <= len(members) <= FEW or not any(map(_has_tasks, members)):
         return None
-    draft.cover(stated[1])
-    return Query("tasks", "list", tuple(draft.classes), tuple(draft.conditions), (), stated[0])
+    draft.cover(task_state[1])
+    return Query("tasks", "list", tuple(draft.classes), tuple(draft.conditions), (), task_state[0])
 
 
 def _has_tasks(note: Note) -> bool:

@@ -42,7 +42,7 @@ def whole(value: float | str) -> float | int | str:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def compared(key: str, one: comparisons.Comparison, values: Sequence[Any]) -> Expression:
+def comparison_on(key: str, one: comparisons.Comparison, values: Sequence[Any]) -> Expression:
     """The condition that a comparison puts on a property, with shares, stars and measures that are written as text
     resolved to the texts that fit.
 
@@ -53,10 +53,10 @@ def compared(key: str, one: comparisons.Comparison, values: Sequence[Any]) -> Ex
     """
     if one.upper is not None:
         upper = replace(one, operator="$lte", value=one.upper, upper=None)
-        return And((compared(key, replace(one, upper=None), values), compared(key, upper, values)))
+        return And((comparison_on(key, replace(one, upper=None), values), comparison_on(key, upper, values)))
     if one.others:
         every = (replace(one, value=value, others=()) for value in (one.value, *one.others))
-        return Or(tuple(compared(key, each, values) for each in every))
+        return Or(tuple(comparison_on(key, each, values) for each in every))
     plain = whole(one.value)
     texts = [value for value in dict.fromkeys(values) if isinstance(value, str)]
     if isinstance(plain, str):

@@ -9,16 +9,17 @@ from typing import Literal
 
 import regex
 from rapidfuzz import fuzz
+from rapidfuzz.distance import OSA
 
 from agentic_rag.text import CJK, folded, simplified, tokens
 
 _WORD = regex.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_]+)?")
 _CJK = regex.compile(rf"[{CJK}]")
 Likeness = Literal["stem", "beginning", "slip"]
-LONG_WORD = 5
-"""Letters from which a word may be met by its beginning, or with a slip of the pen."""
-SLIP = 80
-"""Likeness of two words, in percent, from which one is a slip of the pen for the other."""
+MIN_SLIP = 5
+"""Letters of a word from which a slip of the pen can be told from another word."""
+LONG_SLIP = 8
+"""Letters from which two slips are one word still; below one is: "dream" is no slip for "drama"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,8 @@ class Words:
             row = words[first : first + len(wanted)]
             if all(_same(word, part, likeness) for word, part in zip(row, wanted, strict=True)):
                 return Span(row[0].start, row[-1].end)
+            if likeness == "slip" and len(wanted) == 1 and _is_slip(row[0].text, folded(name).casefold()):
+                return Span(row[0].start, row[-1].end)
         return None
 
 
@@ -101,14 +104,21 @@ def _same(word: Word, part: str, likeness: Likeness) -> bool:
         return True
     if likeness == "stem":
         return False
-    long = min(len(word.stem), len(part)) >= LONG_WORD
+    long = min(len(word.stem), len(part)) >= MIN_SLIP
     if (
         long
         and (word.stem.startswith(part) or part.startswith(word.stem))
         and abs(len(part) - len(word.stem)) <= 3
     ):
         return True
-    return likeness == "slip" and long and word.stem[0] == part[0] and fuzz.ratio(word.stem, part) >= SLIP
+    return likeness == "slip" and _is_slip(word.stem, part)
+
+
+def _is_slip(word: str, meant: str) -> bool:
+    """Whether a word of five letters and more is another one with a slip of the pen."""
+    shorter = min(len(word), len(meant))
+    slips = 2 if shorter >= LONG_SLIP else 1
+    return shorter >= MIN_SLIP and word[0] == meant[0] and OSA.distance(word, meant) <= slips
 
 
 @lru_cache(maxsize=65_536)

@@ -15,7 +15,10 @@ NAMES = (
     "乌龙茶", "烏龍", "A股", "3年", "茶", "Café", "rewatched", "would rewatch", "12", "", "—",
 )  # fmt: skip
 QUESTIONS = st.lists(
-    st.sampled_from([*NAMES, "which", "my", "bord", "gardn", "是", "rewatch", "2023年"]), max_size=6
+    st.sampled_from(
+        [*NAMES, "which", "my", "bord", "gardn", "是", "rewatch", "2023年", "gardenn", "gameing"]
+    ),
+    max_size=6,
 )
 
 

@@ -110,6 +110,7 @@ async def test_how_many(question: str, count: int):
         ("What is the shortest book?", ("pages", False), "Persuasion"),
         ("how much does the most expensive game cost?", ("price", True), "Elden Ring"),
         ("难度最高的饮料", ("难度", True), "啤酒"),
+        ("难度最高的菜", ("难度", True), "红烧肉"),
         # the newest by the property with dates that the notes have
         ("newest book", ("read", True), "Emma"),
         ("the last book I read", ("read", True), "Emma"),
@@ -197,6 +198,12 @@ async def test_spans_that_are_named_together_select_by_each(question: str, title
     found = await selected(question)
     assert is_span(found.query.to_dict())
     assert [entry.title for entry in found.entries] == titles
+
+
+async def test_a_class_whose_notes_tell_no_time_does_not_answer_for_a_span():
+    query = await read("which games did I finish in 2024?")
+    assert query is not None
+    assert is_span(query.to_dict())
 
 
 async def test_what_a_span_does_not_express_is_left_to_the_units():
@@ -294,6 +301,8 @@ THINGS = snapshot_of(
         # the year of the things, and not the notes' own date
         ("films between 1970 and 1980", "notes in films/ with year ≥ 1970 and year < 1981", ["Alien", "Solaris"]),
         ("films from 1995", "notes in films/ with year = 1995", ["Heat"]),
+        ("films released in 1979", "notes in films/ with year = 1979", ["Alien"]),
+        ("films watched in 2024", "notes in films/ with status = watched and date ≥ 2024-01-01 and date < 2025-01-01", ["Alien"]),
         ("oldest film", "notes in films/ by year, smallest first", ["Solaris", "Alien", "Heat"]),
         ("the last film", "notes in films/ by date, largest first", ["Solaris", "Alien", "Heat"]),
         # a noun that is a verb elsewhere
@@ -310,6 +319,79 @@ async def test_what_a_vault_says_of_things(question: str, reading: str, titles: 
     found = await selected(question, THINGS)
     assert found.query.text() == reading
     assert [entry.title for entry in found.entries] == titles
+
+
+WORK = snapshot_of(
+    {
+        "people/Ann Lee.md": "---\ncity: Berlin\nborn: 1985-03-02\nemail: a@x.de\n---\nx\n",
+        "people/Bob Ray.md": "---\ncity: Paris\nborn: 1992-07-12\nemail:\n---\nx\n",
+        "people/Cid Moe.md": "---\ncity: Rome\nborn: 1979-01-30\nemail: c@x.de\n---\nx\n",
+        "projects/Roof.md": '---\nstatus: active\ndeadline: 2024-06-20\nteam: ["[[Ann Lee]]", "[[Bob Ray]]"]\n---\nx\n',
+        "projects/Boat.md": '---\nstatus: done\ndeadline: 2024-02-01\nteam: ["[[Ann Lee]]"]\n---\nx\n',
+        "projects/Band.md": "---\nstatus: cancelled\n---\nx\n",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "reading", "titles"),
+    [
+        # one of several values, where no note has both; else both
+        ("which people live in Berlin or Paris?", "notes in people/ with (city = Berlin or city = Paris)", ["Ann Lee", "Bob Ray"]),
+        ("which projects are done or cancelled?", "notes in projects/ with (status = cancelled or status = done)", ["Band", "Boat"]),
+        ("people in Rome, Paris or Berlin", "notes in people/ with (city = Berlin or city = Paris or city = Rome)",
+         ["Ann Lee", "Bob Ray", "Cid Moe"]),
+        ("which projects have Ann Lee and Bob Ray?", "notes in projects/ with team = Ann Lee and team = Bob Ray", ["Roof"]),
+        # a property that they have or lack
+        ("which projects have a deadline?", "notes in projects/ with deadline", ["Boat", "Roof"]),
+        ("which projects have no deadline?", "notes in projects/ with no deadline", ["Band"]),
+        ("which people have no email?", "notes in people/ with no email", ["Bob Ray"]),
+        # people themselves
+        ("who is the oldest person?", "notes in people/ by born, smallest first", ["Cid Moe", "Ann Lee", "Bob Ray"]),
+    ],
+)  # fmt: skip
+async def test_what_a_vault_says_of_people_and_projects(question: str, reading: str, titles: list[str]):
+    found = await selected(question, WORK)
+    assert found.query.text() == reading
+    assert [entry.title for entry in found.entries] == titles
+
+
+DISHES = snapshot_of(
+    {
+        "菜谱/西红柿炒鸡蛋.md": "烹饪难度：★★\n\n## 原料\n\n- 西红柿\n- 鸡蛋\n- 盐\n",
+        "菜谱/红烧肉.md": "烹饪难度：★★★★\n\n## 原料\n\n- 五花肉\n- 生抽\n- 蒜\n",
+        "菜谱/凉拌黄瓜.md": "烹饪难度：★\n\n## 原料\n\n- 黄瓜\n- 生抽\n- 蒜\n- 盐\n",
+        "饮料/奶茶.md": "烹饪难度：★★\n\n## 原料\n\n- 牛奶\n- 红茶\n",
+        "饮料/酸梅汤.md": "烹饪难度：★★★\n\n## 原料\n\n- 乌梅\n- 冰糖\n",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "reading", "titles"),
+    [
+        # several words of the lists, each negated by itself
+        ("哪些菜既有生抽又有蒜？", "notes in 菜谱/ with items ~ 生抽 and items ~ 蒜", ["凉拌黄瓜", "红烧肉"]),
+        ("哪些菜用到鸡蛋和盐？", "notes in 菜谱/ with items ~ 鸡蛋 and items ~ 盐", ["西红柿炒鸡蛋"]),
+        ("哪些菜需要生抽但不需要盐？", "notes in 菜谱/ with items ~ 生抽 and not items ~ 盐", ["红烧肉"]),
+        # the class at the end
+        ("用牛奶的饮料有哪些？", "notes in 饮料/ with items ~ 牛奶", ["奶茶"]),
+        ("有什么饮料？", "notes in 饮料/", ["奶茶", "酸梅汤"]),
+        # stars, and a part of the property's name
+        ("哪些菜难度是两颗星？", "notes with 烹饪难度 = ★★", ["西红柿炒鸡蛋", "奶茶"]),
+        ("难度是1的菜有哪些？", "notes in 菜谱/ with 烹饪难度 = ★", ["凉拌黄瓜"]),
+    ],
+)  # fmt: skip
+async def test_what_recipes_say_in_their_lists(question: str, reading: str, titles: list[str]):
+    found = await selected(question, DISHES)
+    assert found.query.text() == reading
+    assert [entry.title for entry in found.entries] == titles
+
+
+async def test_the_noun_of_what_is_counted_is_no_item():
+    assert (await selected("一共有多少道菜？", DISHES)).count == 3
+    vault = snapshot_of({"a/x.md": "- 紫菜\n- 盐\n", "a/y.md": "- 面\n- 盐\n"})
+    assert await read("一共有多少道菜？", vault) is None
 
 
 @pytest.mark.parametrize("question", ["How many shows have I watched?", "which shows did I watch?"])
