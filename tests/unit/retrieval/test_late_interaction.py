@@ -70,12 +70,13 @@ def logistic(value: float) -> float:
 def test_the_best_rises_by_how_far_it_stands_out_across_scripts(
     question: str, text: str, usual: float | None
 ):
-    results = [result(name, 0.3, text) for name in "abc"]
-    found = judged_by_tokens(question, results, {"a#0": 0.7, "b#0": 0.64, "c#0": 0.6}, 1.0)
+    results = [result(f"n{number:02}", 0.3, text) for number in range(40)]
+    near = {one.id: 0.5 for one in results} | {"n00#0": 0.7, "n01#0": 0.64, "n02#0": 0.6}
+    found = judged_by_tokens(question, results, near, 1.0)
     rise = 0.0 if usual is None else 10 * ACROSS * (0.7 - 0.62 - usual)
     assert odds(found[0].score) == pytest.approx(odds(0.3) + rise)
-    alone = judged_by_tokens(question, results[:1], {"a#0": 0.7}, 1.0)
-    assert alone[0].score == pytest.approx(0.3)
+    few = judged_by_tokens(question, results[:19], near, 1.0)
+    assert few[0].score == pytest.approx(0.3)
 
 
 def test_a_passage_falls_by_how_far_its_tokens_lie_behind():
