@@ -14,6 +14,7 @@ def thai_words(word: str) -> list[str]:
     """The words of a run of letters; one that has no Thai is one word.
 
     >>> thai_words("ผีเสื้อกินน้ำหวาน"), thai_words("tea")
+    (['ผี', 'เสื้อ', 'กิน', 'น้ำหวาน'], ['tea'])
     """
     if _RUN.search(word) is None:
         return [word]
