@@ -18,6 +18,7 @@ from agentic_rag.dates.instants import moment_of
 from agentic_rag.dates.reading import TAIL, DatedText, Relation, read_spans
 from agentic_rag.dates.spans import Interval, Span, months_span
 from agentic_rag.dates.written import HAN_YEAR, written_dates, year_of
+from agentic_rag.domain import result_text
 
 _ANY_YEAR = re.compile(rf"(?<!\d){HAN_YEAR}(?!\d)")
 _APPLIED: Mapping[Relation, str] = {
@@ -156,7 +157,7 @@ _INSTANT = timedelta(seconds=1)
 def dates_match(stated: Interval, result: Mapping[str, Any]) -> float:
     """Match of a passage's dates with the question's interval, log-odds in [0, 3.4].
 
-    Dates are read from the text with their own precision: for a question about March 2024, "2024" counts more
+    Dates are read from title, headings and text with their own precision: for a question about March 2024, "2024" counts more
     than "October 2024". The date of the passage itself (a turn's, a note's) counts as a time within if it lies
     within.
 
@@ -165,7 +166,7 @@ def dates_match(stated: Interval, result: Mapping[str, Any]) -> float:
         result: a fused result.
     """
     start, end = stated
-    named = named_dates(result["content"])
+    named = named_dates(result_text(result))
     first = None if start is None else start.year
     last = None if end is None else (end - _INSTANT).year
     score = SAME_START * _share(first, named, stated)

@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
+import regex
+
 from agentic_rag.dates.spans import Interval
 from agentic_rag.dates.stated import holding_interval
 from agentic_rag.domain import Chunk, Document, DocumentGraph, Entity, Fact, Link, Mention
@@ -315,7 +317,7 @@ def _property_place(text: str, key: str, name: str) -> int:
 def _tag_place(text: str, tag: str) -> int:
     """Where a tag is written as a whole (#tea is not in #teapot), else where the properties name it."""
     whole = rf"{re.escape(tag)}(?![\w/-])"
-    written = re.search(f"#{whole}", text) or re.search(rf"(?<![\w/-]){whole}", text)
+    written = regex.search(f"#{whole}", text) or regex.search(rf"(?<![\w/-]){whole}", text)
     return 0 if written is None else written.start()
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import regex
 
 from agentic_rag.ingest.stopwords import GENERIC_TITLES, HAN_COMMON, HAN_SURNAMES, HAN_TAILS
-from agentic_rag.text import HAN, KANA
+from agentic_rag.text import HAN, KANA, simplified
 
 MIN_RECURRING = 3
 """A plain noun counts from this length on, if the text uses it more than once."""
@@ -48,12 +48,12 @@ def han_names(text: str) -> list[tuple[int, int]]:
 
 
 def _tagged(text: str) -> Iterator[tuple[str, str, int]]:
-    """(word, tag, start) of every run of Han characters."""
+    """(word, tag, start) of every run of Han characters; words in simplified ones, which the dictionary has."""
     tagger = _tagger()
     for run in _RUN.finditer(text):
         position = run.start()
         single: list[str] = []
-        for pair in tagger.cut(run.group(), HMM=False):
+        for pair in tagger.cut(simplified(run.group()), HMM=False):
             if len(pair.word) == 1:
                 single.append(pair.word)
                 continue

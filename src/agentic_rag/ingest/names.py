@@ -1,6 +1,6 @@
 """The names of all documents of a dataset: what a link points at, and where a text speaks of a document.
 
-Names are compared as sequences of words, NFKC and case folded; a word is a run of letters and digits, or
+Names are compared as sequences of words, NFKC, case folded and in simplified Han characters; a word is a run of letters and digits, or
 one character where a script is written without spaces. So a Latin name ends where a word ends (``Robinson's``
 is a mention of Robinson, ``Robinsons`` is not), and a Chinese one stands anywhere.
 """
@@ -22,7 +22,7 @@ from agentic_rag.domain import Document
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.ingest.stopwords import CALENDAR_WORDS, FUNCTION_WORDS, GENERIC_TITLES, OPENING_WORDS
 from agentic_rag.notes.links import FILE_SUFFIXES, NotePaths
-from agentic_rag.text import HAN, KATAKANA
+from agentic_rag.text import HAN, KATAKANA, simplified
 
 MAX_NAME_WORDS = 40
 """A longer name (a sentence as a title) is found by links only."""
@@ -322,7 +322,7 @@ def _marks(gap: str) -> str:
 
 
 def _folded(text: str) -> str:
-    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+    return text.lower() if text.isascii() else simplified(unicodedata.normalize("NFKC", text).casefold())
 
 
 _normal = lru_cache(maxsize=65_536)(_folded)

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+import regex
+
 from agentic_rag.domain import Document
 from agentic_rag.notes.inline import hidden
 from agentic_rag.text.sentences import split_sentences
@@ -21,11 +23,11 @@ _MD_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\
 _HIDDEN = re.compile(
     r"(?<!`)(`+)(?!`)[^\r\n]{0,500}?(?<!`)\1(?!`)|%%(?s:.*?)%%|<!--(?s:(?:(?!<!--).)*?)-->|&\w+;|(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s<>)\]]+|</?[A-Za-z][^<>\r\n]*>"
 )
-_MARKS = re.compile(
+_MARKS = regex.compile(
     r"\*\*|__|~~|==|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|^[ \t]*\[\^[^\]\s]+\]:|\[\^[^\]\s]*\]"
     r"|^[ \t]*(?:>[ \t]*)*(?:\[![^\]\r\n]*\][+-]?)?[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?)?"
     r"|(?:^|[ \t])\^[\w-]+[ \t\r]*$|^[ \t]*\|[ \t:|-]*\r?$|(?<!\\)\|",
-    re.MULTILINE,
+    regex.MULTILINE,
 )
 _CODE_OR_HTML = re.compile(
     r"(?P<code>`+[^`\r\n]+`+)|(?P<line></?(?:br|center|div|p)(?:\s[^<>\r\n]*)?/?>)"

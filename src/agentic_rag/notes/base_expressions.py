@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import regex
+
 MOST_TOKENS = 400
 MOST_NESTING = 24
 """Bounds of one expression, within which its tree is shallow enough for recursion."""
@@ -49,14 +51,14 @@ class Operation:
 
 Tree = Literal | Name | Member | Call | Operation
 
-_TOKEN = re.compile(
+_TOKEN = regex.compile(
     r"""\s*(?:
         (?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
       | (?P<text>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+')
       | (?P<name>[^\W\d]\w*)
       | (?P<sign>&&|\|\||[=!<>]=|[-+*/%!<>().,\[\]])
     )""",
-    re.VERBOSE | re.DOTALL,
+    regex.VERBOSE | regex.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import regex
+
 from agentic_rag.notes.links import is_escaped
 
 HIDDEN = "\x00"
@@ -27,15 +29,15 @@ _TAG = re.compile(
 _FIELD_KEY = r"\w[\w/-]*(?:[ \t]+[\w/-]+){0,5}"
 _ITEM = r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+(?:\[.\][ \t]+)?)?"
 _LINE_VALUE = r"(?:[ \t]+|(?=\[\[))(?P<value>[^\s][^\r\n]*)"
-_LINE_FIELD = re.compile(rf"{_ITEM}(?P<key>{_FIELD_KEY})::{_LINE_VALUE}", re.MULTILINE)
-_MARKED_FIELD = re.compile(
+_LINE_FIELD = regex.compile(rf"{_ITEM}(?P<key>{_FIELD_KEY})::{_LINE_VALUE}", regex.MULTILINE)
+_MARKED_FIELD = regex.compile(
     rf"{_ITEM}(?P<mark>\*\*|__|\*|_)(?P<key>{_FIELD_KEY})(?:(?P=mark)::|::(?P=mark)){_LINE_VALUE}",
-    re.MULTILINE,
+    regex.MULTILINE,
 )
-_BRACKET_FIELD = re.compile(
+_BRACKET_FIELD = regex.compile(
     rf"(?<!\[)\[(?P<key>{_FIELD_KEY})::[ \t]*(?P<value>[^\[\]\r\n]*(?:\[\[[^\[\]\r\n]*\]\][^\[\]\r\n]*)*+)\]"
 )
-_PAREN_FIELD = re.compile(rf"\((?P<key>{_FIELD_KEY})::[ \t]*(?P<value>[^()\r\n]*)\)")
+_PAREN_FIELD = regex.compile(rf"\((?P<key>{_FIELD_KEY})::[ \t]*(?P<value>[^()\r\n]*)\)")
 _NUMBER = re.compile(r"[-+]?\d{1,15}(?:\.\d+)?")
 
 

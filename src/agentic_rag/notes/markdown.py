@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 
+import regex
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -32,7 +33,7 @@ MAX_FIELD_TEXT = 20_000
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _CALLOUT = re.compile(r"[ \t]{0,3}>[ \t>]*\[![^\]\r\n]+\]")
-_MARKUP = re.compile(r"\*\*|__|~~|==|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
+_MARKUP = regex.compile(r"\*\*|__|~~|==|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
 _HEADING_LINK = re.compile(r"!?\[\[([^\[\]]*)\]\]|!?\[([^\[\]]*)\]\([^()]*\)")
 _BLOCK_ID = re.compile(r"[ \t]+\^[\w-]+[ \t]*$")
 _TASK = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[.\][ \t]")

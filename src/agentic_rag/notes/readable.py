@@ -6,6 +6,8 @@ import html
 import re
 from collections.abc import Iterator
 
+import regex
+
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|#\r\n]*)(#[^\[\]|\r\n]*)?(?:\\?\|([^\[\]\r\n]*))?\]\]")
 _IMAGE = re.compile(r"!\[[^\[\]]{0,500}\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,500}\)|!\[\[[^\[\]\r\n]*\]\]")
 _LINK = re.compile(r"\[([^\[\]]{0,500})\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,500}\)")
@@ -19,10 +21,10 @@ _LEAD = re.compile(
     r"^[ \t]*(?:>[ \t]*)*(?:\[![^\]\r\n]*\][+-]?)?[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?)*",
     re.MULTILINE,
 )
-_MARKS = re.compile(
+_MARKS = regex.compile(
     r"\*\*|__|~~|==|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)"
     r"|\[\^[^\]\s]*\]:?|(?:^|[ \t])\^[\w-]+[ \t\r]*$",
-    re.MULTILINE,
+    regex.MULTILINE,
 )
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _COMMENT = re.compile(

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import re
 import threading
-import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
 import regex
+
+from agentic_rag.text.forms import amount_forms as amount_forms
+from agentic_rag.text.forms import folded as folded
+from agentic_rag.text.forms import simplified as simplified
+from agentic_rag.text.thai import thai_words
 
 Script = Literal["latin", "cjk", "other"]
 
@@ -50,15 +54,6 @@ _IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]*(?:[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]))[A-Za-z0-9]{3,}"
 )
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_ACCENT = re.compile("[\u0300-\u036f]+")
-_SIMPLIFIED = str.maketrans(
-    "關係聯繫區別對錯題測驗檢記點誤為麼會沒樣講說寫認聽學來兩嗎試問選斷總間響導進變軍難頁電話號鐘錢過個環異"
-    "較應該證動機決嚴謹確讓啟繼憑軟擬閃張紀碼郵幾隨編設計掛輸歡愛職業齡慣興時還憶剛當現續給議務驟屬誰後這開"
-    "發結親週們飯適語氣稱簡紹歲參買見裡裏辦處圖準備檔單從與統風鬧厭規訓飲養種東車國歷長義類組織製醫藥",
-    "关系联系区别对错题测验检记点误为么会没样讲说写认听学来两吗试问选断总间响导进变军难页电话号钟钱过个环异"
-    "较应该证动机决严谨确让启继凭软拟闪张纪码邮几随编设计挂输欢爱职业龄惯兴时还忆刚当现续给议务骤属谁后这开"
-    "发结亲周们饭适语气称简绍岁参买见里里办处图准备档单从与统风闹厌规训饮养种东车国历长义类组织制医药",
-)
 _stemming = threading.Lock()
 """The stemmer is not thread-safe, and LangGraph runs plain functions in threads."""
 
@@ -93,29 +88,21 @@ def script_beside(query: Script, passage: str) -> Script:
     return own
 
 
-def folded(text: str) -> str:
-    """Compatibility forms (full width, ligatures) unified, accents removed: résumé becomes resume."""
-    if text.isascii():
-        return text
-    composed = unicodedata.normalize("NFKC", text)
-    return unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", composed)))
-
-
-def simplified(text: str) -> str:
-    """Traditional characters of common question words replaced by simplified ones, one for one; others stay."""
-    return text.translate(_SIMPLIFIED)
-
-
 def inner_terms(text: str) -> list[str]:
-    """Terms inside the words of a segmentation: pairs of neighbouring Han, kana and Hangul characters, and the
-    parts of identifiers (``get``, ``User``, ``Name`` of ``getUserName``)."""
+    """Terms inside the words of a segmentation: pairs of neighbouring Han, kana and Hangul characters, the
+    parts of identifiers (``get``, ``User``, ``Name`` of ``getUserName``), and other forms of amounts."""
     pairs = [run[i : i + 2] for run in _RUN.findall(text) for i in range(len(run) - 1)]
-    return pairs + [part for name in _IDENTIFIER.findall(text) for part in _PART.findall(name)]
+    return (
+        pairs
+        + [part for name in _IDENTIFIER.findall(text) for part in _PART.findall(name)]
+        + amount_forms(text)
+    )
 
 
 @lru_cache(maxsize=8192)
 def tokens(text: str) -> tuple[str, ...]:
-    """Comparable terms of a text: stemmed words, bigrams of Han, kana and Hangul runs, parts of identifiers.
+    """Comparable terms of a text: stemmed words, bigrams of Han, kana and Hangul runs, parts of identifiers, forms of
+    amounts.
 
     Cached for recent texts, because the same passages recur.
     """
@@ -123,12 +110,13 @@ def tokens(text: str) -> tuple[str, ...]:
     plain = folded(text)
     for name in _IDENTIFIER.findall(plain):
         found.extend(_stem(part.casefold()) for part in _PART.findall(name))
+    found.extend(form.casefold() for form in amount_forms(plain))
     cased = plain.casefold()
     if cased.isascii():
         return (*found, *map(_stem, _TOKEN.findall(cased)))
     for word in _TOKEN.findall(cased):
         if not starts_cjk(word):
-            found.append(_stem(word))
+            found.extend(map(_stem, thai_words(word)))
         elif len(word) == 1:
             found.append(word)
         else:
@@ -137,22 +125,20 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 def placed_tokens(text: str) -> list[tuple[str, int, int]]:
-    """``tokens`` with their places in the text, in code points: (token, start, end).
-
-    A text whose folding changes its length (ligatures) is taken as it is written.
-    """
-    plain = folded(text)
-    plain = (plain if len(plain) == len(text) else text).casefold()
-    plain = plain if len(plain) == len(text) else text.lower()
+    """``tokens`` with their places in the text, in code points: (token, start, end); of identifiers and amounts only
+    what is written."""
     found: list[tuple[str, int, int]] = []
-    for word in _TOKEN.finditer(plain):
-        written, start = word.group(), word.start()
-        if not starts_cjk(written):
-            found.append((_stem(written), start, word.end()))
-        elif len(written) == 1:
-            found.append((written, start, word.end()))
-        else:
-            found += [(written[i : i + 2], start + i, start + i + 2) for i in range(len(written) - 1)]
+    for word in _TOKEN.finditer(text):
+        at = word.start()
+        if not starts_cjk(word.group()):
+            for part in thai_words(word.group()):
+                found.append((_stem(folded(part).casefold()), at, at + len(part)))
+                at += len(part)
+            continue
+        plain = folded(word.group()).casefold()
+        written = plain if len(plain) == len(word.group()) else word.group()
+        places = range(max(1, len(written) - 1))
+        found += [(written[i : i + 2], at + i, at + i + len(written[i : i + 2])) for i in places]
     return found
 
 

@@ -24,16 +24,16 @@ _END = regex.compile(
     r"|(?P<line>\r\n?|\n)"
 )
 _LINE = re.compile(r"(?P<quote>[ \t]*(?:>[ \t]?)*)(?P<rest>[^\r\n]*)")
-_STARTS_BLOCK = re.compile(
+_STARTS_BLOCK = regex.compile(
     r"[ \t]*(?:[-*+•][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||```|~~~|\$\$|---|===|\*\*\*|\[\^|!\[|<"
     r"|[\w-]+(?:[ \t][\w-]+){0,3}::?(?:[ \t]|\Z)|\[!)"
 )
-_ENDS_BLOCK = re.compile(
+_ENDS_BLOCK = regex.compile(
     r"[ \t]*(?:#{1,6}[ \t]|\||```|~~~|---|===|\*\*\*|\[!|[\w-]+::[ \t])|.*(?:[ ]{2}|\\)\Z"
 )
 _LINK = re.compile(r"\[\[[^\[\]\r\n]*\]\]|\[[^\[\]\r\n]*\]\([^()\r\n]*\)")
 _WORD_BEFORE = re.compile(r"[^\s(\[{\"'“‘（「『/—–]*\Z")
-_NEXT_WORD = re.compile(r"[ \t]*(?:\r\n?|\n)?[ \t>]*[^\w\r\n]{0,8}([\w'’]+)")
+_NEXT_WORD = regex.compile(r"[ \t]*(?:\r\n?|\n)?[ \t>]*[^\w\r\n]{0,8}([\w'’]+)")
 
 
 def _words(listed: str) -> frozenset[str]:

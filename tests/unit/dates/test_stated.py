@@ -285,6 +285,13 @@ def test_a_date_in_the_text_counts_as_exactly_as_it_stands_there(
     assert fit(question, content) == pytest.approx(expected)
 
 
+def test_dates_of_title_and_headings_count() -> None:
+    question = "2015年谁来过？"
+    assert fit(question, "来了三位客人。", title="客人", heading_path=["2015年"]) == SAME_START + INSIDE
+    assert fit(question, "来了三位客人。", title="2015年的客人") == SAME_START + INSIDE
+    assert fit(question, "来了三位客人。", title="客人", heading_path=["2016年"]) == 0.0
+
+
 def test_a_passage_s_own_date_counts_as_one_within() -> None:
     assert fit("What happened in March 2024?", "We met.", date="2024-03-31") == INSIDE
     assert fit("What happened in March 2024?", "We met.", date="2024-04-01") == 0.0

@@ -75,13 +75,20 @@ def test_a_query_is_nearer_to_its_own_language_be_it_the_datasets():
 
 
 def test_cost_tells_language_from_gibberish():
-    questions = ["乌龙茶怎么泡？", "Wie lange zieht der Tee?", "how is oolong brewed"]
+    questions = [
+        "乌龙茶怎么泡？", "Wie lange zieht der Tee?", "how is oolong brewed", "متى تم إعلان هذا المرسوم؟",
+        "पैंथर्स डिफ़ेंस ने कितने अंक दिए?", "আলেপ্পো মুহাফাযার রাজধানী আলেপ্পোর মোট আয়তন কত ?", "ทีมรับของแพนเธอร์สยอมแพ้ที่คะแนนเท่าไร",
+    ]  # fmt: skip
     gibberish = [
         "asdkjfh qwelkj zxcmn",
         "xqzt vvbn plk",
         "锟斤拷烫烫烫屯屯屯",
         "魑魅魍魉彳亍囫囵",
         "zxcv 123 qqwx",
+        "ةىصبظ غضقثذ ءخشط",
+        "ढझठ ऋघङछ ञणफ",
+        "ঢঝঠ ঋঘঙছ ঞণফ",
+        "ฒฆฎฬ ฌฤฐฑ ฉฮฏ",
     ]
     assert max(cost(text, nats) for text in questions) < 1.0 < min(cost(text, nats) for text in gibberish)
     assert all(

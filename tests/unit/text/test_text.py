@@ -15,9 +15,9 @@ from agentic_rag.text import (
     content_tokens,
     has_all,
     names_nothing,
+    placed_tokens,
     script,
     script_beside,
-    simplified,
     starts_cjk,
     tokens,
 )
@@ -147,8 +147,31 @@ def test_a_question_that_points_back_before_it_names_anything(question: str, not
     assert names_nothing(question) == nothing
 
 
-def test_traditional_characters_of_question_words_are_made_simplified_one_for_one():
-    assert simplified("為什麼這樣說？ why 龍") == "为什么这样说？ why 龍"
+@pytest.mark.parametrize(
+    ("text", "tokens_of"),
+    [
+        ("麵團發酵", ["面团", "团发", "发酵"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("বাংলা", ["বাংলা"]),
+        ("தமிழ்", ["தமிழ்"]),
+        ("مُحَمَّد", ["محمد"]),
+        ("ผีเสื้อกินน้ำหวาน", ["ผี", "เสื้อ", "กิน", "น้ำหวาน"]),
+        ("230V", ["230", "v", "230v"]),
+        ("230 V", ["230v", "230", "v"]),
+    ],
+)
+def test_tokens_of_other_scripts_and_forms(text: str, tokens_of: list[str]):
+    assert list(tokens(text)) == tokens_of
+
+
+@pytest.mark.parametrize("text", ["麵團 ﬁnd Résumé", "ＡＢＣ乌龙茶", "ภาษาไทย น้ำ", "مُحَمَّد x", "getUserName 12 A", "Ada's tea"])  # fmt: skip
+def test_placed_tokens_are_the_tokens_where_they_stand(text: str):
+    placed = placed_tokens(text)
+    assert [token for token, _, _ in placed] == [
+        one for one in tokens(text) if one in {t for t, _, _ in placed}
+    ]
+    for token, start, end in placed:
+        assert token in tokens(text[start:end])
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,19 @@ inside the words stands beside them, so that 乌龙 finds 乌龙茶 and ``user``
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from agentic_rag.text import STOPWORDS, any_of, folded, inner_terms
+import regex
+
+from agentic_rag.text import STOPWORDS, amount_forms, any_of, folded, inner_terms
 
 MAX_QUERY_WORDS = 512
 WORD_COLUMNS = ("search_text", "text")
 """Columns with ``indexed`` text: of chunks, and of objects of a graph."""
 
-_NOT_WORD = re.compile(r"[^\w'\-.]+")
+_NOT_WORD = regex.compile(r"[^\w'\-.]+")
+_HANGUL = regex.compile(r"\p{Hangul}{3,}")
+"""A Korean word whose particle may be another one in the passage, so that only a part of it is found."""
 _PHRASES = any_of(word for word in STOPWORDS if not word.isascii() and len(word) > 1)
 """Chinese stop words of more than one character; one alone may be a part of a word that says something."""
 
@@ -33,11 +36,13 @@ def searched(text: str) -> str:
 
     "" for a text without a letter or digit.
     """
-    plain = _NOT_WORD.sub(" ", folded(text))
+    whole = folded(text)
+    plain = _NOT_WORD.sub(" ", whole)
     words = [word for word in plain.split() if any(character.isalnum() for character in word)]
     kept = [word for place, word in enumerate(words) if not _is_stop_word(word, first=place == 0)]
     telling = _PHRASES.sub(" ", " ".join(kept)).split()
-    return " ".join((telling or words)[:MAX_QUERY_WORDS])
+    pairs = [run[i : i + 2] for run in _HANGUL.findall(plain) for i in range(len(run) - 1)]
+    return " ".join([*(telling or words), *pairs, *amount_forms(whole)][:MAX_QUERY_WORDS])
 
 
 def _is_stop_word(word: str, *, first: bool) -> bool:

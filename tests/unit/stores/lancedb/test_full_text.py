@@ -19,6 +19,8 @@ from agentic_rag.stores.lancedb.full_text import MAX_QUERY_WORDS, indexed, searc
         ("乌龙茶。", "乌龙茶。 乌龙 龙茶"),
         ("getUserName()", "getUserName() get User Name"),
         ("HTTPServer2", "HTTPServer2 HTTP Server 2"),
+        ("麵團", "面团 面团"),
+        ("12A, 230 V", "12A, 230 V 12 A 230V"),
     ],
 )
 def test_indexed(text: str, found: str):
@@ -36,6 +38,11 @@ def test_indexed(text: str, found: str):
         ("The vitamin A and I", "vitamin A"),
         ("report_final-v2.pdf, C++!", "report_final-v2.pdf C"),
         ("\0\ud800 tea", "tea"),
+        ("हिन्दी में क्या है?", "हिन्दी में क्या है"),
+        ("น้ำหวานอะไร", "น้ำหวานอะไร"),
+        ("월드컵은 몇 개", "월드컵은 몇 개 월드 드컵 컵은"),
+        ("麵團", "面团"),
+        ("seat 12 A", "seat 12 A 12A"),
         ("... 🍵", ""),
         ("", ""),
     ],

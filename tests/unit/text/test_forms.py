@@ -1,0 +1,49 @@
+"""Forms of writing that a search takes as one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.text.forms import amount_forms, folded, simplified
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Résumé ＡＢＣ ﬁnd", "Resume ABC find"),
+        ("數據庫備份什麼時候運行", "数据库备份什么时候运行"),
+        ("什么 什麼 什麽 裡 裏 為 爲", "什么 什么 什么 里 里 为 为"),
+        ("مُحَمَّد أحمد كتــاب", "محمد احمد كتاب"),
+        ("שָׁלוֹם", "שלום"),
+        ("हिन्दी বাংলা தமிழ்", "हिन्दी বাংলা தமிழ்"),
+        ("น้ำ", "น้ำ"),
+        ("می‌خواهم", "میخواهم"),
+    ],
+)
+def test_folded(text: str, plain: str):
+    assert folded(text) == plain
+    assert folded(plain) == plain
+
+
+@given(st.text(alphabet=st.characters(min_codepoint=0x3400, max_codepoint=0x9FFF)))
+def test_simplified_keeps_places_and_is_done_once(text: str):
+    plain = simplified(text)
+    assert len(plain) == len(text)
+    assert simplified(plain) == plain
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("seat 12A", ["12", "A"]),
+        ("seat 12 A", ["12A"]),
+        ("230V and 10.5 kg, 5кг", ["230", "V", "10.5kg", "5", "кг"]),
+        ("the 2nd of the 1990s", []),
+        ("5 men in 3 rooms, v1.2a, A4, 2023年", []),
+        ("", []),
+    ],
+)
+def test_amount_forms(text: str, forms: list[str]):
+    assert amount_forms(text) == forms
