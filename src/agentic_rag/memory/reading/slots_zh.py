@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import regex
 
 from agentic_rag.ingest.stopwords import HAN_SURNAMES
+from agentic_rag.memory.reading.likings import LIKING, LIKINGS_ZH, PRONOUNS
 from agentic_rag.memory.reading.slot_patterns import AGE, EMPLOYER, JOB, LIVES_IN, NAME
 from agentic_rag.memory.reading.slots import Filled
 
@@ -79,11 +80,12 @@ _NOT_NAMED = regex.compile(
 
 def filled_zh(clause: str, speaker: str) -> list[Filled]:
     """The statements of an asserted Chinese clause about slots; see ``slots.filled``."""
-    if _GUARD.search(clause):
-        return []
     lead = LEAD_ZH.match(clause)
     start = lead.end() if lead is not None else 0
-    return list(_filled(clause.rstrip("。！!.，,"), start, speaker))
+    bare = clause.rstrip("。！!.，,")
+    if _GUARD.search(clause):
+        return [one for one in _filled(bare, start, speaker) if one.rule == LIKING and one.ends]
+    return list(_filled(bare, start, speaker))
 
 
 def _filled(clause: str, start: int, speaker: str) -> Iterator[Filled]:
@@ -93,6 +95,8 @@ def _filled(clause: str, start: int, speaker: str) -> Iterator[Filled]:
         return
     subject = _SUBJECT.match(clause, start)
     if subject is None:
+        # "现在不喜欢了" leaves out both the person and the thing.
+        yield from (one for one in _liking(clause, start, speaker) if one.slot in PRONOUNS)
         return
     if subject["relative"]:
         own = _attribute(clause, subject.start("relative"), speaker)
@@ -129,6 +133,10 @@ def _attribute(clause: str, at: int, who: str) -> Filled | None:
 
 
 def _predicate(clause: str, at: int, who: str, *, we: bool) -> Iterator[Filled]:
+    liking = [] if we else list(_liking(clause, at, who))
+    yield from liking
+    if liking:
+        return
     for slot, ends, pattern in _RULES:
         found = pattern.match(clause, at)
         if found is None or (we and slot != LIVES_IN):
@@ -140,3 +148,12 @@ def _predicate(clause: str, at: int, who: str, *, we: bool) -> Iterator[Filled]:
         if slot == EMPLOYER and ends and not value:
             yield Filled(who, JOB, "", True, slot)
         return
+
+
+def _liking(clause: str, at: int, who: str) -> Iterator[Filled]:
+    for sign, ends, pattern in LIKINGS_ZH:
+        found = pattern.match(clause, at)
+        if found is not None:
+            slot = PRONOUNS[0] if found["value"] is None else f"{LIKING} {found['value']}"
+            yield Filled(who, slot, sign, ends, LIKING)
+            return
