@@ -48,7 +48,7 @@ class Filled:
 _BESIDE = regex.compile(r"\b(?:also|as\swell|too|either)\b", regex.IGNORECASE)
 """Says that something holds beside what was stated before, as only likings of several things do."""
 _GUARD = regex.compile(
-    r"\b(?:almost|nearly|if|unless|would|might|maybe|perhaps|probably|pretend\w*|imagin\w+|hypothetical\w*|allegedly|rumou?r\w*|joking|kidding|fiction\w*|dream|temporar\w+"
+    r"\b(?:almost|nearly|if|unless|would|might|maybe|perhaps|probably|pretend\w*|imagin\w+|hypothetical\w*|allegedly|rumou?r\w*|joking|kidding|(?<!science\s)fiction\w*|dream|temporar\w+"
     r"|part[- ]time|second\sjob|side\s(?:job|gig))\b"
     r"|\bor\s(?!so\b|more\b|less\b)",
     regex.IGNORECASE,

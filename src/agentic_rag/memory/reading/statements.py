@@ -44,20 +44,19 @@ def statements(
         for sentence in sentences(text):
             if sentence.own and not inside(taken, sentence.start):
                 found += _of_sentence(sentence, speaker, at)
-    return list(_with_things(sorted(found, key=lambda one: (one.start, one.end))))
+    return list(_with_things(text, sorted(found, key=lambda one: (one.start, one.end))))
 
 
-def _with_things(found: Sequence[MemoryStatement]) -> Iterator[MemoryStatement]:
-    """The statements, a pronoun's liking with the thing that the clause before likes; left out where there is none.
-
-    "I used to love sushi, but now I hate it."
-    """
+def _with_things(text: str, found: Sequence[MemoryStatement]) -> Iterator[MemoryStatement]:
+    """The statements; a liking of a pronoun ("I used to love sushi, but now I hate it") is joined to the clause before,
+    which names the thing, and left out where there is none."""
     before: MemoryStatement | None = None
     for one in found:
         if one.slot in PRONOUNS:
             if before is None or one.start > before.end + _BESIDE:
                 continue
-            one = replace(one, slot=before.slot)
+            whole = text[before.start : one.end]
+            one = replace(one, slot=before.slot, subject=before.subject, start=before.start, text=whole)
         if one.slot is not None and one.slot.startswith(LIKING):
             before = one
         yield one
