@@ -15,9 +15,8 @@ from datetime import UTC, datetime
 
 from agentic_rag.dates.instants import as_utc
 from agentic_rag.dates.stated import asked_interval
-from agentic_rag.memory.reading.slot_patterns import EMPLOYER, LIVES_IN
+from agentic_rag.memory.named_slots import CONFUSED, confused_slots, plain
 from agentic_rag.memory.records import MemoryRecord
-from agentic_rag.text import folded, simplified
 
 STEP, UNNAMED = 0.8, 0.5
 """Factors on the score: for each fact of the same slot that answers better, and where the question names another."""
@@ -26,8 +25,8 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 _DID = re.compile(r"\b(?:did|was|were|had|have|has)\b")
 _OVER = re.compile(
-    r"\b(?:previous(?:ly)?|former(?:ly)?|used? to)\b|以前|从前|曾|过去|原来|原先|上一?[家份任个]|前(?:雇主|公司|东家|任)"
-    r"|之前(?![^，。？]*(?:要|该|需|得))"
+    r"\b(?:previous(?:ly)?|former(?:ly)?|used to)\b|\bdid\b.*\buse to\b|以前|从前|曾经|曾(?=[在住任是喜])|过去|原来|原先|上一?[家份任个]"
+    r"|前(?:雇主|公司|东家|任)|之前(?![^，。？]*(?:要|该|需|得))"
 )
 _BEFORE = re.compile(r"\b(?:before|earlier|once|in the past|originally)\b")
 _ENDED = re.compile(
@@ -35,16 +34,9 @@ _ENDED = re.compile(
     r"|\bsince when\b.*(?:n['’]t|\bnot|\bno longer)\b|(?:什么时候|何时|几时|哪[年天]|哪个月).*(?:不|停|离|辞|搬走|搬出|戒|放弃)|到(?:什么时候|何时|哪[年天])"
 )
 _AT_ALL = re.compile(
-    r"\b(?:when|how long) did\b|\bsince when\b|\b(?:did|have|has|had) \w+ ever\b|什么时候|何时|几时|哪[年天]|多久"
+    r"\b(?:when|how long) did\b|\bsince when\b|\b(?:did|have|has|had) \w+ ever\b|(?:什么时候|何时|几时|哪[年天]).*(?:了|过|的\W*\Z)"
 )
 _BOUND = re.compile(r"\b(?:before|prior to)\b(?P<after>.*)|(?P<before>.*?)(?:之前|以前)")
-
-
-_SLOTS = {
-    LIVES_IN: re.compile(r"\b(?:liv(?:e|ed|ing)|home|town|city|resid\w+)\b|住|城市|老家"),
-    EMPLOYER: re.compile(r"\b(?:work(?:ed|ing)?|employer|company|job)\b|工作|上班|公司|单位|就职"),
-}
-"""Words of the slots that differ in place alone, and are near each other as vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +51,6 @@ class PastTime:
     """Folded."""
     bound: str = ""
     """The part of the question that says before what, folded."""
-
-    @property
-    def slots(self) -> frozenset[str]:
-        """Of those that are easily confused, the slots that the question names."""
-        return frozenset(slot for slot, words in _SLOTS.items() if words.search(self.question))
 
     def covers(self, record: MemoryRecord) -> bool:
         """Whether a fact held at that time."""
@@ -92,11 +79,11 @@ def asked_past(question: str, now: datetime) -> PastTime | None:
         question: English or Chinese.
         now: the time of the question.
     """
-    moment, text = as_utc(now), _folded(question)
+    moment, text = as_utc(now), plain(question)
     did = _DID.search(text) is not None
-    stated = asked_interval(question, today=moment.date())
-    if stated is not None:
-        start, end = stated
+    interval = asked_interval(question, today=moment.date())
+    if interval is not None:
+        start, end = interval
         is_past = did or (end is not None and end <= moment)
         return PastTime(start, min(end or moment, moment), False, text) if is_past else None
     if _OVER.search(text) or (did and _BEFORE.search(text)):
@@ -104,8 +91,8 @@ def asked_past(question: str, now: datetime) -> PastTime | None:
         return PastTime(
             None, moment, True, text, "" if bound is None else bound["after"] or bound["before"] or ""
         )
-    ended = _ENDED.search(text) is not None
-    return PastTime(None, moment, ended, text) if ended or _AT_ALL.search(text) else None
+    over = _ENDED.search(text) is not None
+    return PastTime(None, moment, over, text) if over or _AT_ALL.search(text) else None
 
 
 def by_time(found: Sequence[tuple[MemoryRecord, float]], past: PastTime) -> list[tuple[MemoryRecord, float]]:
@@ -117,21 +104,21 @@ def by_time(found: Sequence[tuple[MemoryRecord, float]], past: PastTime) -> list
     slots: defaultdict[str, list[tuple[MemoryRecord, float]]] = defaultdict(list)
     for record, score in found:
         slots[record.slot or f"- {record.id}"].append((record, score))
-    scored = []
+    scored, named = [], confused_slots(past.question)
     for of_slot in slots.values():
         facts, best = [fact for fact, _ in of_slot], max(score for _, score in of_slot)
-        meant, slot = _meant(facts, past), facts[0].details.get("slot")
-        if past.slots and slot in _SLOTS and slot not in past.slots:
+        targets, slot = _targets(facts, past), facts[0].details.get("slot")
+        if named and slot in CONFUSED and slot not in named:
             best *= UNNAMED
-        ordered = sorted(facts, key=lambda fact: past.place(fact, fact.id in meant))
+        ordered = sorted(facts, key=lambda fact: past.place(fact, fact.id in targets))
         scored += [
-            (fact, best * STEP**place * (1.0 if fact.id in meant or not meant else UNNAMED))
+            (fact, best * STEP**place * (1.0 if fact.id in targets or not targets else UNNAMED))
             for place, fact in enumerate(ordered)
         ]
     return scored
 
 
-def _meant(facts: Sequence[MemoryRecord], past: PastTime) -> set[str]:
+def _targets(facts: Sequence[MemoryRecord], past: PastTime) -> set[str]:
     """Ids of the facts of a slot that the question means by a value; none where it names no value."""
     bounds = [_validity(fact)[0] for fact in facts if past.bound and _value(fact) in past.bound]
     if bounds:
@@ -139,12 +126,8 @@ def _meant(facts: Sequence[MemoryRecord], past: PastTime) -> set[str]:
     return {fact.id for fact in facts if fact.details.get("value") and _value(fact) in past.question}
 
 
-def _folded(text: str) -> str:
-    return simplified(folded(text)).casefold()
-
-
 def _value(record: MemoryRecord) -> str:
-    return _folded(str(record.details.get("value") or ""))
+    return plain(str(record.details.get("value") or ""))
 
 
 def _validity(record: MemoryRecord) -> tuple[datetime, datetime]:

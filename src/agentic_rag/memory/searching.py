@@ -67,12 +67,11 @@ class Search:
 
     def passes(self, record: MemoryRecord) -> bool:
         """Whether the memory matches the restrictions."""
-        if self.past is not None and record.slot is not None:
-            if not self.past.covers(record):
-                return False
-        elif not self.ended and not record.holds(self.as_of, self.now):
-            return False
         if any(record.details.get(key) != value for key, value in (self.only or {}).items()):
+            return False
+        if self.past is not None and record.slot is not None:
+            return self.past.covers(record)
+        if not self.ended and not record.holds(self.as_of, self.now):
             return False
         begins, ends = record.valid_at or record.at, record.invalid_at or record.at
         if self.after is not None and (ends is None or as_utc(ends) < as_utc(self.after)):

@@ -13,7 +13,7 @@ from agentic_rag.memory.schemas import MemoryType
 from user_memories import opened
 
 NOW = datetime(2026, 5, 10, tzinfo=UTC)
-TOLD = (
+MESSAGES = (
     ("I live in Oslo.", "2021-02-01"),
     ("I work at Telnorix.", "2021-03-01"),
     ("I love sushi.", "2021-05-05"),
@@ -95,7 +95,7 @@ def test_a_fact_is_asked_for_if_it_held_at_some_time_within(
 @pytest.fixture
 async def memories() -> Memories:
     made = opened()
-    for text, at in TOLD:
+    for text, at in MESSAGES:
         await made.remember(text, "ada", at=at)
     return made
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import regex
 
+from agentic_rag.memory.reading.schemas import LIKING
 from agentic_rag.memory.reading.slot_patterns import BE, HAVE, Rule
 
-LIKING = "liking of"
 LIKES, DISLIKES = "likes", "dislikes"
 PRONOUNS = (f"{LIKING} it", f"{LIKING} them")
 """The slots of a thing that the clause before names."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import regex
 
-LIVES_IN, EMPLOYER, JOB, NAME, AGE = "lives in", "employer", "job", "name", "age"
+from agentic_rag.memory.reading.schemas import AGE, EMPLOYER, JOB, LIVES_IN, NAME
 
 NAME_WORDS = r"\p{Lu}[\p{L}\p{M}]*(?:[-'’&.](?!s\b)[\p{L}\p{N}]+)*"
 _MANY = (

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 import regex
 
 from agentic_rag.ingest.stopwords import CALENDAR_WORDS
-from agentic_rag.memory.reading.likings import LIKING, LIKINGS
+from agentic_rag.memory.reading.likings import LIKINGS
+from agentic_rag.memory.reading.schemas import EMPLOYER, JOB, LIKING, LIVES_IN
 from agentic_rag.memory.reading.slot_patterns import (
     ANY_ATTRIBUTE,
     AS_ROLE,
     AT_ORG,
     ATTRIBUTES,
     CHANGED,
-    EMPLOYER,
-    JOB,
-    LIVES_IN,
     NEGATED,
     NOT_A_PLACE,
     PREDICATES,

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import regex
 
 from agentic_rag.ingest.stopwords import HAN_SURNAMES
-from agentic_rag.memory.reading.likings import LIKING, LIKINGS_ZH, PRONOUNS
-from agentic_rag.memory.reading.slot_patterns import AGE, EMPLOYER, JOB, LIVES_IN, NAME
+from agentic_rag.memory.reading.likings import LIKINGS_ZH, PRONOUNS
+from agentic_rag.memory.reading.schemas import AGE, EMPLOYER, JOB, LIKING, LIVES_IN, NAME
 from agentic_rag.memory.reading.slots import Filled
 
 _TIME = r"(?:今年|去年|前年|上周|上个?月|上星期|昨天|前天|今天|最近|现在|目前|如今|已经|已|刚刚?|终于|一直|仍然|依然|还是|还|又|正式|\d{4}年(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d{1,2}月(?:\d{1,2}[日号])?|[\d一二两三四五六七八九十几]+(?:天|周|个月|年)前)"

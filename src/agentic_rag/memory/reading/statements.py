@@ -14,8 +14,8 @@ import regex
 
 from agentic_rag.memory.reading.clauses import Clause, Sentence, inside, sentences
 from agentic_rag.memory.reading.instructions import how_tos, instruction
-from agentic_rag.memory.reading.likings import LIKING, PRONOUNS
-from agentic_rag.memory.reading.schemas import Block, MemoryStatement
+from agentic_rag.memory.reading.likings import PRONOUNS
+from agentic_rag.memory.reading.schemas import LIKING, Block, MemoryStatement
 from agentic_rag.memory.reading.slots import Filled, filled
 from agentic_rag.memory.reading.slots_zh import LEAD_ZH, filled_zh
 from agentic_rag.memory.reading.subjects import LEAD, subject_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.memory.reading.likings import LIKING
+from agentic_rag.memory.reading.schemas import LIKING
 from agentic_rag.memory.reading.statements import statements
 from agentic_rag.memory.schemas import MemoryType
 
