@@ -20,7 +20,7 @@ _RESTRICTED = r"when(?:ever)?|if|unless|than|as|except|without|more|less|only|un
 """Words after which a clause says more than that the thing is liked: "more than tea", "when it rains"."""
 _UNNAMED = r"you|him|her|me|us|this|these|those|both|all|every\w*|some\w*|any\w*|one|many|most|your|the\s(?:idea|sound|way|plan|suggestion|look)"
 _VERB = r"(?:likes?|loves?|enjoys?|adores?|hates?|dislikes?|detests?|loathes?|can['’]?t|cannot|do(?:es)?n['’]t|do(?:es)?\snot|lives?|works?|am|is|['’]m)\b"
-_TIME = r"any\s?more|now(?:adays)?|these\sdays|at\sall|at\sthe\smoment|again|lately|either|too|as\swell|(?:so|very|that|all\sthat)?\s?much|a\slot|a\sbit|yesterday|last\s\w+|(?:since|in|on|from)\s[^,;]*\d|\w+\s(?:days?|weeks?|months?|years?)\sago"
+_TIME = r"any\s?more|any\slonger|now(?:adays)?|these\sdays|at\sall|at\sthe\smoment|again|lately|either|too|as\swell|(?:so|very|that|all\sthat)?\s?much|a\slot|a\sbit|yesterday|last\s\w+|(?:since|in|on|from)\s[^,;]*\d|\w+\s(?:days?|weeks?|months?|years?)\sago"
 _THING = (
     rf"(?!(?:{_UNNAMED})\b)(?:to\s)?(?:eat(?:ing)?\s|drink(?:ing)?\s)?(?:(?:the|an?)\s)?"
     rf"(?P<value>(?>(?!(?:{_RESTRICTED}|but|because|since)\b)[\w'’&/+#.-]+)(?:\s(?!(?:{_RESTRICTED}|it|but|because|since)\b)[\w'’&/+#.-]+){{0,5}}?)"
@@ -41,7 +41,7 @@ LIKINGS = tuple(
     Rule(LIKING, regex.compile(rf"(?:{pattern})\s{_THING}", regex.IGNORECASE), ends=ends, sign=sign)
     for sign, ends, pattern in (
         (LIKES, False, rf"{_ADVERBS}\s{_LIKE}s?|{_IS}\s{_FAN}|(?:{HAVE})?{_ADVERBS}\sfell\sin\slove\swith|{_BEGAN}(?:{_LIKE}|{_LIKING})"),
-        (DISLIKES, False, rf"{_ADVERBS}\s{_HATE}s?|{_BEGAN}(?:{_HATE}|{_HATING})|{_ADVERBS}\s(?:can['’]?t|cannot)\s(?:stand|bear)|{_IS}\ssick\sof"),
+        (DISLIKES, False, rf"{_ADVERBS}\s{_HATE}s?|{_BEGAN}(?:{_HATE}|{_HATING})|{_ADVERBS}\s(?:can['’]?t|cannot)\s(?:stand|bear)|{_IS}\s(?:sick\sof|fed\sup\swith)|(?:{HAVE})?{_ADVERBS}\s(?:had\senough\sof|lost\sinterest\sin)"),
         (DISLIKES, False, rf"{_NOT}{_LIKE}s?|{BE}(?:n['’]t|\snot|\sno\slonger){_ADVERBS}\s{_FAN}|{_STOPPED}{_LIKING}|(?:{HAVE})?\s(?:gone|went)\soff|\snever\s(?:liked|enjoyed|cared\sfor)"),
         (DISLIKES, True, rf"{_NOT}{_HATE}s?|{_STOPPED}{_HATING}|\sused\sto\s{_HATE}"),
         (LIKES, True, rf"\sused\sto\s(?:{_LIKE}|be\s{_FAN})"),
@@ -57,8 +57,9 @@ LIKINGS_ZH: tuple[tuple[str, bool, regex.Pattern[str]], ...] = tuple(
     for sign, ends, pattern in (
         (LIKES, True, rf"(?:以前|之前|原来|曾经?|过去|本来){_ADVERBS_ZH}{_LOVE_ZH}上?{_THING_ZH}"),
         (DISLIKES, True, rf"(?:(?:以前|之前|原来|曾经?|过去|本来){_ADVERBS_ZH}|不(?:再|怎么)?)(?:讨厌|反感){_THING_ZH}"),
-        (DISLIKES, False, rf"(?:不(?:再|太|怎么|是很)?{_LOVE_ZH}|讨厌|厌恶|受不了|反感){_THING_ZH}"),
-        (DISLIKES, False, r"对(?P<value>[\p{Han}\p{Latin}]{1,12}?)(?:不(?:再|太)?|没有?(?:什么)?)感?兴趣了?$"),
-        (LIKES, False, rf"{_LOVE_ZH}上?了?{_THING_ZH}"),
+        (DISLIKES, False, rf"(?:(?:再也)?不(?:再|太|怎么|是很)?{_LOVE_ZH}|讨厌|厌恶|受不了|反感){_THING_ZH}"),
+        (DISLIKES, False, r"对(?P<value>[\p{Han}\p{Latin}]{1,12}?)(?:不(?:再|太)?感|没有?(?:什么)?|失去了?)兴趣了?$"),
+        (LIKES, False, rf"(?:{_LOVE_ZH}上?了?|迷上了?){_THING_ZH}"),
+        (LIKES, False, r"对(?P<value>[\p{Han}\p{Latin}]{1,12}?)(?:很|非常|越来越)?感兴趣了?$"),
     )
 )  # fmt: skip
