@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import regex
 
 from agentic_rag.ingest.stopwords import HAN_SURNAMES
-from agentic_rag.memory.reading.likings import LIKINGS_ZH, PRONOUNS
+from agentic_rag.memory.reading.likings import LIKINGS_ZH, ONCE, PRONOUNS
 from agentic_rag.memory.reading.schemas import AGE, EMPLOYER, JOB, LIKING, LIVES_IN, NAME
 from agentic_rag.memory.reading.slots import Filled
 
@@ -84,7 +84,7 @@ def filled_zh(clause: str, speaker: str) -> list[Filled]:
     start = lead.end() if lead is not None else 0
     bare = clause.rstrip("。！!.，,")
     if _GUARD.search(clause):
-        return [one for one in _filled(bare, start, speaker) if one.rule == LIKING and one.ends]
+        return [one for one in _filled(bare, start, speaker) if one.value == ONCE]
     return list(_filled(bare, start, speaker))
 
 

@@ -14,7 +14,7 @@ import regex
 
 from agentic_rag.memory.reading.clauses import Clause, Sentence, inside, sentences
 from agentic_rag.memory.reading.instructions import how_tos, instruction
-from agentic_rag.memory.reading.likings import PRONOUNS
+from agentic_rag.memory.reading.likings import ONCE, PRONOUNS
 from agentic_rag.memory.reading.schemas import LIKING, Block, MemoryStatement
 from agentic_rag.memory.reading.slots import Filled, filled
 from agentic_rag.memory.reading.slots_zh import LEAD_ZH, filled_zh
@@ -59,7 +59,8 @@ def _with_things(text: str, found: Sequence[MemoryStatement]) -> Iterator[Memory
             one = replace(one, slot=before.slot, subject=before.subject, start=before.start, text=whole)
         if one.slot is not None and one.slot.startswith(LIKING):
             before = one
-        yield one
+        if one.value != ONCE:
+            yield one
 
 
 def _procedures(text: str, speaker: str) -> Iterator[MemoryStatement]:

@@ -40,7 +40,6 @@ def likings(text: str) -> list[tuple[str, str, str]]:
         ("I'm not into jazz any longer.", "jazz", "dislikes"),
         ("I've lost interest in chess.", "chess", "dislikes"),
         ("I don't hate winter any more.", "winter", "-dislikes"),
-        ("I used to love sushi.", "sushi", "-likes"),
         ("我喜欢川菜。", "川菜", "likes"),
         ("我从小就很喜欢喝咖啡。", "咖啡", "likes"),
         ("我爱上了爬山。", "爬山", "likes"),
@@ -54,7 +53,6 @@ def likings(text: str) -> list[tuple[str, str, str]]:
         ("我受不了咖啡了。", "咖啡", "dislikes"),
         ("我对足球不感兴趣了。", "足球", "dislikes"),
         ("我不讨厌香菜了。", "香菜", "-dislikes"),
-        ("我以前喜欢川菜。", "川菜", "-likes"),
     ],
 )
 def test_what_is_liked_and_what_is_not(text: str, thing: str, sign: str) -> None:
@@ -64,9 +62,9 @@ def test_what_is_liked_and_what_is_not(text: str, thing: str, sign: str) -> None
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("I used to love sushi, but now I can't stand it.", [("Bo", "sushi", "-likes"), ("Bo", "sushi", "dislikes")]),
-        ("I used to love mushrooms. Now I hate them.", [("Bo", "mushrooms", "-likes"), ("Bo", "mushrooms", "dislikes")]),
-        ("我以前喜欢川菜，现在不喜欢了。", [("Bo", "川菜", "-likes"), ("Bo", "川菜", "dislikes")]),
+        ("I used to love sushi, but now I can't stand it.", [("Bo", "sushi", "dislikes")]),
+        ("I used to love mushrooms. Now I hate them.", [("Bo", "mushrooms", "dislikes")]),
+        ("我以前喜欢川菜，现在不喜欢了。", [("Bo", "川菜", "dislikes")]),
         ("I love sushi and hate ramen.", [("Bo", "sushi", "likes"), ("Bo", "ramen", "dislikes")]),
         ("My sister doesn't like jazz now.", [("Bo's sister", "jazz", "dislikes")]),
         ("我姐姐喜欢爵士乐。", [("Bo的姐姐", "爵士乐", "likes")]),
@@ -82,6 +80,10 @@ def test_a_thing_may_be_named_before_and_a_person_may_be_another(
     "text",
     [
         "I love you.",
+        "I love to.",
+        "Unconditional love is so important.",
+        "I used to love hiking, but it's been a while since I had the chance.",
+        "我以前喜欢川菜。",
         "I hate it.",
         "I like the idea.",
         "I like how you say that.",
