@@ -1,8 +1,8 @@
 """Patterns of what a person likes and dislikes: each thing is a slot of its own, with the value ``likes`` or ``dislikes``.
 
 So a preference of the opposite sign about the same thing supersedes the earlier one, as another home does. A negated
-liking is a dislike ("I don't like it any more"); a negated dislike only ends it. What the person "used to" like says nothing of the present.
-Data only; ``slots`` and ``slots_zh`` read it.
+liking is a dislike ("I don't like it any more"); a negated dislike only ends it. What the person "used to" like says
+nothing of the present. Data only; ``slots`` and ``slots_zh`` read it.
 """
 
 from __future__ import annotations
