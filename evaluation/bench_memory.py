@@ -4,7 +4,8 @@
 
 ``parallel``: agents asked together compared with the slowest alone, and with one that hangs. ``locomo``: evidence
     recall on LoCoMo (DIR, by default ../shared/data; left out without the data). ``truth``: generated histories
-    of facts compared with an independent oracle. ``deletion``: remains of forgotten memories. ``scale``: a
+    of facts compared with an independent oracle. ``past``: preferences that turn, and questions about what held
+    before. ``deletion``: remains of forgotten memories. ``scale``: a
     thousand users, and leaks between them. Each part is a module ``memory_NAME`` beside this one. Exits 1 when a
     floor is missed.
 """
@@ -19,12 +20,13 @@ from pathlib import Path
 import memory_deletion
 import memory_locomo
 import memory_parallel
+import memory_past
 import memory_scale
 import memory_truth
 from figures import Row, options, report
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
-PARTS = ("parallel", "locomo", "truth", "deletion", "scale")
+PARTS = ("parallel", "locomo", "truth", "past", "deletion", "scale")
 
 
 async def run(
@@ -38,6 +40,8 @@ async def run(
         rows += await memory_locomo.run(data, keep, quick)
     if "truth" in parts:
         rows += await memory_truth.run(keep, quick=quick, verbose=verbose)
+    if "past" in parts:
+        rows += await memory_past.run(keep, quick=quick, verbose=verbose)
     if "deletion" in parts:
         rows += await memory_deletion.run(keep, quick=quick, verbose=verbose)
     if "scale" in parts:

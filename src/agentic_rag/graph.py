@@ -212,7 +212,7 @@ def to_sources(state: CanvasRAGState) -> Sequence[Source]:
 
 
 def to_second_tier(state: CanvasRAGState) -> Sequence[Source | Literal["fuse_results"]]:
-    """Under the cascade, the vector store (and the user's memories) if the graph's hits are not enough; else fusion.
+    """Under the cascade the user's memories, with the vector store if the graph's hits are not enough; else fusion.
 
     Parallel sources end in one superstep, so fusion runs once.
     """
@@ -223,7 +223,7 @@ def to_second_tier(state: CanvasRAGState) -> Sequence[Source | Literal["fuse_res
     enough = decide_tier(results_of(state, "graphiti") or [], *parameters.enough())
     if enough["tier"] == 2 and parameters.use_lancedb_fallback:
         return ["retrieve_lancedb", "retrieve_memory"] if request.asks_memory else ["retrieve_lancedb"]
-    return ["fuse_results"]
+    return ["retrieve_memory"] if request.asks_memory else ["fuse_results"]
 
 
 def to_answer_or_again(state: CanvasRAGState) -> Literal["rewrite_query", "answer"]:

@@ -9,12 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
+from agentic_rag import RagConfig
 from agentic_rag.domain import Chunk
 from agentic_rag.errors import AllSourcesFailed, ConfigError, InputError, StoreError
 from agentic_rag.fusion.rrf_fusion import fuse_ranks
 from agentic_rag.fusion.strategy_selector import execute_fusion
 from agentic_rag.graph import GraphParts, build_rag_graph
+from agentic_rag.memory.memories import Memories
+from agentic_rag.opening import embedding_from_config
 from agentic_rag.settings.parameters import FusionParameters, Parameters
+from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import (
     FakeGraphEngine,
     FakeMemory,
@@ -22,6 +27,7 @@ from agentic_rag.testing import (
     HashingEmbedding,
     fake_chunk,
 )
+from user_memories import memories_on
 
 QUESTION = "Where does oolong tea come from?"
 TEA = fake_chunk("tea", "Oolong tea comes from Fujian in China.")
@@ -35,7 +41,11 @@ def memory(**given: Any) -> FakeMemory:
 
 
 def compiled(
-    memories: FakeMemory | None, *, graph: tuple[Chunk, ...] = (TEA,), saver: Any = None, **values: Any
+    memories: FakeMemory | Memories | None,
+    *,
+    graph: tuple[Chunk, ...] = (TEA,),
+    saver: Any = None,
+    **values: Any,
 ) -> Any:
     parts = GraphParts(
         FakeGraphEngine([(chunk, 0.9) for chunk in graph]),
@@ -81,10 +91,14 @@ async def test_a_citation_points_into_what_was_said():
     assert MINE[cited["start"] : cited["end"]] == cited["quote"]
 
 
-async def test_under_a_weighted_strategy_memories_have_no_weight_unless_it_is_given():
+async def test_under_a_weighted_strategy_memories_weigh_as_much_as_the_two_others_together():
     memories = memory()
     state = await ask(compiled(memories), operation=FIND, user_id="ada")
-    assert (memories.asked, state["outcomes"]["memory"]) == ([], "skipped")
+    assert (len(memories.asked), state["fusion"]["parameters"]["memory_weight"]) == (1, 0.5)
+    unasked = await ask(
+        compiled(memories), operation=FIND, user_id="ada", context={"fusion": {"memory_weight": 0}}
+    )
+    assert (len(memories.asked), unasked["outcomes"]["memory"]) == (1, "skipped")
     given = await ask(
         compiled(memories), operation=FIND, user_id="ada", context={"fusion": {"memory_weight": 0.4}}
     )
@@ -93,14 +107,46 @@ async def test_under_a_weighted_strategy_memories_have_no_weight_unless_it_is_gi
     assert used["graphiti_weight"] + used["lancedb_weight"] == pytest.approx(0.6)
 
 
-async def test_under_the_cascade_memories_belong_to_the_second_tier():
+async def test_under_the_cascade_memories_are_asked_in_either_tier():
     enough = tuple(fake_chunk(f"tea-{n}", f"Oolong tea {n} comes from Fujian.") for n in range(4))
     memories = memory()
     first = await ask(compiled(memories, graph=enough), operation=RELATE, user_id="ada")
-    assert (first["fusion"]["tier"], memories.asked, first["outcomes"]["memory"]) == (1, [], "skipped")
+    assert (first["fusion"]["tier"], len(memories.asked)) == (1, 1)
+    assert MINE in texts(first)
     second = await ask(compiled(memories, graph=()), operation=RELATE, user_id="ada")
     assert second["fusion"]["tier"] == 2
     assert {one["content"]: one["tier"] for one in second["fused_results"]}[MINE] == 2
+
+
+async def bundled() -> Memories:
+    """Empty memories with the bundled model, whose relevance is calibrated."""
+    embedding = await embedding_from_config(RagConfig())
+    graph = InMemoryGraphStore(embedding)
+    return memories_on(embedding, InMemoryChunkStore(dimension=embedding.dimension), graph)
+
+
+async def test_what_is_asked_of_the_person_is_answered_by_the_persons_facts():
+    memories = await bundled()
+    await memories.remember("I live in Oslo. I love oolong tea.", "ada", at="2021-02-01")
+    await memories.remember("I moved to Bergen. My sister lives in Rome.", "ada", at="2023-04-10")
+    await memories.remember("I can't stand oolong tea any more.", "ada", at="2024-02-02")
+    notes = tuple(fake_chunk(f"note-{n}", f"The roaster lives where the cassia {n} grows.") for n in range(4))
+    graph = compiled(memories, graph=notes)
+    answers = {
+        "Where do I live?": "I moved to Bergen [1]",
+        "Where did I live before?": "I live in Oslo (2021-02-01 to 2023-04-10) [1]",
+        "Where did I live in 2022?": "I live in Oslo (2021-02-01 to 2023-04-10) [1]",
+        "When did I stop liking oolong tea?": "I love oolong tea (2021-02-01 to 2024-02-02) [1]",
+        "我住在哪里？": "I moved to Bergen [1]",
+    }
+    for question, answer in answers.items():
+        for operation in (FIND, "auto"):
+            state = await ask(graph, query=question, operation=operation, user_id="ada")
+            assert state["answer"] == answer
+        related = await ask(graph, query=question, operation=RELATE, user_id="ada")
+        assert texts(related)[0] == answer.removesuffix(" [1]")
+    with_notes = await ask(graph, operation=FIND, user_id="ada")
+    assert with_notes["answer"] == (await ask(graph, operation=FIND))["answer"]
 
 
 async def test_a_graph_without_memories_says_that_they_were_skipped():

@@ -65,8 +65,7 @@ AskedUser = Annotated[
     typer.Option(
         "--user-id",
         metavar="ID",
-        help="User whose memories are searched besides the notes; under a weighted fusion only with "
-        "--set fusion.memory_weight=X.",
+        help="User whose memories are searched besides the notes.",
     ),
 ]
 Roots = Annotated[

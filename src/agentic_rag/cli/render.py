@@ -55,9 +55,6 @@ def print_answer(result: dict[str, Any], *, explain: bool) -> None:
         if isinstance(outcome, dict) and outcome["reason"]:
             style = "red" if outcome["status"] == "degraded" else "yellow"
             out.print(f"{outcome['status']}: {name}: {outcome['reason']}", style=style, markup=False)
-    if result["outcomes"].get("memory") == "skipped" and result["fusion"].get("tier") is None:
-        told = "memories have no weight in this fusion; to ask them too: --set fusion.memory_weight=0.5"
-        out.print(told, style="yellow", markup=False, soft_wrap=True)
     if "board" in result:
         out.print(_board_line(result["board"]), markup=False, soft_wrap=True)
     if "base" in result:

@@ -144,17 +144,17 @@ def fuse_tiers(
     """What the decided tier returns; ``lancedb_hits`` None means that the vector store was not asked.
 
     Tier 1 is the graph alone, in its own order (score 1 / (k + rank)); tier 2 is RRF of both, with
-    ``weights`` (graph, vector store), and of a user's ``memory`` (hits, weight) where it was asked.
+    ``weights`` (graph, vector store). Either is fused with a user's ``memory`` (hits, weight) where it was asked.
     """
     told: CascadeReport = {**report}
     if report["decision"] == "fallback" and use_lancedb_fallback and lancedb_hits is not None:
         told["lancedb_count"] = len(lancedb_hits)
         sources = {"graphiti": (graphiti_hits, weights[0]), "lancedb": (lancedb_hits, weights[1])}
-        if memory is not None:
-            sources["memory"] = memory
     else:
         told["tier"] = 1
         if report["decision"] == "fallback":
             told["decision"] = "fallback_missing" if use_lancedb_fallback else "fallback_disabled"
         sources = {"graphiti": (graphiti_hits, 1.0)}
+    if memory is not None:
+        sources["memory"] = memory
     return fuse_ranks(sources, k, limit=limit, first_tier="graphiti"), told

@@ -72,6 +72,8 @@ SOURCES = ("graphiti", "lancedb")
 """In the order of every pair of weights."""
 MEMORY = "memory"
 """The third source, where a user is given."""
+MEMORY_SHARE = 0.5
+"""Its default weight under a weighted strategy: as much as the two others together."""
 
 
 def parse_operation(name: CanvasOperation | str) -> CanvasOperation:
@@ -122,7 +124,7 @@ def resolve_parameters(
     What the caller set stands. What is unset has the value of ``OPERATIONS`` where the strategy is the
     operation's own, else the strategy's default: weights of 1 under RRF and in the cascade's second tier,
     0.7 and 0.3 or 0.3 and 0.7 under a weighted one; 5 hits of 0.7 under the cascade. Of a weighted
-    strategy's two weights one given alone is completed to 1. A user's memories have weight 0 under a weighted strategy.
+    strategy's two weights one given alone is completed to 1. A user's memories have weight MEMORY_SHARE under a weighted strategy.
 
     Args:
         operation: by either of its names.
@@ -197,7 +199,7 @@ def execute_fusion(
         parameters: default ``FusionParameters()``. What is unset has the strategy's default, 5 hits of 0.7
             under the cascade; for an operation's own give those of ``resolve_parameters``.
         memory_results: hits of a user's memories, of weight ``memory_weight``; None means not asked. Under a
-            weighted strategy the two others share the rest; under the cascade they belong to the second tier.
+            weighted strategy the two others share the rest; under the cascade they are fused in either tier.
 
     Raises:
         ConfigError: an unknown strategy, or weights that do not sum to 1 under a weighted one.
@@ -283,9 +285,10 @@ def fuse_for_operation(
 
 
 def memory_weight(parameters: FusionParameters) -> float:
-    """Weight of a user's memories: what is set, else 0 under a weighted strategy and 1 under RRF and the cascade."""
+    """Weight of a user's memories: what is set, else MEMORY_SHARE under a weighted strategy, 1 under RRF and the
+    cascade."""
     given = parameters.memory_weight
-    return (0.0 if parameters.strategy in DEFAULT_WEIGHTS else 1.0) if given is None else given
+    return (MEMORY_SHARE if parameters.strategy in DEFAULT_WEIGHTS else 1.0) if given is None else given
 
 
 _Sources = Mapping[str, tuple[Sequence[Hit], float]]

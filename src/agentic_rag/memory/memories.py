@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from agentic_rag.domain.identity import memory_dataset
 from agentic_rag.errors import InputError, StoreError
 from agentic_rag.memory.agents import AgentParts, StoredAgent, all_agents
 from agentic_rag.memory.exchange import read_export, written_export
+from agentic_rag.memory.named_slots import is_of_asker, names_slot
 from agentic_rag.memory.orchestrator import MemoryOrchestrator, Routes
 from agentic_rag.memory.records import MemoryRecord
 from agentic_rag.memory.schemas import (
@@ -33,6 +35,10 @@ PROBES = 25
 """Maximum number of forgotten memories that are searched for; whether they are stored is checked for all."""
 CALIBRATED = frozenset(RetrievalStrategy) - {RetrievalStrategy.STRING_MATCH, RetrievalStrategy.FUZZY}
 """Strategies whose scores are relevance on the main graph's scale."""
+
+
+LEAST = 0.5
+"""Relevance from which a memory is a hit of the main graph, so that others displace no passages of notes."""
 
 
 class Memories:
@@ -176,26 +182,54 @@ class Memories:
     ) -> Findings:
         """The main graph's third source; see ``retrieval.ports.MemorySearch``."""
         context = {} if as_of is None else {"as_of": as_of.isoformat()}
-        response = await self.search(judged_as or query, user_id, max_results=limit, context=context)
+        question = judged_as or query
+        response = await self.search(question, user_id, max_results=limit, context=context)
         if len(response.degraded) == len(response.outcomes):
             reasons = {outcome.reason for outcome in response.outcomes.values()}
             raise StoreError(f"no memory agent answered: {'; '.join(sorted(map(str, reasons)))}")
-        hits = [_hit(memory, rank) for rank, memory in enumerate(response.memories, start=1)]
-        return Findings(hits, {"degraded": list(response.degraded)})
+        # A message that states an ended fact is left out: its facts and other sentences are memories of their own.
+        quotable = [
+            one for one in response.memories if one.metadata.get("slot") or not one.metadata.get("ended")
+        ]
+        settles = any(_settles(question, one) for one in quotable[:1])
+        # Its sentence need not have the question's words: "I moved to Bergen" says where somebody lives.
+        headings = [question] if settles else []
+        hits = [
+            _hit(memory, rank, heading)
+            for rank, (memory, heading) in enumerate(zip_longest(quotable, headings), start=1)
+        ]
+        near = [hit for hit in hits if hit["score"] is None or hit["score"] >= LEAST]
+        report = {"degraded": list(response.degraded), **({"settles": True} if settles else {})}
+        return Findings(near, report)
 
 
-def _hit(memory: RetrievedMemory, rank: int) -> Hit:
-    """A memory as a source's hit; its relevance is the best score of a calibrated strategy."""
+def _settles(question: str, memory: RetrievedMemory) -> bool:
+    """Whether a memory is the fact about the asker that the question asks for, so that no note need be read."""
+    kinds = {source["memory_type"] for source in memory.sources}
+    slot, relevance = memory.metadata.get("slot"), _relevance(memory)
+    is_fact = slot is not None and MemoryType.CORE in kinds and relevance is not None and relevance >= LEAST
+    return is_fact and is_of_asker(question) and names_slot(question, str(slot))
+
+
+def _relevance(memory: RetrievedMemory) -> float | None:
+    """The best score of a calibrated strategy."""
     judged = [one["base_score"] for one in memory.sources if one["strategy"] in CALIBRATED]
+    return max(judged, default=None)
+
+
+def _hit(memory: RetrievedMemory, rank: int, heading: str | None) -> Hit:
+    """A memory as a source's hit, under the heading or its slot; a fact that has ended is followed by its time."""
     given = memory.metadata
+    begins, ends = (str(given.get(name) or "")[:10] for name in ("valid_at", "invalid_at"))
+    content = f"{memory.content} ({begins} to {ends})" if begins and ends else memory.content
     metadata = {
         **given,
         "document_id": memory.id,
         "path": f"memory/{memory.memory_type.value}",
         "title": "",
-        "heading_path": [],
+        "heading_path": [one for one in (heading or given.get("slot"),) if one],
         "start": 0,
-        "end": len(memory.content),
+        "end": len(content),
         "kind": "memory",
         "memory_type": memory.memory_type.value,
         "date": given.get("valid_at") or given.get("at"),
@@ -204,10 +238,10 @@ def _hit(memory: RetrievedMemory, rank: int) -> Hit:
     evidence = {"agents": [dict(one) for one in memory.sources]}
     return new_hit(
         memory.id,
-        memory.content,
+        content,
         "document",
         rank=rank,
-        score=max(judged, default=None),
+        score=_relevance(memory),
         metadata=metadata,
         evidence=evidence,
     )

@@ -50,6 +50,8 @@ PENALTY = 0.05
 """Loss of score for each place further down in the agent's list."""
 FLOOR = 0.2
 """Lower bound of the factor that the penalty leaves."""
+STATED = 0.5
+"""Share of the best source's score from which a fact stands for the message that states it: it has its time."""
 ASKED = 3
 """Factor on the memories requested from each agent, because some merge with those of other agents."""
 MOST_AT_ONCE = 5
@@ -281,7 +283,14 @@ def _origin(found: Mapping[str, Any]) -> str:
 
 def _merged(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
     ordered = sorted(found, key=lambda one: (-one["score"], one["agent"], one["id"]))
-    best = ordered[0]
+    best = next(
+        (
+            one
+            for one in ordered
+            if "slot" in one["metadata"] and one["score"] >= STATED * ordered[0]["score"]
+        ),
+        ordered[0],
+    )
     named = ("id", "agent", "memory_type", "strategy", "rank", "base_score", "score")
     return {
         "id": best["id"],

@@ -21,6 +21,7 @@ from agentic_rag.domain.filters import And, Comparison, Expression
 from agentic_rag.domain.identity import memory_dataset
 from agentic_rag.domain.odds import log_odds, probability
 from agentic_rag.errors import UnknownDataset
+from agentic_rag.memory.past import PastTime, by_time
 from agentic_rag.memory.records import CURRENT, RECORD, MemoryRecord, of_chunk
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
 from agentic_rag.memory.store import MemoryStore
@@ -61,12 +62,16 @@ class Search:
     """Only memories said, or valid, in this half-open interval."""
     only: Mapping[str, Any] | None = None
     """Only memories whose details have these values."""
+    past: PastTime | None = None
+    """Search the facts of slots that held in this time; None: as ``as_of`` and ``ended`` say."""
 
     def passes(self, record: MemoryRecord) -> bool:
         """Whether the memory matches the restrictions."""
-        if not self.ended and not record.holds(self.as_of, self.now):
-            return False
         if any(record.details.get(key) != value for key, value in (self.only or {}).items()):
+            return False
+        if self.past is not None and record.slot is not None:
+            return self.past.covers(record)
+        if not self.ended and not record.holds(self.as_of, self.now):
             return False
         begins, ends = record.valid_at or record.at, record.invalid_at or record.at
         if self.after is not None and (ends is None or as_utc(ends) < as_utc(self.after)):
@@ -79,7 +84,7 @@ class Search:
         if self.memory_type is MemoryType.EPISODIC:
             parts += [Comparison("date", "$gte", _day(self.after))] if self.after else []
             parts += [Comparison("date", "$lt", _day(self.before))] if self.before else []
-        elif not self.ended and self.as_of is None:
+        elif not self.ended and self.as_of is None and self.past is None:
             parts.append(Comparison("status", "$eq", CURRENT))
         return And(tuple(parts))
 
@@ -130,18 +135,22 @@ async def _by_engine(
     return [passage for passage in passages if search.passes(passage[0])]
 
 
-def _best(found: Sequence[tuple[MemoryRecord, float]], limit: int) -> list[FoundMemory]:
-    """Each memory with its best passage."""
+def _best(found: Sequence[tuple[MemoryRecord, float]], search: Search) -> list[FoundMemory]:
+    """Each memory with its best passage, best first."""
     best: dict[str, FoundMemory] = {}
     for record, score in sorted(found, key=lambda one: (-one[1], one[0].id)):
         best.setdefault(record.id, FoundMemory(record, score))
-    return list(best.values())[:limit]
+    if search.past is not None:
+        scored = by_time([(one.record, one.score) for one in best.values()], search.past)
+        ordered = sorted(scored, key=lambda one: (-one[1], one[0].id))
+        return [FoundMemory(record, score) for record, score in ordered[: search.limit]]
+    return list(best.values())[: search.limit]
 
 
 def _engine(strategy: Strategy) -> Callable[[SearchParts, Search], Awaitable[list[FoundMemory]]]:
     async def run(parts: SearchParts, search: Search) -> list[FoundMemory]:
         found = await _by_engine(parts, search, strategy)
-        return _best([(record, result.score) for record, result in found], search.limit)
+        return _best([(record, result.score) for record, result in found], search)
 
     return run
 
@@ -167,7 +176,7 @@ async def _context_aware(parts: SearchParts, search: Search) -> list[FoundMemory
     for result in ranked:
         record = by_id[result["id"]]
         scored.append((record, result["rerank_score"] * (1.0 if record.is_of_person else ASSISTANT)))
-    return _best(scored, search.limit)
+    return _best(scored, search)
 
 
 def _as_turn(result: RetrievalResult) -> dict[str, Any]:
@@ -214,7 +223,7 @@ async def _semantic_graph(parts: SearchParts, search: Search) -> list[FoundMemor
         if hit["id"] in known:
             by_walk = max(0.0, log_odds(hit["score"] or UNKNOWN))
             odds[hit["id"]] = odds.get(hit["id"], lowest) + by_walk
-    return _best([(known[name], probability(value)) for name, value in odds.items()], search.limit)
+    return _best([(known[name], probability(value)) for name, value in odds.items()], search)
 
 
 async def _string_match(parts: SearchParts, search: Search) -> list[FoundMemory]:
@@ -232,7 +241,7 @@ async def _fuzzy(parts: SearchParts, search: Search) -> list[FoundMemory]:
 async def _by_text(parts: SearchParts, search: Search, score: Callable[[str], float]) -> list[FoundMemory]:
     records = await parts.store.of_types(search.user_id, {search.memory_type})
     scored = [(record, score(record.content)) for record in records if search.passes(record)]
-    return _best([one for one in scored if one[1] > 0], search.limit)
+    return _best([one for one in scored if one[1] > 0], search)
 
 
 STRATEGIES: Strategies = {

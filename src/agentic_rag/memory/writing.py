@@ -147,7 +147,7 @@ class MemoryWriter:
             kept = await self._kept(user_id, evidence, statements, expires_at)
             put = [evidence, *(change.record for change in (*changes, *kept))]
             await self._store.change(user_id, put, gone)
-            leaving = await self._crowded_out(user_id, kept)
+            leaving = await self._crowded_out(user_id, [*changes, *kept])
         return Remembered(name, tuple(map(_shown, [*changes, *kept, *leaving])))
 
     async def _slot_changes(
@@ -178,9 +178,9 @@ class MemoryWriter:
         made = {name: confirmed(stored.get(name), record) for name, (record, _) in said.items()}
         return [MemoryChange(record, kind, said[name][1]) for name, (record, kind) in made.items()]
 
-    async def _crowded_out(self, user_id: str, kept: Sequence[MemoryChange]) -> list[MemoryChange]:
+    async def _crowded_out(self, user_id: str, changes: Sequence[MemoryChange]) -> list[MemoryChange]:
         """End the oldest lines of core blocks that exceed their size."""
-        blocks = {change.record.details["block"] for change in kept if "block" in change.record.details}
+        blocks = {change.record.details["block"] for change in changes if "block" in change.record.details}
         if not blocks:
             return []
         lines = await self._store.of_types(user_id, {MemoryType.CORE}, current=True)

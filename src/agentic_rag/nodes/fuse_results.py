@@ -23,6 +23,8 @@ SKIPPED = "skipped"
 def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
     """Writes ``fused_results`` (``UnifiedResult`` dicts), ``fusion`` (the report) and ``outcomes``.
 
+    Where a user's memories hold the very fact that is asked of the user, the notes' hits are left out.
+
     Raises:
         AllSourcesFailed: every source that was asked is degraded.
     """
@@ -32,10 +34,12 @@ def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
     asked = {name: outcome for name, outcome in found.items() if outcome is not None}
     if asked and all(outcome["status"] == "degraded" for outcome in asked.values()):
         raise AllSourcesFailed({name: str(outcome["reason"]) for name, outcome in asked.items()})
+    settles = (found.get(MEMORY) or {}).get("question", {}).get("settles", False)
+    graph, vector = ([] if settles else results_of(state, name) for name in SOURCES)
     fused = fuse_for_operation(
         request.operation,
-        results_of(state, "graphiti") or [],
-        results_of(state, "lancedb"),
+        graph or [],
+        vector,
         request.parameters.fusion,
         telling=telling_of(state),
         memory_results=results_of(state, MEMORY) if found.get(MEMORY) is not None else None,

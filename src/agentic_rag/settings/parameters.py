@@ -63,7 +63,7 @@ class FusionParameters(Section):
         default=None,
         ge=0,
         le=1,
-        description="Weight of the user's memories, where a user is given; 0 leaves them out. Under a weighted strategy the others share the rest. Unset: 0 there, else 1.",
+        description="Weight of the user's memories, where a user is given; 0 leaves them out. Under a weighted strategy the others share the rest. Unset: 0.5 there, else 1.",
     )
     normalization: Literal["min_max", "z_score"] = Field(
         default="min_max",

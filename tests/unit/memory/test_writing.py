@@ -194,3 +194,28 @@ async def test_a_chat_model_reads_where_there_is_one():
     # Where it fails the rules read.
     again = await memories.remember("I moved to Bergen.", "ada")
     assert ("superseded", "semantic", "I reside in Oslo") in changes(again)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "question"),
+    [
+        ("I love Chinese food.", "I hate Chinese food.", "Do I like Chinese food?"),
+        ("I'm a big fan of horror films.", "I can't stand horror films any more.", "Do I like horror films?"),
+        ("I hate running.", "I've come to love running.", "How do I like running?"),
+        ("我很喜欢喝咖啡。", "我不喜欢喝咖啡了。", "我喜欢咖啡吗？"),
+    ],
+)
+async def test_a_preference_of_the_opposite_sign_supersedes(
+    memories: Memories, first: str, then: str, question: str
+):
+    await memories.remember(first, "ada", at="2024-01-01")
+    kept = await memories.remember(then, "ada", at="2024-06-01")
+    assert {change for change, kind, _ in changes(kept) if kind in ("semantic", "core")} == {
+        "superseded",
+        "new",
+    }
+    for kind in (SEMANTIC, CORE):
+        (held,) = await memories.list("ada", kind)
+        assert held.content == then.rstrip(".。")
+    found = await memories.search(question, "ada")
+    assert found.memories[0].content == then.rstrip(".。")

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from agentic_rag.dates.instants import moment_of, parse_as_of
 from agentic_rag.domain.identity import memory_dataset
 from agentic_rag.errors import AgenticRagError, InputError
+from agentic_rag.memory.past import asked_past
 from agentic_rag.memory.records import MemoryRecord, plain
 from agentic_rag.memory.schemas import (
     DEFAULT_MAX_RESULTS,
@@ -117,14 +118,20 @@ class StoredAgent:
         if not isinstance(query, str):
             raise InputError(f"a search needs query, a text, not {query!r}")
         as_of = given.get("as_of")
+        as_of = as_of if isinstance(as_of, datetime) else parse_as_of(as_of)
+        now, ended = (
+            moment_given(given, "now") or self._parts.clock(),
+            bool(given.get("include_ended", False)),
+        )
         return Search(
             user_id=given["user_id"],
             memory_type=self.memory_type,
             query=query,
             limit=limit_of(given),
-            now=moment_given(given, "now") or self._parts.clock(),
-            as_of=as_of if isinstance(as_of, datetime) else parse_as_of(as_of),
-            ended=bool(given.get("include_ended", False)),
+            now=now,
+            as_of=as_of,
+            ended=ended,
+            past=None if ended else asked_past(query, as_of or now),
             after=moment_given(given, "after"),
             before=moment_given(given, "before"),
             only={name: given[name] for name in self.fields if given.get(name) is not None},

@@ -12,7 +12,8 @@ from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy, moment_tex
 from agentic_rag.memory.searching import FoundMemory, Search
 
 OUTDATED = 0.5
-"""Weight of a message whose facts have all ended, so that current messages rank before it."""
+"""Weight of a message whose facts have all ended, or of any with facts if the past is asked about, so that what is
+current, or a fact with its time, ranks before it."""
 
 
 class EpisodicAgent(StoredAgent):
@@ -50,7 +51,8 @@ def _with_ended(found: FoundMemory, facts: Sequence[MemoryRecord], search: Searc
         for one in said
         if (until := _until(one, facts, search)) is not None
     ]
-    outdated = bool(ended) and len(ended) == len(said) and not search.ended
+    # Of the past the facts tell, with their times.
+    outdated = bool(said) and (len(ended) == len(said) or search.past is not None) and not search.ended
     shown = shown_memory(found.record, found.score * (OUTDATED if outdated else 1.0))
     return {**shown, "ended": ended} if ended else shown
 

@@ -20,7 +20,7 @@ MAX_SENTENCE = 2_000
 _CODE = regex.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", regex.MULTILINE | regex.DOTALL)
 _QUOTED = regex.compile(r"\"[^\"\n]{1,600}\"|“[^”]{1,600}”|「[^」]{1,300}」|『[^』]{1,300}』|«[^»]{1,600}»")
 _SUBJECT = (
-    r"(?:(?-i:I)\b|my|we|our|the\s(?:deadline|due|budget|price|cost|rent)|can|could|would|will|should|do|does|did|is|are|what|how|why|where|which|who|please"
+    r"(?:(?:now\s)?(?-i:I)\b|my|we|our|the\s(?:deadline|due|budget|price|cost|rent)|can|could|would|will|should|do|does|did|is|are|what|how|why|where|which|who|please"
     r"|if|(?-i:\p{Lu}\p{Ll}+)(?:['’]s\s\w+|\s(?:just|now|has|finally)?\s?)?\b\s?(?:lives?|moved|works?|is|was|has|left|relocated|joined|got))\b"
 )
 _JOIN = (

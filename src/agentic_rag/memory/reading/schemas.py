@@ -9,6 +9,11 @@ from typing import Literal
 from agentic_rag.memory.schemas import MemoryType
 
 Block = Literal["persona", "human", "preferences"]
+LIVES_IN, EMPLOYER, JOB, NAME, AGE = "lives in", "employer", "job", "name", "age"
+LIKING = "liking of"
+"""Of what a person likes each thing is a slot, ``liking of sushi``."""
+CHINESE_NAMES = {LIVES_IN: "住在", EMPLOYER: "工作单位", JOB: "职业", NAME: "名字", AGE: "年龄"}
+"""What slots with an English name are called above a Chinese sentence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import regex
 
-LIVES_IN, EMPLOYER, JOB, NAME, AGE = "lives in", "employer", "job", "name", "age"
+from agentic_rag.memory.reading.schemas import AGE, EMPLOYER, JOB, LIVES_IN, NAME
 
 NAME_WORDS = r"\p{Lu}[\p{L}\p{M}]*(?:[-'’&.](?!s\b)[\p{L}\p{N}]+)*"
 _MANY = (
@@ -30,15 +30,15 @@ _MEASURED = (
 _EMAIL = r"(?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
 _DIGITS = r"(?P<value>\+?\d[\d\s().-]{4,18}\d)"
 
-_BE = r"(?:['’](?:m|s|re)|\s(?:am|is|are))"
-_HAVE = r"(?:['’](?:ve|s)|\s(?:have|has))"
+BE = r"(?:['’](?:m|s|re)|\s(?:am|is|are))"
+HAVE = r"(?:['’](?:ve|s)|\s(?:have|has))"
 _ADV = (
     r"(?:\s(?:now|currently|just|recently|already|finally|actually|still|officially|presently|only|newly))*"
 )
-_DONE = rf"(?:{_HAVE})?{_ADV}\s"
+_DONE = rf"(?:{HAVE})?{_ADV}\s"
 """Past or present perfect."""
 _DOES = rf"{_ADV}\s"
-_DOING = rf"(?:{_BE}|{_HAVE}\sbeen){_ADV}\s"
+_DOING = rf"(?:{BE}|{HAVE}\sbeen){_ADV}\s"
 _NOT = r"(?:\s(?:do|does)(?:n['’]t|\snot)|\sno\slonger|\s(?:am|is|are)\s(?:not|no\slonger)|['’](?:m|s|re)\s(?:not|no\slonger)|\s(?:is|are)n['’]t)(?:\s(?:really|actually|currently|even))?\s"
 _PROFESSION = (
     r"(?P<value>(?:(?!and\b|or\b|former|ex\b|ex-|aspiring|retired|future|student|trainee|would-be|wannabe|not\b)[\w/-]+\s){0,3}(?:engineer|developer|programmer|designer|nurse|doctor|physician|surgeon|dentist|lawyer|attorney|teacher|professor"
@@ -61,6 +61,8 @@ class Rule:
     past: bool = False
     whatever: bool = False
     """Ends any earlier value; has no value itself."""
+    sign: str = ""
+    """The slot's value, where what the pattern reads as ``value`` is the thing that names the slot; see ``likings``."""
 
 
 def rule_of(
@@ -81,7 +83,7 @@ PREDICATES: tuple[Rule, ...] = (
         )
         + _PLACE,
     ),
-    rule_of(LIVES_IN, _i(rf"{_HAVE}{_ADV}\slived\sin\s") + _PLACE + _i(r"(?=\s(?:since|for|all\smy)\b)")),
+    rule_of(LIVES_IN, _i(rf"{HAVE}{_ADV}\slived\sin\s") + _PLACE + _i(r"(?=\s(?:since|for|all\smy)\b)")),
     rule_of(
         LIVES_IN,
         _i(
@@ -110,7 +112,7 @@ PREDICATES: tuple[Rule, ...] = (
         )
         + _ORG,
     ),
-    rule_of(EMPLOYER, _i(rf"{_HAVE}{_ADV}\sworked\s(?:at|for)\s") + _ORG + _i(r"(?=\s(?:since|for)\b)")),
+    rule_of(EMPLOYER, _i(rf"{HAVE}{_ADV}\sworked\s(?:at|for)\s") + _ORG + _i(r"(?=\s(?:since|for)\b)")),
     rule_of(
         EMPLOYER,
         _i(

@@ -1,7 +1,7 @@
 """Slots that a clause fills or ends, by a fixed table of patterns; precision is preferred to recall.
 
-A slot has exactly one value at a time and a clear name. Attributes with several values (likes, friends, languages,
-skills) have no slot.
+A slot has exactly one value at a time and a clear name. Attributes with several values (friends, languages, skills)
+have no slot; of what a person likes, each thing is a slot (see ``likings``).
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from dataclasses import dataclass
 import regex
 
 from agentic_rag.ingest.stopwords import CALENDAR_WORDS
+from agentic_rag.memory.reading.likings import LIKINGS
+from agentic_rag.memory.reading.schemas import EMPLOYER, JOB, LIKING, LIVES_IN
 from agentic_rag.memory.reading.slot_patterns import (
     ANY_ATTRIBUTE,
     AS_ROLE,
     AT_ORG,
     ATTRIBUTES,
     CHANGED,
-    EMPLOYER,
-    JOB,
-    LIVES_IN,
     NEGATED,
     NOT_A_PLACE,
     PREDICATES,
@@ -44,8 +43,10 @@ class Filled:
     """Whether it held in the past, and says nothing of the present."""
 
 
+_BESIDE = regex.compile(r"\b(?:also|as\swell|too|either)\b", regex.IGNORECASE)
+"""Says that something holds beside what was stated before, as only likings of several things do."""
 _GUARD = regex.compile(
-    r"\b(?:also|as\swell|too|either|almost|nearly|if|unless|would|might|maybe|perhaps|probably|pretend\w*|imagin\w+|hypothetical\w*|allegedly|rumou?r\w*|joking|kidding|fiction\w*|dream|temporar\w+"
+    r"\b(?:almost|nearly|if|unless|would|might|maybe|perhaps|probably|pretend\w*|imagin\w+|hypothetical\w*|allegedly|rumou?r\w*|joking|kidding|(?<!science\s)fiction\w*|dream|temporar\w+"
     r"|part[- ]time|second\sjob|side\s(?:job|gig))\b"
     r"|\bor\s(?!so\b|more\b|less\b)",
     regex.IGNORECASE,
@@ -75,7 +76,8 @@ def filled(clause: str, speaker: str) -> list[Filled]:
     subject = SUBJECTS.match(clause, start)
     if subject is None or _GUARD.search(clause):
         return []
-    return list(_of_subject(clause, subject, speaker))
+    beside = _BESIDE.search(clause) is not None
+    return [one for one in _of_subject(clause, subject, speaker) if not beside or one.rule == LIKING]
 
 
 def _of_subject(clause: str, match: regex.Match[str], speaker: str) -> Iterator[Filled]:
@@ -96,14 +98,15 @@ def _of_subject(clause: str, match: regex.Match[str], speaker: str) -> Iterator[
 
 def _predicates(clause: str, at: int, who: str, only: tuple[str, ...]) -> Iterator[Filled]:
     """The predicate at this position, and further ones joined by "and"."""
-    for rule in PREDICATES:
+    for rule in (*PREDICATES, *LIKINGS):
         found = None if only and rule.slot not in only else rule.pattern.match(clause, at)
         if found is None:
             continue
         value = "" if rule.whatever else _clean(found["value"])
         if rule.slot == LIVES_IN and not _may_be_place(value):
             continue
-        yield Filled(who, rule.slot, value, rule.ends, rule.slot, rule.past)
+        slot, value = (f"{rule.slot} {value}", rule.sign) if rule.sign else (rule.slot, value)
+        yield Filled(who, slot, value, rule.ends, rule.slot, rule.past)
         if rule.slot == EMPLOYER and rule.whatever:
             yield Filled(who, JOB, value, rule.ends, rule.slot)
         yield from _goes_on(clause, found.end(), who, rule, only)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import regex
 
 from agentic_rag.ingest.stopwords import HAN_SURNAMES
-from agentic_rag.memory.reading.slot_patterns import AGE, EMPLOYER, JOB, LIVES_IN, NAME
+from agentic_rag.memory.reading.likings import LIKINGS_ZH, ONCE, PRONOUNS
+from agentic_rag.memory.reading.schemas import AGE, EMPLOYER, JOB, LIKING, LIVES_IN, NAME
 from agentic_rag.memory.reading.slots import Filled
 
 _TIME = r"(?:今年|去年|前年|上周|上个?月|上星期|昨天|前天|今天|最近|现在|目前|如今|已经|已|刚刚?|终于|一直|仍然|依然|还是|还|又|正式|\d{4}年(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d{1,2}月(?:\d{1,2}[日号])?|[\d一二两三四五六七八九十几]+(?:天|周|个月|年)前)"
@@ -79,11 +80,12 @@ _NOT_NAMED = regex.compile(
 
 def filled_zh(clause: str, speaker: str) -> list[Filled]:
     """The statements of an asserted Chinese clause about slots; see ``slots.filled``."""
-    if _GUARD.search(clause):
-        return []
     lead = LEAD_ZH.match(clause)
     start = lead.end() if lead is not None else 0
-    return list(_filled(clause.rstrip("。！!.，,"), start, speaker))
+    bare = clause.rstrip("。！!.，,")
+    if _GUARD.search(clause):
+        return [one for one in _filled(bare, start, speaker) if one.value == ONCE]
+    return list(_filled(bare, start, speaker))
 
 
 def _filled(clause: str, start: int, speaker: str) -> Iterator[Filled]:
@@ -93,6 +95,8 @@ def _filled(clause: str, start: int, speaker: str) -> Iterator[Filled]:
         return
     subject = _SUBJECT.match(clause, start)
     if subject is None:
+        # "现在不喜欢了" leaves out both the person and the thing.
+        yield from (one for one in _liking(clause, start, speaker) if one.slot in PRONOUNS)
         return
     if subject["relative"]:
         own = _attribute(clause, subject.start("relative"), speaker)
@@ -129,6 +133,10 @@ def _attribute(clause: str, at: int, who: str) -> Filled | None:
 
 
 def _predicate(clause: str, at: int, who: str, *, we: bool) -> Iterator[Filled]:
+    liking = [] if we else list(_liking(clause, at, who))
+    yield from liking
+    if liking:
+        return
     for slot, ends, pattern in _RULES:
         found = pattern.match(clause, at)
         if found is None or (we and slot != LIVES_IN):
@@ -140,3 +148,12 @@ def _predicate(clause: str, at: int, who: str, *, we: bool) -> Iterator[Filled]:
         if slot == EMPLOYER and ends and not value:
             yield Filled(who, JOB, "", True, slot)
         return
+
+
+def _liking(clause: str, at: int, who: str) -> Iterator[Filled]:
+    for sign, ends, pattern in LIKINGS_ZH:
+        found = pattern.match(clause, at)
+        if found is not None:
+            slot = PRONOUNS[0] if found["value"] is None else f"{LIKING} {found['value']}"
+            yield Filled(who, slot, sign, ends, LIKING)
+            return

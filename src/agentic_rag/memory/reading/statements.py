@@ -6,14 +6,16 @@ recall: only what the speaker asserts of the present fills a slot, and only a sl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import regex
 
 from agentic_rag.memory.reading.clauses import Clause, Sentence, inside, sentences
 from agentic_rag.memory.reading.instructions import how_tos, instruction
-from agentic_rag.memory.reading.schemas import Block, MemoryStatement
+from agentic_rag.memory.reading.likings import ONCE, PRONOUNS
+from agentic_rag.memory.reading.schemas import LIKING, Block, MemoryStatement
 from agentic_rag.memory.reading.slots import Filled, filled
 from agentic_rag.memory.reading.slots_zh import LEAD_ZH, filled_zh
 from agentic_rag.memory.reading.subjects import LEAD, subject_of
@@ -42,7 +44,23 @@ def statements(
         for sentence in sentences(text):
             if sentence.own and not inside(taken, sentence.start):
                 found += _of_sentence(sentence, speaker, at)
-    return sorted(found, key=lambda one: (one.start, one.end))
+    return list(_with_things(text, sorted(found, key=lambda one: (one.start, one.end))))
+
+
+def _with_things(text: str, found: Sequence[MemoryStatement]) -> Iterator[MemoryStatement]:
+    """The statements; a liking of a pronoun ("I used to love sushi, but now I hate it") is joined to the clause before,
+    which names the thing, and left out where there is none."""
+    before: MemoryStatement | None = None
+    for one in found:
+        if one.slot in PRONOUNS:
+            if before is None or one.start > before.end + _BESIDE:
+                continue
+            whole = text[before.start : one.end]
+            one = replace(one, slot=before.slot, subject=before.subject, start=before.start, text=whole)
+        if one.slot is not None and one.slot.startswith(LIKING):
+            before = one
+        if one.value != ONCE:
+            yield one
 
 
 def _procedures(text: str, speaker: str) -> Iterator[MemoryStatement]:
@@ -155,7 +173,7 @@ def _fact(clause: Clause, fact: Filled, speaker: str, at: datetime | None) -> It
             fact.subject,
             f"It says who the person is: {fact.slot}."
             if block == "human"
-            else f"It says what the person likes best: {fact.slot}.",
+            else f"It says what the person prefers: {fact.slot}.",
             fact=fact,
             block=block,
             valid_at=valid_at,
@@ -189,13 +207,15 @@ def _when_of(clause: str, fact: Filled) -> str:
     return "" if lead is None else lead.group()
 
 
+_BESIDE = 8
+"""Most characters between a clause and the one before it: a mark and a conjunction."""
 _HUMAN_RULES = frozenset(
     ("lives in", "employer", "job", "name", "age", "marital status", "school", "diet", "birthday", "name of family", "address", "e-mail", "phone number")
 )  # fmt: skip
 
 
 def _block(fact: Filled) -> Block | None:
-    if fact.rule == "favourite":
+    if fact.rule in ("favourite", LIKING):
         return "preferences"
     return "human" if fact.rule in _HUMAN_RULES else None
 

@@ -20,8 +20,8 @@ _DATE_LEAD = (
     r"|(?:earlier\s)?(?:last|this)\s(?:week|month|year|spring|summer|autumn|fall|winter|\w+day)|yesterday|today|(?:\d+|an?|two|three|four|five|six|several|a\sfew)\s(?:days?|weeks?|months?|years?)\sago)"
 )
 LEAD = regex.compile(
-    rf"(?:[-*+•]\s+|\d{{1,2}}[.)]\s+)?(?:(?:and|but|so|also|of\scourse|well|yes|yeah|yep|no|ok|okay|oh|hey|hi|hello|actually|by\sthe\sway|btw|now|currently|recently|right\snow|as\sof\snow|fyi|update|correction|news|note(?:\sthat)?|just\sso\syou\sknow|remember(?:\sthat)?"
-    rf"|please\s(?:note|remember)(?:\sthat)?|in\sfact|to\sbe\sclear|since|because|as|given\sthat|considering(?:\sthat)?|now\sthat|thanks|sure|great|good\snews|sorry|anyway|plus|these\sdays|nowadays|at\sthe\smoment|finally|instead|then|{_DATE_LEAD})\b[,:.!]?\s+(?:[-–—]\s+)?)*",
+    rf"(?:[-*+•]\s+|\d{{1,2}}[.)]\s+)?(?:(?:{_DATE_LEAD}|and|but|so|also|of\scourse|well|yes|yeah|yep|no|ok|okay|oh|hey|hi|hello|actually|by\sthe\sway|btw|now|currently|recently|right\snow|as\sof\snow|fyi|update|correction|news|note(?:\sthat)?|just\sso\syou\sknow|remember(?:\sthat)?"
+    rf"|please\s(?:note|remember)(?:\sthat)?|in\sfact|to\sbe\sclear|since|because|as|given\sthat|considering(?:\sthat)?|now\sthat|thanks|sure|great|good\snews|sorry|anyway|plus|these\sdays|nowadays|at\sthe\smoment|finally|instead|then)\b[,:.!]?\s+(?:[-–—]\s+)?)*",
     regex.IGNORECASE,
 )
 SUBJECTS = regex.compile(

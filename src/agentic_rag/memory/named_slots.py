@@ -1,0 +1,54 @@
+"""Reads whether a question names a slot: "where do I live?" asks for a home, 我喜欢川菜吗 for a liking."""
+
+from __future__ import annotations
+
+import re
+
+from agentic_rag.memory.reading.schemas import CHINESE_NAMES, EMPLOYER, JOB, LIKING, LIVES_IN
+from agentic_rag.text import content_tokens, folded, simplified
+
+_WORDS = {
+    LIVES_IN: re.compile(r"\b(?:liv(?:e|ed|ing)|home|town|city|resid\w+)\b|住|城市|老家"),
+    EMPLOYER: re.compile(r"\b(?:work(?:ed|ing)?|employer|company|job)\b|工作|上班|公司|单位|就职"),
+    JOB: re.compile(r"\b(?:job|profession|occupation)\b|职业|做什么工作"),
+    LIKING: re.compile(r"\b(?:lik(?:e|ed|ing)|lov(?:e|ed|ing)|enjoy\w*|hat(?:e|ed|ing)|dislik\w+|fond|fan|stand)\b|喜欢|讨厌|爱"),
+}  # fmt: skip
+"""Words of the slots that are not named by their own."""
+_FIRST_PERSON = re.compile(r"\b(?:i|my)\b|我(?!们)")
+
+
+def plain(text: str) -> str:
+    """In the form that words are compared in: folded, simplified, in lower case."""
+    return simplified(folded(text)).casefold()
+
+
+def is_of_asker(question: str) -> bool:
+    """Whether the question is about the person who asks."""
+    return _FIRST_PERSON.search(plain(question)) is not None
+
+
+def names_slot(question: str, slot: str) -> bool:
+    """Whether the question names a slot, by its words or by those of its kind.
+
+    >>> names_slot("Where did I live in 2024?", "lives in"), names_slot("How do I brew tea?", "liking of tea")
+    (True, False)
+    """
+    text = plain(question)
+    if slot.startswith(LIKING):
+        thing = slot.removeprefix(LIKING)
+        return _WORDS[LIKING].search(text) is not None and _contains(text, thing)
+    if slot in _WORDS:
+        return _WORDS[slot].search(text) is not None
+    return _contains(text, CHINESE_NAMES.get(slot, slot)) or _contains(text, slot)
+
+
+def confused_slots(question: str) -> frozenset[str]:
+    """Those that the question names of the slots that are near each other as vectors."""
+    return frozenset(slot for slot in CONFUSED if names_slot(question, slot))
+
+
+CONFUSED = (LIVES_IN, EMPLOYER)
+
+
+def _contains(text: str, name: str) -> bool:
+    return plain(name).strip() in text or set(content_tokens(name)) <= set(content_tokens(text))
