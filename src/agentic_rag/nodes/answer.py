@@ -5,17 +5,17 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AIMessage
 
 from agentic_rag.answering.citations import CitationList, citation, cited_numbers, only_known, whole
 from agentic_rag.answering.passages import passage_text
-from agentic_rag.answering.quotes import Quote, best_quotes, has_statement
-from agentic_rag.answering.shapes import SHAPES, not_found
+from agentic_rag.answering.quotes import has_statement
+from agentic_rag.answering.shapes import SHAPES, not_found, nothing_to_ask
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
+from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.features import judged
 from agentic_rag.state import CanvasRAGState, in_full, step_outcome
@@ -67,16 +67,14 @@ async def _from_results(request: Request, usable: list[dict[str, Any]], chat: Ch
             logger.warning("the chat model failed, quoting instead: %s", degraded)
     limit = parameters.sentences * shape.times
     # Not the rewritten query: its added words come from passages and would select those again.
-    # If no sentence has the operation's form, any sentence; if there is none, single properties, not the whole
-    # block.
-    loose = replace(shape.choice, worth=None)
-    quotes: list[Quote] = []
-    for choice in (shape.choice, loose, replace(loose, prose=False)):
-        quotes = quotes or best_quotes(request.question, usable, limit=limit, choice=choice)
-    if not quotes:
-        quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
+    quotes = shape.quotes(request.question, usable, limit=limit)
+    if not quotes and request.operation is CanvasOperation.VERIFICATION_CANVAS:
+        return _answered(
+            nothing_to_ask(request.query), [], step_outcome("extractive", degraded), abstained=True
+        )
+    quotes = quotes or [whole(result, order) for order, result in enumerate(usable[:1])]
     cited = CitationList()
-    text = shape.render(request.query, shape.brings(request.query, quotes)[:limit], cited)
+    text = shape.render(request.query, quotes, cited)
     return _answered(text, cited.all(), step_outcome("extractive", degraded))
 
 
