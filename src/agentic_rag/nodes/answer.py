@@ -11,11 +11,12 @@ from langchain_core.messages import AIMessage
 
 from agentic_rag.answering.citations import CitationList, citation, cited_numbers, only_known, whole
 from agentic_rag.answering.passages import passage_text
-from agentic_rag.answering.quotes import has_statement
+from agentic_rag.answering.quotes import Quote, has_statement
 from agentic_rag.answering.shapes import SHAPES, not_found, nothing_to_ask
 from agentic_rag.domain.ports import Chat
-from agentic_rag.errors import ModelError
+from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
+from agentic_rag.nodes.mistakes import ListMistakes, asks_for_all, no_mistakes
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.features import judged
 from agentic_rag.state import CanvasRAGState, in_full, step_outcome
@@ -29,14 +30,23 @@ _SAYS_NOT_FOUND = re.compile(r"\W*NOT FOUND\b", re.IGNORECASE)
 """The reply that the prompt asks for, with marks and explanations that models add."""
 
 
-async def answer(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str, Any]:
+async def answer(
+    state: CanvasRAGState, *, chat: Chat | None = None, mistakes: ListMistakes | None = None
+) -> dict[str, Any]:
     """Writes ``answer``, ``abstained``, ``citations``, ``answer_outcome``, and the answer as the last of ``messages``.
 
     Where the best result is relevant enough, the first ``FIRST`` are quoted, and those after them at or above
     ``answer.abstain_below``. Properties, and what says nothing by itself (a heading), are followed by the best text of
     the same note. A chat model that fails is replaced by quotes, and ``answer_outcome`` says so.
+
+    A question about all mistakes is answered by every note that records one, as ``mistakes`` lists them.
     """
     request = Request.of(state)
+    if mistakes is not None and asks_for_all(request):
+        try:
+            return _written(request, _of_mistakes(request, await mistakes(request)))
+        except StoreError as error:
+            logger.warning("mistakes are looked for in the results alone: %s", error)
     shape = SHAPES[request.operation]
     floor = request.parameters.answer.abstain_below * shape.choice.reach
     results = in_full(state["reranked_results"])
@@ -53,6 +63,12 @@ async def answer(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str
     if state.get("units") and request.parameters.answer.method != "chat":
         return _written(request, _from_units(state["units"]))
     return _written(request, await _from_results(request, _with_texts(usable, results), chat))
+
+
+def _of_mistakes(request: Request, quotes: Sequence[Quote]) -> dict[str, Any]:
+    cited = CitationList()
+    text = SHAPES[request.operation].render(request.query, quotes, cited) or no_mistakes(request.query)
+    return _answered(text, cited.all(), step_outcome("extractive"), abstained=not quotes)
 
 
 async def _from_results(request: Request, usable: list[dict[str, Any]], chat: Chat | None) -> dict[str, Any]:
