@@ -22,6 +22,7 @@ from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.answer import answer
 from agentic_rag.nodes.check_quality import check_quality
 from agentic_rag.nodes.fuse_results import fuse_results, results_of, resumable
+from agentic_rag.nodes.mistakes import ListMistakes, mistake_quotes
 from agentic_rag.nodes.prepare_query import prepare_query
 from agentic_rag.nodes.request import Request
 from agentic_rag.nodes.requirements import RerankTools, check_requirements
@@ -98,7 +99,7 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         "rerank": partial(rerank, tools=tools),
         "check_quality": partial(check_quality, engine=parts.lancedb, embedding=parts.embedding),
         "rewrite_query": partial(rewrite_query, chat=parts.chat),
-        "answer": partial(answer, chat=parts.chat),
+        "answer": partial(answer, chat=parts.chat, mistakes=_mistakes(parts)),
     }
     asking: dict[str, Node] = {
         "retrieve_graphiti": partial(retrieve_graphiti, engine=parts.graphiti),
@@ -113,6 +114,12 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         "prepare_query": partial(prepare_query, defaults=defaults, check=check, catalogue=parts.catalogue),
         **{name: partial(metered, name=name, node=node) for name, node in asking.items()},
     }
+
+
+def _mistakes(parts: GraphParts) -> ListMistakes | None:
+    if parts.catalogue is None:
+        return None
+    return partial(mistake_quotes, catalogue=parts.catalogue, engine=parts.lancedb)
 
 
 async def _with_context(state: CanvasRAGState, *, node: Node) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentic_rag.answering.quotes import Quote
+from agentic_rag.notes.readable import readable
+from agentic_rag.notes.units import Unit
 
 _NUMBER = r"\d{1,3}(?:\s*[-–]\s*\d{1,3})?"
 _MARK = re.compile(
@@ -62,7 +64,8 @@ def whole(result: dict[str, Any], order: int) -> Quote:
     content = result["content"]
     start = len(content) - len(content.lstrip())
     text = content.strip()
-    return Quote(text, start, start + len(text), result, 0.0, order)
+    unit = Unit("sentence", start, start + len(text), readable(text), 0)
+    return Quote.of(unit, result, order=order)
 
 
 def only_known(text: str, known: Sequence[int]) -> str:

@@ -6,30 +6,32 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
-from agentic_rag.answering.cards import Card, cards, named, topic, worth
+from agentic_rag.answering.card_forms import named
+from agentic_rag.answering.cards import board_cards
 from agentic_rag.answering.citations import CitationList
 from agentic_rag.answering.passages import arrow, is_plain
-from agentic_rag.answering.quotes import (
-    Choice,
-    Quote,
-    is_property,
-    is_statement,
-    quote_text,
-    readable,
-    statement,
-)
+from agentic_rag.answering.quotes import Card, Choice, Quote, best_quotes, is_statement, statement, units_of
 from agentic_rag.fusion.strategy_selector import CanvasOperation
+from agentic_rag.notes.readable import readable
 from agentic_rag.text import script
 
 Render = Callable[[str, Sequence[Quote], CitationList], str]
 Bring = Callable[[str, Sequence[Quote]], list[Quote]]
 
 
+class Select(Protocol):
+    """Chooses what is quoted of the results, best first."""
+
+    def __call__(
+        self, query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice
+    ) -> list[Quote]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The form of an operation's answer, the sentences it wants, and a factor on their usual number.
+    """The form of an operation's answer, the units it wants, and a factor on their usual number.
 
     ``asks``: the form as an instruction for a chat model. ``brings``: adds related quotes to each quote.
     """
@@ -39,6 +41,12 @@ class Shape:
     asks: str
     times: int = 1
     brings: Bring = lambda query, quotes: list(quotes)
+    select: Select = best_quotes
+
+    def quotes(self, query: str, results: Sequence[dict[str, Any]], *, limit: int) -> list[Quote]:
+        """What the operation quotes, in its order."""
+        selected = self.select(query, results, limit=limit, choice=self.choice)
+        return list(self.brings(query, selected))[:limit]
 
 
 MOST_ARROWS = 2
@@ -49,39 +57,37 @@ ALONE = {"cjk": "其他", "latin": "Other", "other": "Other"}
 
 def passages(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
     """``document_retrieval``: the best sentences verbatim, in the order of the ranking; a property after its note."""
-    return "\n".join(f"{_subject(quote)}{quote_text(quote)} {cited.cite(quote)}" for quote in quotes)
+    return "\n".join(f"{_subject(quote)}{quote.unit.shown()} {cited.cite(quote)}" for quote in quotes)
 
 
 def _subject(quote: Quote) -> str:
-    return f"{_title(quote)}: " if is_property(quote) else ""
+    return f"{_title(quote)}: " if quote.unit.kind == "property" else ""
 
 
 def questions(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
-    """``verification_canvas``: a card per quote, if possible with an answer not yet asked for, and the answer
-    below it.
-
-    Quotes that get the same question are its answers together.
-    """
-    answers: dict[str, list[str]] = {}
-    asked: Counter[str] = Counter()
-    for quote in quotes:
-        made = cards(query, quote) or [_open_card(query, quote)]
-        card = min(made, key=lambda card: asked[card.answer])
-        asked[card.answer] += 1
-        answers.setdefault(card.asks, []).append(f"   → {card.answer} {cited.cite(quote)}")
+    """``verification_canvas``: the card of each quote, and its answer below it."""
+    cards = ((quote, quote.card or Card(query, quote.unit.shown(), "memory")) for quote in quotes)
     return "\n".join(
-        "\n".join([f"{number}. {asks}", *given])
-        for number, (asks, given) in enumerate(answers.items(), start=1)
+        f"{number}. {card.asks}\n   → {card.answer} {cited.cite(quote)}"
+        for number, (quote, card) in enumerate(cards, start=1)
     )
 
 
-def _open_card(query: str, quote: Quote) -> Card:
-    """The card if no sentence makes one: asks about the note's title, or repeats the query if there is none (a
-    memory)."""
-    if not quote.result["metadata"].get("title"):
-        return Card(query, quote_text(quote))
-    asks = f"说说 {topic(quote)}？" if script(query) == "cjk" else f"What do you know about {topic(quote)}?"
-    return Card(asks, quote_text(quote))
+def cards_or_memories(
+    query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice
+) -> list[Quote]:
+    """The cards of the notes; where these make none, what is remembered, which the query itself asks for."""
+    memories = [result for result in results if not result["metadata"].get("title")]
+    return board_cards(query, results, limit=limit, choice=choice) or best_quotes(
+        query, memories, limit=limit, choice=replace(choice, prose=False)
+    )
+
+
+def any_quotes(query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice) -> list[Quote]:
+    """The best quotes; fields and drawn edges where there is no prose."""
+    return best_quotes(query, results, limit=limit, choice=choice) or best_quotes(
+        query, results, limit=limit, choice=replace(choice, prose=False)
+    )
 
 
 def clusters(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
@@ -89,7 +95,7 @@ def clusters(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
     groups = _grouped(quotes, [_themes(quote) for quote in quotes], ALONE[script(query)])
     return "\n".join(
         f"{theme} ({len(members)})\n"
-        + "\n".join(f"  - {_title(quote)}: {quote_text(quote)} {cited.cite(quote)}" for quote in members)
+        + "\n".join(f"  - {_title(quote)}: {quote.unit.shown()} {cited.cite(quote)}" for quote in members)
         for theme, members in groups
     )
 
@@ -135,20 +141,20 @@ def relations(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
 def related(query: str, quotes: Sequence[Quote]) -> list[Quote]:
     """The quotes, each followed by the sentences of its passage that state its most specific relations."""
     brought = []
-    said = {statement(quote.text) for quote in quotes}
+    stated = {statement(quote) for quote in quotes}
     for quote in quotes:
         brought.append(quote)
         for fact in _telling_facts(query, quote)[:MOST_ARROWS]:
             elsewhere = None if _says(quote, fact) else _stated(fact, quote)
-            if elsewhere is not None and statement(elsewhere.text) not in said:
-                said.add(statement(elsewhere.text))
+            if elsewhere is not None and statement(elsewhere) not in stated:
+                stated.add(statement(elsewhere))
                 brought.append(elsewhere)
     return brought
 
 
 def _drawn(facts: Sequence[Mapping[str, Any]], quote: Quote, cited: CitationList) -> str:
     """The sentence, preceded by the arrows of the relations it states."""
-    sentence = f"{quote_text(quote)} {cited.cite(quote)}"
+    sentence = f"{quote.unit.shown()} {cited.cite(quote)}"
     arrows = "; ".join(map(arrow, facts))
     # An edge drawn in the text is already an arrow.
     return f"{arrows}: {sentence}" if arrows and not _DRAWN.search(quote.text) else sentence
@@ -156,16 +162,17 @@ def _drawn(facts: Sequence[Mapping[str, Any]], quote: Quote, cited: CitationList
 
 def _says(quote: Quote, fact: Mapping[str, Any]) -> bool:
     """Whether a sentence is the fact's own sentence, or names the fact's target."""
-    said, own = readable(quote.text).casefold(), readable(str(fact.get("text") or "")).casefold()
+    said, own = quote.unit.shown().casefold(), readable(str(fact.get("text") or "")).casefold()
     return bool(own and (own in said or said in own)) or bool(named(str(fact["target"])).search(said))
 
 
 def _stated(fact: Mapping[str, Any], quote: Quote) -> Quote | None:
-    """The fact's sentence in the passage; None if it makes no statement or is not in the passage verbatim."""
+    """The unit of the passage that the fact's sentence is; None if it makes no statement or is not there verbatim."""
     text = str(fact.get("text") or "").strip()
     start = quote.result["content"].find(text) if text else -1
-    stated = replace(quote, text=text, start=start, end=start + len(text))
-    return stated if start >= 0 and is_statement(stated) else None
+    units = (unit for unit in units_of(quote.result) if unit.start < start + len(text) and start < unit.end)
+    stated = next((Quote.of(unit, quote.result, quote.score, quote.order) for unit in units), None)
+    return stated if start >= 0 and stated is not None and is_statement(stated) else None
 
 
 _DRAWN = re.compile(r"—[^→\n]+→")
@@ -188,9 +195,10 @@ def _telling_facts(query: str, quote: Quote) -> list[Mapping[str, Any]]:
 SHAPES: Mapping[CanvasOperation, Shape] = {
     CanvasOperation.VERIFICATION_CANVAS: Shape(
         questions,
-        Choice(16, per_document=2, prose=True, worth=worth, failed=-3.0, reach=0.6, margin=4.0),
+        Choice(16, per_document=2, prose=True, failed=-3.0, reach=0.6, margin=4.0),
         asks="Answer as numbered questions that check what a reader knows of it, each with its answer on a line of "
         "its own after '   → '. What was asked comes first, if it is a question with an answer.",
+        select=cards_or_memories,
     ),
     CanvasOperation.WEAK_POINT_CLUSTERING: Shape(
         clusters,
@@ -198,6 +206,7 @@ SHAPES: Mapping[CanvasOperation, Shape] = {
         asks="Answer in groups: a line with what its members share and, in brackets, how many they are, then what each "
         "note says on a line of its own after '  - ' and the note's title.",
         times=2,
+        select=any_quotes,
     ),
     CanvasOperation.CONCEPT_RELATION: Shape(
         relations,
@@ -211,6 +220,13 @@ SHAPES: Mapping[CanvasOperation, Shape] = {
     ),
 }
 """By operation."""
+
+
+def nothing_to_ask(query: str) -> str:
+    """The answer if no unit of the notes makes a card, in the question's language."""
+    if script(query) == "cjk":
+        return "找到的笔记里没有可以出题的内容。"
+    return "The notes that were found state nothing that can be asked as a question."
 
 
 def not_found(query: str) -> str:

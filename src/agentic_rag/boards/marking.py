@@ -2,12 +2,13 @@
 network.
 
 Vectors do not separate right from wrong: a wrong answer about tea has the same cosine with the right answer as a
-right answer in another language (.82 to .99 for both). So words and numbers decide, with synonyms from the notes: if
+right answer in another language (.82 to .99 for both). So words and amounts decide, with synonyms from the notes: if
 杀青 has the alias "kill-green", both are accepted.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +17,9 @@ from typing import Literal
 import regex
 from rapidfuzz import fuzz
 
+from agentic_rag.boards.amounts import Amount, amounts, likeness, plain, without_amounts
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.text import HAN, STOPWORDS, content_tokens, simplified
-from agentic_rag.text.numbers import numbers, without_numbers
 
 Mark = Literal["right", "partly", "wrong", "empty"]
 RIGHT, PARTLY = 0.55, 0.45
@@ -29,10 +30,10 @@ ALIKE = 85
 """Minimum similarity in percent of letters at which two words count as one, misspelt."""
 LONG = 6
 """Number of words from which half of them are enough: nobody repeats a long sentence in full."""
-NEAR = 0.1
-"""Tolerance of a number that is called approximate, relative to it; such a number counts half."""
 _ABOUT = re.compile(r"\b(?:about|around|roughly|approximately|some)\b|~|约|左右|大概|大致")
-_NOT = re.compile(r"\b(?:not|no|never|without|isn't|wasn't|don't|doesn't|didn't)\b|不|没有|并非|非(?!常)")
+_NOT = re.compile(
+    r"\b(?:not|no|never|without|isn't|wasn't|don't|doesn't|didn't)\b(?! (?:more|less|fewer|later))|不(?!超过|到)|没有|并非|非(?!常)"
+)
 _HAN_CHARACTER = regex.compile(rf"[{HAN}]")
 _GAP = "____"
 _FIELD = " · "
@@ -82,37 +83,56 @@ def judged(asks: str, expected: Sequence[str], given: str, names: Names) -> Judg
         return Judgement("empty", 0.0, tuple(expected))
     cells = [cell for text in expected for cell in _cells(asks, text)]
     scores = [
-        max(_closeness(asks, form, given, alone=len(cells) == 1) for form in names.others(c)) for c in cells
+        max(_closeness(asks, f"{form}{unit}", given, alone=len(cells) == 1) for form in names.others(cell))
+        for cell, unit in cells
     ]
     closeness = sum(scores) / len(scores)
     right, partly = (RIGHT, PARTLY) if len(cells) == 1 else (ROW_RIGHT, ROW_PARTLY)
     mark: Mark = "right" if closeness >= right else "partly" if closeness >= partly else "wrong"
-    missing = tuple(cell for cell, score in zip(cells, scores, strict=True) if score < RIGHT)
+    missing = tuple(cell for (cell, _), score in zip(cells, scores, strict=True) if score < RIGHT)
     return Judgement(mark, round(closeness, 3), missing)
 
 
-def _cells(asks: str, expected: str) -> list[str]:
-    """The cells of a row that are not in the question; any other text as a whole."""
+def _cells(asks: str, expected: str) -> list[tuple[str, str]]:
+    """The cells of a row that are not in the question, each with the unit that its column has in brackets; any other
+    text as a whole."""
     if _FIELD not in expected:
-        return [expected]
-    cells = [part.split(": ", 1)[-1].strip() for part in expected.split(_FIELD)]
-    return [cell for cell in cells if entity_key(cell) not in entity_key(asks)] or cells
+        return [(expected, "")]
+    named = [part.rpartition(": ")[::2] for part in expected.split(_FIELD)]
+    cells = [(cell.strip(), _UNIT.search(name)) for name, cell in named]
+    read = [(cell, f" {unit[1]}" if unit and _BARE.fullmatch(cell) else "") for cell, unit in cells]
+    return [(cell, unit) for cell, unit in read if entity_key(cell) not in entity_key(asks)] or read
+
+
+_UNIT = re.compile(r"[(（]([^()（）]+)[)）]\s*\Z")
+_BARE = re.compile(r"[\d.,–-]+")
 
 
 def _closeness(asks: str, wanted: str, given: str, *, alone: bool) -> float:
-    """In [0, 1]: share of the expected answer that was given, less for other words or numbers in its place."""
-    if _joined(wanted) == _joined(given) or (not numbers(wanted) and _same(_joined(wanted), _joined(given))):
+    """In [0, 1]: share of the expected answer that was given, less for other words or amounts in its place."""
+    stated = _amounts_in(asks, wanted)
+    if wanted.strip() == given.strip():
+        return 1.0
+    if not stated and any(_same(_joined(fold(wanted)), _joined(fold(given))) for fold in (str, _umlauts)):
         return 1.0
     wanted_words, given_words = _words(wanted, asks), _words(given, asks)
-    by_words = _words_score(wanted_words, given_words, alone=alone)
-    figures = numbers(wanted)
-    if figures:
-        by_figures = _figures_score(figures, given, asks if alone else None)
-        telling = [word for word in wanted_words if len(word) > 1 or len(wanted_words) > 2]
-        return by_figures if len(telling) < 2 else (by_figures + by_words) / 2
-    if alone and bool(_NOT.search(given)) != bool(_NOT.search(wanted)):
+    telling = [word for word in wanted_words if len(word) > 1 or len(wanted_words) > 2]
+    if alone and len(telling) < (2 if stated else math.inf) and _is_negated(given) != _is_negated(wanted):
         return 0.0
-    return by_words
+    by_words = _words_score(wanted_words, given_words, alone=alone)
+    if not stated:
+        return by_words
+    by_amounts = _amounts_score(stated, given, asks, alone=alone)
+    return by_amounts if len(telling) < 2 else (by_amounts + by_words) / 2
+
+
+def _is_negated(text: str) -> bool:
+    return _NOT.search(text) is not None
+
+
+def _umlauts(text: str) -> str:
+    """Köln as Koeln."""
+    return re.sub("[äöü]", lambda letter: "aou"["äöü".index(letter[0])] + "e", text.lower())
 
 
 def _joined(text: str) -> str:
@@ -120,13 +140,13 @@ def _joined(text: str) -> str:
 
 
 def _words(text: str, asks: str) -> list[str]:
-    """Stems of words, and single Han characters, without numbers, stop words and the words of the question."""
-    plain = simplified(without_numbers(text))
-    latin = [word for word in content_tokens(_HAN_CHARACTER.sub(" ", plain)) if word not in STOPWORDS]
-    own = list(dict.fromkeys([*latin, *_HAN_CHARACTER.findall(plain)]))
+    """Stems of words, and single Han characters, without amounts, stop words and the words of the question."""
+    plain_text = simplified(without_amounts(text))
+    latin = [word for word in content_tokens(_HAN_CHARACTER.sub(" ", plain_text)) if word not in STOPWORDS]
+    own = list(dict.fromkeys([*latin, *_HAN_CHARACTER.findall(plain_text)]))
     known = set(content_tokens(_HAN_CHARACTER.sub(" ", asks.replace(_GAP, " "))))
-    told = [word for word in own if word not in known and word not in STOPWORDS]
-    return told or own
+    unknown = [word for word in own if word not in known and word not in STOPWORDS]
+    return unknown or own
 
 
 def _words_score(wanted: Sequence[str], given: Sequence[str], *, alone: bool) -> float:
@@ -150,17 +170,29 @@ def _same(one: str, other: str) -> bool:
     return one == other or (misspelt and not one.endswith(other) and not other.endswith(one))
 
 
-def _figures_score(wanted: Sequence[float], given: str, asks: str | None) -> float:
-    """Share of the numbers that were given; half if other numbers are given too, or the number is called
-    approximate."""
-    found = numbers(given)
-    hits = [figure for figure in wanted if figure in found]
-    if len(hits) == len(wanted):
-        others = (
-            [] if asks is None else [one for one in found if one not in wanted and one not in numbers(asks)]
-        )
-        return 0.5 if others else 1.0
-    if _ABOUT.search(given):
-        near = [w for w in wanted if any(abs(one - w) <= NEAR * w for one in found)]
-        return (len(hits) + 0.5 * len(set(near) - set(hits))) / len(wanted)
-    return len(hits) / len(wanted)
+def _amounts_in(asks: str, text: str) -> list[Amount]:
+    """The amounts of a text as it stands in the question's gap, with the sign or unit beside that; else by itself."""
+    if _GAP not in asks:
+        return amounts(text)
+    before, _, after = (plain(part) for part in asks.partition(_GAP))
+    start, end = len(before), len(before) + len(plain(text))
+    filled = [one for one in amounts(f"{before}{text}{after}") if one.start < end and start < one.end]
+    alone = amounts(text)
+    return filled if len(filled) == len(alone) else alone
+
+
+def _amounts_score(wanted: Sequence[Amount], given: str, asks: str, *, alone: bool) -> float:
+    """Mean likeness of the wanted amounts to the nearest given ones; half where another one is given too."""
+    scores = []
+    for read in (_amounts_in(asks, given), amounts(given)):
+        is_vague = _ABOUT.search(given) is not None
+        pairs = [[likeness(one, other, is_vague=is_vague) for other in read] for one in wanted]
+        score = sum(max(row, default=0.0) for row in pairs) / len(wanted)
+        known = amounts(asks)
+        extra = [
+            other
+            for n, other in enumerate(read)
+            if not any(row[n] for row in pairs) and not any(likeness(one, other) for one in known)
+        ]
+        scores.append(score * 0.5 if score == 1.0 and alone and extra else score)
+    return max(scores)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -123,20 +123,3 @@ class Reviews:
 def _review(raw: dict[str, Any]) -> Review:
     read = {"expected": tuple(raw["expected"]), "due": datetime.fromisoformat(raw["due"])}
     return Review(**{**raw, **read})
-
-
-def anki_text(reviews: Sequence[Review]) -> str:
-    """The questions as a text file that Anki imports: front, back and tags, separated by tabs."""
-    head = "#separator:tab\n#html:false\n#columns:Front\tBack\tTags\n#tags column:3\n"
-    return head + "".join(
-        "\t".join(_cell(part) for part in (one.asks, "\n".join([*one.expected, one.source]), one.dataset))
-        + "\n"
-        for one in reviews
-    )
-
-
-def _cell(text: str) -> str:
-    """The text, quoted if it contains a separator."""
-    if any(mark in text for mark in '\t\n"'):
-        return '"' + text.replace('"', '""') + '"'
-    return text

@@ -80,7 +80,7 @@ def write_anki(reviews: Sequence[Review], path: Path) -> None:
     Raises:
         RunError: the file cannot be written.
     """
-    from agentic_rag.boards.reviews import anki_text
+    from agentic_rag.boards.anki import anki_text
     from agentic_rag.stores.whole_file import write_whole
 
     try:

@@ -59,10 +59,10 @@ _RULES = (
         r"|struggl~|confus~|mix(?:ed|ing)?(?: \w+)? up|mess~ up|stumbl~|los(?:e|t|ing) points|thinnest|shak(?:y|iest)|rusty"
         r"|do(?:n't|n’t| not) (?:get|understand)|never (?:seem|get|manage)|keep (?:forget~|miss~|fail~))",
         r"(?:mistakes?|errors?|slips?|bugs?) (?:that |did |do |have )?(?:i|we)|weak (?:points?|spots?|areas?|topics?)|blind spots?|gaps? in",
-        r"(?:group|sort|cluster|bundle|pull together)…(?:mistakes|errors|slips|misses|fail~|loss~)|which (?:slips?|misses|mistakes?)",
+        r"(?:am|are) (?:i|we) (?:\w+ )?weak|(?:group|sort|cluster|bundle|pull together)…(?:mistakes|errors|slips|misses|fail~|loss~)|which (?:slips?|misses|mistakes?)",
         r"(?:questions?|items?|ones?)…(?:i|we) miss(?:ed)?|i(?: \w+)? (?:fail~|flunk~|had to redo)|cost me points|trips? me up",
         r"common culprit|needs? (?:(?:more|extra|some) )?(?:work|practice)|trouble with|hard(?:est)? for me|pitfalls?",
-        r"错题(?!本)|薄弱|弱[点项]|软肋|短板|盲[区点]|漏洞|易错|错在|就错|不该错|犯…错|[踩掉][过进了]?的?坑|毛病|失误|翻车|栽[在了到]",
+        r"我(?:们)?(?:的|有|犯)[^，。？！,]{0,6}错误(?!信息|代码|日志|码)|错题(?!本)|薄弱|弱[点项]|软肋|短板|盲[区点]|漏洞|易错|错在|就错|不该错|犯…错|[踩掉][过进了]?的?坑|毛病|失误|翻车|栽[在了到]",
         r"[记弄搞答写做想认说看背算听].?[错混岔]|我…(?<!不)错(?![过误峰觉])|分不清|混[为淆]|张冠李戴|全军覆|失分|丢分|扣分|丢的?…题",
         r"(?:没[搞弄学想]|搞不|弄不|学不|听不)(?:懂|会|明白|清楚)|不过关|不熟|不牢|没掌握|记不[住牢清]|(?:总|老是?)…(?:卡|忘|错|混|输|怕|答)",
     )),

@@ -5,17 +5,18 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AIMessage
 
 from agentic_rag.answering.citations import CitationList, citation, cited_numbers, only_known, whole
 from agentic_rag.answering.passages import passage_text
-from agentic_rag.answering.quotes import Quote, best_quotes, has_statement
-from agentic_rag.answering.shapes import SHAPES, not_found
+from agentic_rag.answering.quotes import Quote, has_statement
+from agentic_rag.answering.shapes import SHAPES, not_found, nothing_to_ask
 from agentic_rag.domain.ports import Chat
-from agentic_rag.errors import ModelError
+from agentic_rag.errors import ModelError, StoreError
+from agentic_rag.fusion.strategy_selector import CanvasOperation
+from agentic_rag.nodes.mistakes import ListMistakes, asks_for_all, no_mistakes
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.features import judged
 from agentic_rag.state import CanvasRAGState, in_full, step_outcome
@@ -29,14 +30,23 @@ _SAYS_NOT_FOUND = re.compile(r"\W*NOT FOUND\b", re.IGNORECASE)
 """The reply that the prompt asks for, with marks and explanations that models add."""
 
 
-async def answer(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str, Any]:
+async def answer(
+    state: CanvasRAGState, *, chat: Chat | None = None, mistakes: ListMistakes | None = None
+) -> dict[str, Any]:
     """Writes ``answer``, ``abstained``, ``citations``, ``answer_outcome``, and the answer as the last of ``messages``.
 
     Where the best result is relevant enough, the first ``FIRST`` are quoted, and those after them at or above
     ``answer.abstain_below``. Properties, and what says nothing by itself (a heading), are followed by the best text of
     the same note. A chat model that fails is replaced by quotes, and ``answer_outcome`` says so.
+
+    A question about all mistakes is answered by every note that records one, as ``mistakes`` lists them.
     """
     request = Request.of(state)
+    if mistakes is not None and asks_for_all(request):
+        try:
+            return _written(request, _of_mistakes(request, await mistakes(request)))
+        except StoreError as error:
+            logger.warning("mistakes are looked for in the results alone: %s", error)
     shape = SHAPES[request.operation]
     floor = request.parameters.answer.abstain_below * shape.choice.reach
     results = in_full(state["reranked_results"])
@@ -55,6 +65,12 @@ async def answer(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str
     return _written(request, await _from_results(request, _with_texts(usable, results), chat))
 
 
+def _of_mistakes(request: Request, quotes: Sequence[Quote]) -> dict[str, Any]:
+    cited = CitationList()
+    text = SHAPES[request.operation].render(request.query, quotes, cited) or no_mistakes(request.query)
+    return _answered(text, cited.all(), step_outcome("extractive"), abstained=not quotes)
+
+
 async def _from_results(request: Request, usable: list[dict[str, Any]], chat: Chat | None) -> dict[str, Any]:
     """The answer by the chat model; quotes if there is none or it fails."""
     parameters, shape, degraded = request.parameters.answer, SHAPES[request.operation], None
@@ -67,16 +83,14 @@ async def _from_results(request: Request, usable: list[dict[str, Any]], chat: Ch
             logger.warning("the chat model failed, quoting instead: %s", degraded)
     limit = parameters.sentences * shape.times
     # Not the rewritten query: its added words come from passages and would select those again.
-    # If no sentence has the operation's form, any sentence; if there is none, single properties, not the whole
-    # block.
-    loose = replace(shape.choice, worth=None)
-    quotes: list[Quote] = []
-    for choice in (shape.choice, loose, replace(loose, prose=False)):
-        quotes = quotes or best_quotes(request.question, usable, limit=limit, choice=choice)
-    if not quotes:
-        quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
+    quotes = shape.quotes(request.question, usable, limit=limit)
+    if not quotes and request.operation is CanvasOperation.VERIFICATION_CANVAS:
+        return _answered(
+            nothing_to_ask(request.query), [], step_outcome("extractive", degraded), abstained=True
+        )
+    quotes = quotes or [whole(result, order) for order, result in enumerate(usable[:1])]
     cited = CitationList()
-    text = shape.render(request.query, shape.brings(request.query, quotes)[:limit], cited)
+    text = shape.render(request.query, quotes, cited)
     return _answered(text, cited.all(), step_outcome("extractive", degraded))
 
 

@@ -13,7 +13,7 @@ from agentic_rag.notes.catalogue import Snapshot
 class Catalogue:
     """``ports.NoteCatalogue`` over the ledger.
 
-    Notes that the program wrote itself (records of mistakes) are left out, as in searches.
+    Notes that the program wrote itself (records of mistakes) are left out, as in searches, unless they are asked for.
 
     Args:
         ledger: keeps each note's row.
@@ -24,15 +24,13 @@ class Catalogue:
         self._snapshots: dict[str, tuple[dict[str, bytes], dict[str, Note], Snapshot]] = {}
         """By dataset the packed rows, the notes and the snapshot of the last reading."""
 
-    async def snapshot(self, dataset: str) -> Snapshot:
+    async def snapshot(self, dataset: str, *, own_notes: bool = False) -> Snapshot:
         records = await self._ledger.records(dataset)
         packed = {name: record.note for name, record in records.items() if record.note}
         earlier = self._snapshots.get(dataset, ({}, {}, Snapshot()))
-        if earlier[0] == packed:
-            return earlier[2]
-        latest = await asyncio.to_thread(_latest, packed, earlier)
-        self._snapshots[dataset] = latest
-        return latest[2]
+        if earlier[0] != packed:
+            self._snapshots[dataset] = earlier = await asyncio.to_thread(_latest, packed, earlier)
+        return Snapshot.of(earlier[1].values()) if own_notes else earlier[2]
 
 
 def _latest(

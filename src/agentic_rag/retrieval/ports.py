@@ -107,8 +107,10 @@ class VectorSearch(Protocol):
 class NoteCatalogue(Protocol):
     """All notes of a dataset as rows that can be compared."""
 
-    async def snapshot(self, dataset: str) -> Snapshot:
+    async def snapshot(self, dataset: str, *, own_notes: bool = False) -> Snapshot:
         """The notes as of now, and their schema; none of an unknown dataset.
+
+        ``own_notes``: include notes that the program wrote itself, see ``domain.is_own_note``.
 
         Raises:
             StoreError: they cannot be read.

@@ -8,6 +8,7 @@ import pytest
 
 from agentic_rag.answering.citations import CitationList, citation, cited_numbers, only_known, whole
 from agentic_rag.answering.quotes import Quote
+from agentic_rag.notes.units import Unit
 
 DOCUMENT = "# 🍵 Tea\r\n\r\nOolong 茶 comes from Fujian. Milk is white.\r\n"
 CHUNK_START = 10
@@ -29,7 +30,7 @@ RESULT: dict[str, Any] = {
 def quote(text: str, result: dict[str, Any] | None = None) -> Quote:
     result = RESULT if result is None else result
     start = result["content"].index(text)
-    return Quote(text, start, start + len(text), result, 1.0, 0)
+    return Quote.of(Unit("sentence", start, start + len(text), text, 0), result, 1.0)
 
 
 def test_a_citation_points_at_the_documents_code_points():

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.answering.quotes import Choice, Quote, best_quotes, has_statement, quote_text, readable
+from agentic_rag.answering.quotes import Choice, best_quotes, has_statement
+from agentic_rag.notes.readable import readable
 
 
 def result(identity: str, content: str, score: float | None = 0.8, **metadata: Any) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def test_what_the_graph_says_of_the_properties_is_not_quoted_where_the_notes_tex
     ("query", "said"),
     [
         ("Which brew time does it need?", "brew time: 3 minutes"),
-        ("What is its quoted name?", '"quoted name": Old Well'),
+        ("What is its quoted name?", "quoted name: Old Well"),
         ("Which cups go with it?", "cups: porcelain, glass"),
         ("How is the water?", "water: soft"),
         ("What is the source?", "source: https://example.org/tea:green"),
@@ -107,7 +107,7 @@ def test_a_property_is_quoted_with_its_whole_value(query: str, said: str):
         "water: soft\nsource: https://example.org/tea:green\n作者: 陆羽\n---\n"
     )
     quotes = best_quotes(query, [result("card", content, kind="properties")], limit=3)
-    assert [readable(quote.text) for quote in quotes] == [said]
+    assert [quote.unit.own() for quote in quotes] == [said]
     assert all(content[quote.start : quote.end] == quote.text for quote in quotes)
 
 
@@ -133,19 +133,6 @@ def test_what_a_failure_callout_says_is_quoted_first_where_that_is_wanted():
         choice = Choice(failed=float(failed))
         quotes = best_quotes("oolong", [result("a", text)], limit=1, choice=choice)
         assert [readable(quote.text) for quote in quotes] == [first]
-
-
-def test_worth_adds_points_and_leaves_out():
-    text = (
-        "The darkest oolong is brewed hottest. The greenest oolong is brewed coolest. Most oolong is rolled."
-    )
-    points = {"darkest": 0.0, "greenest": 5.0, "Most": -math.inf}
-
-    def worth(quote: Quote) -> float:
-        return next(value for word, value in points.items() if word in quote.text)
-
-    quotes = best_quotes("oolong", [result("a", text)], limit=3, choice=Choice(worth=worth))
-    assert [quote.text.split()[1] for quote in quotes] == ["greenest", "darkest"]
 
 
 def test_the_limit_holds():
@@ -208,50 +195,13 @@ def test_every_quote_is_verbatim(query: str, contents: list[str]):
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain text", "plain text"),
-        ("**bold** and ==marked== and `code`", "bold and marked and code"),
-        ("[[Note|shown]] and [[Other Note]]", "shown and Other Note"),
-        ("[[Note#Heading|shown]]", "shown"),
-        ("a [link](https://example.org) here", "a link here"),
-        ("- [x] done", "done"),
-        ("1. first", "first"),
-        ("## Heading", "Heading"),
-        ("sentence ^block-id", "sentence"),
-        ("two\n  lines", "two lines"),
-    ],
-)
-def test_readable(text: str, shown: str):
-    assert readable(text) == shown
-
-
-@pytest.mark.parametrize(
-    ("head", "row", "said"),
-    [
-        ("| | v3 | v4 |\n|---|:-:|---|\n", "| Pass mark | 65 | 70 |", "Pass mark · v3: 65 · v4: 70"),
-        ("| From | To |\n| --- | --- |\n", "| 1994 | [[Chen Yu|now]] |", "From: 1994 · To: now"),
-        ("| Pot | Use |\r\n|--|--|\r\n", "| Clay |  | or glass |", "Pot: Clay · or glass"),
-        ("| a | b |\n|---|---|\n| 1 | 2 |\n", "| 3 | 4 |", "a: 3 · b: 4"),
-        ("| a | b |\n|---|---|\n| 1 | 2 |\n\n", "| 3 | 4 |", "3 · 4"),
-        ("", "| Pass mark | 65 | 70 |", "Pass mark · 65 · 70"),
-    ],
-)
-def test_a_row_is_shown_with_the_names_of_its_columns(head: str, row: str, said: str):
-    before = f"The exam, then and now.\n\n{head}"
-    quote = Quote(row, len(before), len(before) + len(row), result("1", f"{before}{row}\n"), 1.0, 0)
-    assert quote_text(quote) == said
-
-
 def test_a_row_that_its_columns_names_make_a_statement_is_quoted():
     text = "| Tea | Water in °C |\n|---|---|\n| Hojicha | 90 |\n| Gyokuro | 50 |\n"
     quotes = best_quotes("How hot is the water for hojicha?", [result("a", text)], limit=3)
-    assert quote_text(quotes[0]) == "Tea: Hojicha · Water in °C: 90"
+    assert quotes[0].unit.shown() == "Tea: Hojicha · Water in °C: 90"
 
 
-def test_a_quote_of_several_rows_is_shown_without_the_names_of_the_columns():
-    content = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n"
-    start = content.index("| 1")
-    quote = Quote(content[start:-1], start, len(content) - 1, result("1", content), 1.0, 0)
-    assert quote_text(quote) == "1 · 2 · 3 · 4"
+def test_an_item_is_shown_with_the_items_above_it():
+    text = "- Oolong\n  - is brewed with boiling water\n"
+    quotes = best_quotes("How is oolong brewed?", [result("a", text)], limit=3)
+    assert [quote.unit.shown() for quote in quotes] == ["Oolong: is brewed with boiling water"]

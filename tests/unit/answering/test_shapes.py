@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.answering.citations import CitationList
-from agentic_rag.answering.quotes import Quote
+from agentic_rag.answering.quotes import Card, Quote, units_of
 from agentic_rag.answering.shapes import SHAPES, not_found
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 
@@ -25,7 +25,7 @@ def quote(document: str, text: str, *facts: dict[str, Any], order: int = 0, **me
         "facts": list(facts),
         "rerank_score": 0.8,
     }
-    return Quote(text, 0, len(text), result, 1.0, order)
+    return Quote.of(units_of(result)[0], result, 1.0, order)
 
 
 QUOTES = [
@@ -71,40 +71,26 @@ def test_passages_stand_one_a_line_in_order():
 def test_a_property_stands_after_the_note_it_is_of():
     text, _ = shaped(
         CanvasOperation.DOCUMENT_RETRIEVAL,
-        [quote("Kyoto", "rating: 7", kind="properties"), quote("Nara", "rating: 7", kind="properties")],
+        [quote(name, "---\nrating: 7\n---\n", kind="properties") for name in ("Kyoto", "Nara")],
     )
     assert text == "Kyoto: rating: 7 [1]\nNara: rating: 7 [2]"
 
 
-def test_a_question_hides_its_answer():
-    lines = shaped(CanvasOperation.VERIFICATION_CANVAS)[0].splitlines()
-    assert [line[:2] for line in lines[::2]] == ["1.", "2.", "3."]
-    asked, answer = lines[0], re.sub(r"\s*→ (.*) \[\d+\]", r"\1", lines[1])
-    assert "____" in asked
-    assert answer.casefold() not in asked.casefold()
+def test_a_question_stands_above_its_answer():
+    note = replace(QUOTES[0], card=Card("Where is oolong from?", "Fujian", "amount"))
+    assert shaped(CanvasOperation.VERIFICATION_CANVAS, [note])[0] == (
+        "1. Where is oolong from?\n   → Fujian [1]"
+    )
 
 
-@pytest.mark.parametrize("label", ["**The tax**:", "**The tax:**", "**The tax**："])
-def test_a_bold_label_is_no_answer(label: str):
-    note = quote("Mistake", f"{label} 782 is the year of the **first tax**.")
-    asked, answer = shaped(CanvasOperation.VERIFICATION_CANVAS, [note])[0].splitlines()
-    assert asked.endswith("782 is the year of the ____. What fills the gap?")
-    assert answer == "   → first tax [1]"
-
-
-@pytest.mark.parametrize(
-    ("query", "asked"),
-    [("Where does oolong come from?", "What do you know about 茶叶?"), ("乌龙茶来自哪里？", "说说 茶叶？")],
-)
-def test_what_makes_no_card_asks_about_the_note_in_the_questions_language(query: str, asked: str):
-    note = quote("茶叶", "没有经过发酵，产自浙江的山里。")
-    assert asked in SHAPES[CanvasOperation.VERIFICATION_CANVAS].render(query, [note], CitationList())
-
-
-def test_what_makes_no_card_and_has_no_title_is_asked_as_it_was_asked_for():
-    note = quote("", "I live in Oslo now.")
-    text = SHAPES[CanvasOperation.VERIFICATION_CANVAS].render("Where do I live?", [note], CitationList())
-    assert text == "1. Where do I live?\n   → I live in Oslo now. [1]"
+def test_a_board_is_of_cards_alone_and_else_of_what_is_remembered():
+    shape = SHAPES[CanvasOperation.VERIFICATION_CANVAS]
+    note = quote("Tea", "It grows in the mountains.").result
+    memory = {"id": "m", "content": "I live in Oslo now.", "metadata": {}, "facts": []}
+    assert shape.quotes("Where do I live?", [dict(note)], limit=3) == []
+    assert [one.text for one in shape.quotes("Where do I live?", [dict(note), memory], limit=3)] == [
+        "I live in Oslo now."
+    ]
 
 
 @pytest.mark.parametrize("tags", [2024, True, "tea", ["tea", 2024], [], None])
@@ -126,42 +112,12 @@ def test_clusters_read_links_in_lists_as_those_in_texts():
 
 def test_what_a_failure_callout_says_is_marked_as_wrong():
     content = "> [!failure] My answer\n> [[Oolong]] comes from Assam, where it is hot.\n\n[[Oolong]] comes from Fujian."
-    wrong, right = "[[Oolong]] comes from Assam, where it is hot.", "[[Oolong]] comes from Fujian."
     result = {"id": "a", "content": content, "metadata": {"title": "Origins"}, "facts": []}
-    quotes = [
-        Quote(text, content.index(text), content.index(text) + len(text), result, 1.0, 0)
-        for text in (wrong, right)
-    ]
+    quotes = [Quote.of(unit, result, 1.0) for unit in units_of(result)]
     for operation in CanvasOperation:
         text = shaped(operation, quotes)[0]
         assert "✗ Oolong comes from Assam, where it is hot. [1]" in text
         assert text.count("✗") == 1
-    assert "____ comes from Assam" not in shaped(CanvasOperation.VERIFICATION_CANVAS, quotes)[0]
-
-
-def test_a_tables_row_is_asked_for_by_its_first_cell_and_answered_with_the_columns_names():
-    table = (
-        "| Lent | Deposit | Days |\n|---|---|---|\n| Small refractor | 200 | 7 |\n| Binoculars | 50 | 14 |\n"
-    )
-    result = {"id": "a", "content": table, "metadata": {"title": "Loan rules"}, "facts": []}
-    row = "| Small refractor | 200 | 7 |"
-    quotes = [Quote(row, table.index(row), table.index(row) + len(row), result, 1.0, 0)]
-    assert shaped(CanvasOperation.VERIFICATION_CANVAS, quotes)[0] == (
-        "1. What does “Loan rules” give for Small refractor: Deposit, Days?\n"
-        "   → Lent: Small refractor · Deposit: 200 · Days: 7 [1]"
-    )
-
-
-def test_quotes_with_the_same_question_answer_it_together():
-    content = "It is brewed hot. It is drunk cold."
-    result = {"id": "a", "content": content, "metadata": {"title": "Customs"}, "facts": []}
-    quotes = [
-        Quote(text, content.index(text), content.index(text) + len(text), result, 1.0, 0)
-        for text in ("It is brewed hot.", "It is drunk cold.")
-    ]
-    assert shaped(CanvasOperation.VERIFICATION_CANVAS, quotes)[0] == (
-        "1. What do you know about Customs?\n   → It is brewed hot. [1]\n   → It is drunk cold. [2]"
-    )
 
 
 def test_clusters_count_their_members():
@@ -181,8 +137,7 @@ def test_relations_are_drawn_once_with_the_sentence_that_says_so():
 
 def test_a_relation_stands_before_the_sentence_that_says_it():
     content = "Oolong is half fermented. Oolong comes from Fujian."
-    said = quote("Oolong", content, FACT)
-    opening = replace(said, text="Oolong is half fermented.", end=25)
+    opening = quote("Oolong", content, FACT)
     cited = CitationList()
     shape, query = SHAPES[CanvasOperation.CONCEPT_RELATION], "Where does oolong come from?"
     text = shape.render(query, shape.brings(query, [opening]), cited)
@@ -195,8 +150,8 @@ def test_a_relation_stands_before_the_sentence_that_says_it():
 
 def test_a_sentence_that_states_relations_of_two_quotes_is_brought_once():
     content = "Oolong is half fermented. It is roasted twice. Oolong comes from Fujian."
-    first = replace(quote("Oolong", content, FACT), text="Oolong is half fermented.", end=25)
-    second = replace(first, text="It is roasted twice.", start=26, end=46)
+    first = quote("Oolong", content, FACT)
+    second = Quote.of(units_of(first.result)[1], first.result, 1.0)
     brought = SHAPES[CanvasOperation.CONCEPT_RELATION].brings("Where does oolong come from?", [first, second])
     assert [one.text for one in brought] == [first.text, "Oolong comes from Fujian.", second.text]
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from agentic_rag.boards.anki import anki_text
 from agentic_rag.boards.canvas import read_board
 from agentic_rag.boards.checking import CheckReport, check_board
 from agentic_rag.boards.files import provenance, write_board
 from agentic_rag.boards.marking import Names
-from agentic_rag.boards.reviews import Reviews, anki_text
+from agentic_rag.boards.reviews import Reviews
 from agentic_rag.errors import InputError, ModelError, RunError
 from agentic_rag.notes.markdown import parse_markdown
 from agentic_rag.rerank.features import failures, records_mistake

@@ -82,7 +82,7 @@ async def test_without_a_rerank_score_the_sources_judge():
 async def test_every_operation_answers_with_citations(operation: str | None):
     written = await answered(
         result("a", TEA, 0.9),
-        result("b", "Milk tea comes from Taiwan and is sweet.", 0.9),
+        result("b", "**Milk tea** is a sweet drink that comes from Taiwan.", 0.9),
         operation=operation,
     )
     assert "[1]" in written["answer"]
@@ -138,10 +138,18 @@ async def test_a_board_has_no_sentence_that_makes_no_card_beside_one_that_does()
     )
 
 
-async def test_a_board_without_any_card_asks_about_the_notes():
-    written = await answered(
-        result("Tea", "It grows in the mountains of Fujian.", 0.9), operation="verification_canvas"
-    )
-    assert (
-        written["answer"] == "1. What do you know about Tea?\n   → It grows in the mountains of Fujian. [1]"
-    )
+@pytest.mark.parametrize(
+    ("query", "said"), [(QUESTION, "The notes that were found"), ("考考我茶", "找到的笔记")]
+)
+async def test_a_board_without_any_card_says_so(query: str, said: str):
+    tea = result("Tea", "It grows in the mountains of Fujian.", 0.9)
+    written = await answered(tea, operation="verification_canvas", query=query)
+    assert written["answer"].startswith(said)
+    assert (written["abstained"], written["citations"]) == (True, [])
+
+
+async def test_what_is_remembered_is_asked_as_it_was_asked_for():
+    memory = result("m", "I live in Oslo now.", 0.9)
+    memory["metadata"] = {}
+    written = await answered(memory, operation="verification_canvas", query="Where do I live?")
+    assert written["answer"] == "1. Where do I live?\n   → I live in Oslo now. [1]"
