@@ -247,7 +247,10 @@ class AnswerParameters(Section):
         description="most sentences or items in an extractive answer; twice as many in clusters",
     )
     abstain_below: float = Field(
-        0.5, ge=0, le=1, description="no answer is given if the best relevance is lower"
+        0.5,
+        ge=0,
+        le=1,
+        description="no answer is given if the best relevance is lower, but for lines that say all that is asked, from 0.3 of it",
     )
 
 

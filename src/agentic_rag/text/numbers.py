@@ -9,6 +9,8 @@ _HAN_NUMBER = re.compile(r"([零〇一二三四五六七八九十百千两万]+)
 """Tenths: 六成 is 60 percent."""
 _HAN_DIGITS = dict(zip("零〇一二三四五六七八九两", (0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 2), strict=True))
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
+MAX_NUMERAL = 30
+"""Characters up to which a run of Han digits is a number."""
 _WORDS = {
     word: number
     for number, word in enumerate(
@@ -33,15 +35,12 @@ def numbers(text: str) -> list[float]:
     [3.0, 25.0, 150.0]
     """
     found = [float(one.group().replace(",", "")) for one in _DIGITS.finditer(text)]
-    found += [float(_han(one[1]) * (10 if one[2] else 1)) for one in _HAN_NUMBER.finditer(text)]
+    found += [
+        float(_han(one[1]) * (10 if one[2] else 1))
+        for one in _HAN_NUMBER.finditer(text)
+        if len(one[1]) <= MAX_NUMERAL
+    ]
     return found + [float(_spelt(one.group())) for one in _SPELT.finditer(text)]
-
-
-def without_numbers(text: str) -> str:
-    """The text with a space in place of each number."""
-    for pattern in (_DIGITS, _HAN_NUMBER, _SPELT):
-        text = pattern.sub(" ", text)
-    return text
 
 
 def _han(numeral: str) -> int:
