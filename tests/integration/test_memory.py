@@ -116,7 +116,7 @@ def files_with(word: bytes, folder: Path) -> list[Path]:
 async def test_a_memory_of_another_model_is_degraded_until_it_is_reindexed(tmp_path: Path):
     note = tmp_path / "note.md"
     note.write_text("Oolong tea comes from Fujian.", encoding="utf-8")
-    asked = {"operation": "verification_canvas", "user_id": "ada"}
+    asked = {"user_id": "ada"}
     async with rag(tmp_path / "data") as opened:
         await opened.memory.remember("I buy my oolong tea in Bergen.", "ada")
     async with rag(tmp_path / "data", HashingEmbedding(96)) as opened:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from agentic_rag.fusion.strategy_selector import CanvasOperation
-from agentic_rag.text import folded, simplified
+from agentic_rag.text import as_written, folded
 
 LONGEST = 2_000
 """Characters of a question that are read; a pasted text has words of every kind."""
@@ -88,9 +88,10 @@ def choose_operation(question: str) -> OperationChoice:
     >>> choose_operation("Quiz me on the tea ceremony").reason
     '"Quiz me" asks for questions that test you.'
     """
-    text = folded(question[:LONGEST])
+    text = question[:LONGEST]
+    plain = folded(text)
     for operation, wanted, pattern in _RULES:
-        if found := pattern.search(simplified(text)):
+        if found := pattern.search(plain):
             return OperationChoice(operation, f'"{_quoted(text, found)}" asks for {wanted}.')
     reason = "No words ask for a test, for mistakes or for a connection, so passages are searched for."
     return OperationChoice(CanvasOperation.DOCUMENT_RETRIEVAL, reason)
@@ -101,4 +102,4 @@ def _quoted(text: str, found: re.Match[str]) -> str:
     gaps = [found.span(group) for group in range(1, len(found.groups()) + 1)]
     edges = [found.start(), *(edge for gap in gaps if gap[0] < gap[1] for edge in gap), found.end()]
     parts = zip(edges[::2], edges[1::2], strict=True)
-    return " … ".join(text[start:end].strip() for start, end in parts).strip()
+    return " … ".join(as_written(text, start, end).strip() for start, end in parts).strip()

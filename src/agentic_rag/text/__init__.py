@@ -15,6 +15,7 @@ from typing import Literal
 import regex
 
 from agentic_rag.text.forms import amount_forms as amount_forms
+from agentic_rag.text.forms import as_written as as_written
 from agentic_rag.text.forms import folded as folded
 from agentic_rag.text.forms import simplified as simplified
 from agentic_rag.text.thai import thai_words

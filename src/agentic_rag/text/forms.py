@@ -37,6 +37,13 @@ def folded(text: str) -> str:
     return simplified(plain)
 
 
+def as_written(text: str, start: int, end: int) -> str:
+    """The part of a text at a place of its ``folded`` form, with accents and Han characters as they are written; the
+    folded part where the places differ."""
+    composed, plain = unicodedata.normalize("NFKC", text), folded(text)
+    return (composed if len(composed) == len(plain) else plain)[start:end]
+
+
 def simplified(text: str) -> str:
     """Traditional Han characters and their regional forms replaced by simplified ones, one for one: 發酵 becomes 发酵.
 

@@ -36,5 +36,5 @@ def test_each_name_that_is_met_is_near(parts: list[str]):
 def test_names_without_anything_in_common_are_not_near():
     index = NameIndex.of(NAMES)
     assert [NAMES[n] for n in index.near(Words.of("where is my garden?"), "stem")] == ["garden"]
-    assert [NAMES[n] for n in index.near(Words.of("乌龙"), "stem")] == ["乌龙茶"]
+    assert [NAMES[n] for n in index.near(Words.of("乌龙"), "stem")] == ["乌龙茶", "烏龍"]
     assert index.near(Words.of("unrelated"), "slip") == []

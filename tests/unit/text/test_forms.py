@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.text.forms import amount_forms, folded, simplified
+from agentic_rag.text.forms import amount_forms, as_written, folded, simplified
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,17 @@ def test_simplified_keeps_places_and_is_done_once(text: str):
 )
 def test_amount_forms(text: str, forms: list[str]):
     assert amount_forms(text) == forms
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "written"),
+    [
+        ("質量和重量有什麼關係", "关系", "關係"),
+        ("ＷＨＯ ａｒｅ ｙｏｕ", "WHO", "WHO"),
+        ("Crème brûlée", "brulee", "brûlée"),
+        ("e\u0301 \u0915\u093f tea", "tea", "tea"),
+    ],
+)
+def test_a_part_of_the_folded_text_as_it_is_written(text: str, part: str, written: str):
+    start = folded(text).index(part)
+    assert as_written(text, start, start + len(part)) == written

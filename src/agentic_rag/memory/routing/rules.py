@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agentic_rag.dates.stated import asked_interval
 from agentic_rag.ingest.named_things import named_things
 from agentic_rag.memory.schemas import MemoryType
-from agentic_rag.text import folded, simplified
+from agentic_rag.text import as_written, folded
 
 LONGEST = 2_000
 """Maximum characters of a query that are read; a long pasted text matches rules of every type."""
@@ -183,17 +183,17 @@ def evidence(query: str) -> tuple[RoutingEvidence, ...]:
     >>> [found.reason for found in evidence("How do you descale a kettle?")]
     ['the query asks how something is done ("How do you")']
     """
-    text = folded(query[:LONGEST])
-    plain = simplified(text)
+    text = query[:LONGEST]
+    plain = folded(text)
     person = _FIRST_PERSON.search(plain)
     found = list(_by_words(text, plain))
     if person:
         found.append(
             RoutingEvidence(_CORE, _WEAK, f'the query is about the person ("{_quoted(text, person)}")')
         )
-    if asked_interval(text):
+    if asked_interval(plain):
         found.append(RoutingEvidence(_EPISODIC, _DATED, "the query states a time"))
-    if things := named_things(text):
+    if things := named_things(plain):
         weight = _WEAK if person else _NAMED
         found.append(RoutingEvidence(_SEMANTIC, weight, f'the query names something ("{things[0].name}")'))
     return tuple(found)
@@ -206,4 +206,4 @@ def _by_words(text: str, plain: str) -> Iterator[RoutingEvidence]:
 
 
 def _quoted(text: str, match: re.Match[str]) -> str:
-    return text[match.start() : match.end()].strip()
+    return as_written(text, match.start(), match.end()).strip()

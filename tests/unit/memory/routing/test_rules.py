@@ -70,4 +70,4 @@ def test_any_text_gives_the_same_each_time_and_quotes_itself(query: str):
     for one in found:
         assert one.weight > 0
         for quoted in re.findall(r'\("(.*)"\)\Z', one.reason, flags=re.DOTALL):
-            assert "".join(quoted.split()) in "".join(folded(query).split())
+            assert "".join(folded(quoted).split()) in "".join(folded(query).split())
