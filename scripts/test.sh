@@ -7,5 +7,6 @@ echo "format";   "$BIN/ruff" format --check --quiet .
 echo "lint";     "$BIN/ruff" check --quiet .
 echo "types";    "$BIN/mypy" --no-error-summary
 echo "imports";  "$BIN/lint-imports" --no-cache >/dev/null || "$BIN/lint-imports" --no-cache
-echo "tests";    "$BIN/python" -m pytest --numprocesses=auto --dist=worksteal "$@"
+# One worker more than there are cores: many tests wait for another program.
+echo "tests";    "$BIN/python" -m pytest --numprocesses=$(($(getconf _NPROCESSORS_ONLN) + 1)) --dist=worksteal "$@"
 echo "all checks passed in $(( $(date +%s) - started )) s"
