@@ -171,7 +171,7 @@ def test_folders_are_ingested_with_progress_and_cancelled(page: Page, vault: Pat
     done.locator("summary").click()
     expect(done).to_contain_text("bad.md")
     page.reload()
-    expect(page.locator("table")).to_contain_text("uploaded")
+    expect(page.locator("table").first).to_contain_text("uploaded")
 
 
 def test_conversations_are_listed_and_deleted(page: Page) -> None:

@@ -197,9 +197,10 @@ def from_days(
         for one in scored(rest, notes, likeness)
         if max([0.0, *one.own.values(), *one.near.values()]) > MISSING
     ]
-    if len(notes) <= FEW_DAYS:
+    answer = Evidence()
+    if len(notes) <= FEW_DAYS or rest.asks_one:
         answer = _supported(rest, composed(rest, candidates))
-    else:
+    if len(notes) > FEW_DAYS and not answer.lines:
         answer = _supported(rest, of_notes(notes, candidates))
     if answer.lines:
         return answer

@@ -10,7 +10,7 @@ from typing import Any
 from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote, fits
 from agentic_rag.notes.units import LISTED, Unit
 from agentic_rag.questions.question import Question
-from agentic_rag.text import tokens
+from agentic_rag.text import folded, simplified, tokens
 
 NEAR_TIE = 0.08
 """Units this near to the best one answer beside it."""
@@ -354,7 +354,8 @@ def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed
     if question.form != "definition" or not question.terms:
         return None
     terms = {term.token for term in question.terms}
-    for one in candidates[:40]:
+    own = [one for one in candidates if _is_named(question, one.note)]
+    for one in own or candidates[:40]:
         unit = one.unit
         if unit.kind not in ("sentence", "item", "step") or _clear(one.own) < terms:
             continue
@@ -362,7 +363,27 @@ def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed
             head = unit.key or unit.text[: _IS.search(unit.text).start()]  # type: ignore[union-attr]
             if len(head) <= 30 + sum(map(len, terms)):
                 return Composed((_line(unit, one.note),), (one,))
-    return None
+    return _opening(own)
+
+
+def _is_named(question: Question, note: SourceNote) -> bool:
+    """Whether a question names the note's title and nothing else."""
+    title = simplified(folded(note.title)).casefold()
+    words = set(tokens(title))
+    named = [term.token for term in question.terms if not term.is_generic]
+    return title in simplified(folded(question.text)).casefold() and all(
+        token in words or token in title for token in named
+    )
+
+
+def _opening(own: Sequence[Candidate]) -> Composed | None:
+    """The first sentence of the note of what is asked about."""
+    if not own:
+        return None
+    note = own[0].note
+    first = next((unit for unit in _statements(note) if unit.kind == "sentence"), None)
+    one = None if first is None else next((one for one in own if one.unit is first), None)
+    return None if first is None or one is None else Composed((_line(first, note),), (one,))
 
 
 def _below(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
@@ -472,7 +493,8 @@ def _pointed(question: Question, candidates: Sequence[Candidate]) -> Composed:
     if _says_all(question, best):
         near = [one for one in candidates if one.score >= best.score - NEAR_TIE and _as_much(best, one)]
     else:  # what the best one leaves open, the next ones may say
-        near = [one for one in candidates if one.score >= best.score - NEAR and one.note.order <= FIRST_NOTES]
+        first = {best.note.order, *range(FIRST_NOTES + 1)}
+        near = [one for one in candidates if one.score >= best.score - NEAR and one.note.order in first]
     chosen = _spread([*near[:MAX_UNITS], *_of_other_names(question, near[:MAX_UNITS], candidates)])
     lines = []
     for one in chosen:

@@ -21,7 +21,7 @@ from agentic_rag.ingest.sources import SourceError, SourceItem, SourceScan
 from agentic_rag.notes.bases import SUFFIX
 from agentic_rag.notes.catalogue import note_of
 
-WRITTEN = "written-5"
+WRITTEN = "written-6"
 """Prefix of every graph hash. Raise it when the same note would give other facts."""
 BY_CHAT = "chat-1"
 """Prefix for extraction by a chat model, whose facts do not depend on other notes' names."""

@@ -19,7 +19,7 @@ from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.request import Request
 from agentic_rag.questions.query import is_span
-from agentic_rag.questions.question import Question
+from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.rerank.features import judged
 from agentic_rag.retrieval.calibration import script_pair
 from agentic_rag.retrieval.late_interaction import USUAL
@@ -73,6 +73,13 @@ async def check_quality(
     evidence = Evidence()
     if _is_read_as_units(request):
         selected = await _from_selection(state, request, engine)
+        if selected is not None and _asks_for_fact_of_year(request, state):
+            # A fact of a year stands in notes of other days as well: "the price rose to 70 in 2024".
+            question = _question(request, state)
+            stated = await _from_passages(
+                request, question, results[:READ], relevance[:READ], engine, embedding
+            )
+            selected = stated if stated.lines and stated.is_full else selected
         if selected is not None:
             evidence, decision = selected, "answer" if selected.lines else "abstain"
             reasons = [selected.reason or f"a question about many notes: {state['selection']['reading']}"]
@@ -127,6 +134,23 @@ def _is_passage(request: Request, question: Question) -> bool:
         return True
     is_chosen = request.operation_reason is not None
     return is_chosen and (question.form == "compare" or _WHY.search(request.asked) is not None)
+
+
+YEAR_DAYS = 300
+"""Days from which a span is about as long as a year."""
+
+
+def _asks_for_fact_of_year(request: Request, state: CanvasRAGState) -> bool:
+    """Whether one thing is asked for, of a year or a longer time."""
+    selection = state.get("selection") or {}
+    if not is_span(selection["query"]) or not selection.get("days"):
+        return False
+    question = _question(request, state)
+    if question.days is None or question.days.start is None or question.days.end is None:
+        return False
+    is_long = (question.days.end - question.days.start).days >= YEAR_DAYS
+    has_subject = any(not term.is_generic and term.token != DAYS for term in question.terms)
+    return is_long and has_subject and question.asks_one
 
 
 async def _from_selection(

@@ -9,11 +9,12 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
 from agentic_rag.domain.filters import keys_of, matches
+from agentic_rag.domain.notes import Note
 from agentic_rag.domain.ports import Chat, Embedding
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.request import Request
@@ -72,7 +73,8 @@ async def select_notes(
             return await read_query(question, vocabulary, nearest, times)
 
         local = now.astimezone().replace(tzinfo=None)
-        shown = await shown_by_base(request.asked, snapshot, request.filters, local, read_rest)
+        within = _within(snapshot, request)
+        shown = await shown_by_base(request.asked, replace(snapshot, notes=within), local, read_rest)
         if shown is not None:
             return {"selection": _chosen(shown.selection, started) | {"reading": shown.reading}}
         named = named_time(request.asked, now.date(), snapshot.days)
@@ -130,16 +132,24 @@ def _carried_out(query: Query, snapshot: Snapshot, request: Request) -> Selectio
     """What the query selects, with the caller's filter in place of its conditions on the same properties."""
     if request.filters is not None:
         query = query.without(keys_of(request.filters))
-    return choose(query, snapshot.notes, snapshot.facts, request.filters)
+    return choose(query, _within(snapshot, request), snapshot.facts)
+
+
+def _within(snapshot: Snapshot, request: Request) -> tuple[Note, ...]:
+    """The notes that the caller's filter passes, and that are not of a later day than ``as_of``."""
+    latest = None if request.as_of is None else request.as_of.date().isoformat()
+    return tuple(
+        note
+        for note in snapshot.notes
+        if (latest is None or note.date is None or note.date[:10] <= latest)
+        and (request.filters is None or matches(request.filters, snapshot.facts[note.document_id]))
+    )
 
 
 def _of_everything(snapshot: Snapshot, request: Request, started: float) -> dict[str, Any]:
-    """The overview of all notes that the caller's filter passes."""
-    passing = snapshot.notes
-    if request.filters is not None:
-        passing = tuple(
-            note for note in passing if matches(request.filters, snapshot.facts[note.document_id])
-        )
+    """The overview of all notes that the caller's restrictions pass."""
+    passing = _within(snapshot, request)
+    if len(passing) < len(snapshot.notes):
         snapshot = Snapshot.of(passing)
     return {**_outcome("ok" if passing else "none", started), **state_of(overview(snapshot))}
 

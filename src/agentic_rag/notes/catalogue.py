@@ -26,8 +26,8 @@ MAX_ITEMS, MAX_ITEM = 60, 60
 MAX_KEY = 24
 SHARED = 3
 """Notes that have a line ``Level: ★★★`` before it counts as a property."""
-MAX_TEXT = 200
-"""Code points of an entry's text, and of a value."""
+MAX_TEXT, MAX_VALUE = 200, 4_000
+"""Code points of an entry's text, and of a property's value, which conditions compare whole."""
 SHOWN_VALUES = 10
 """Values of a property that the schema names, the most frequent first."""
 MAX_SHOWN = 60
@@ -110,8 +110,8 @@ def _value(value: Any) -> Any:
     if isinstance(value, list):
         return [_value(member) for member in value if member is not None][:MAX_FIELDS]
     if isinstance(value, dict):
-        return str(value)[:MAX_TEXT]
-    return value[:MAX_TEXT] if isinstance(value, str) else value
+        return str(value)[:MAX_VALUE]
+    return value[:MAX_VALUE] if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, matches
+from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or
 from agentic_rag.notes.bases import Base, BaseView, select
 from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.questions.choosing import choose
@@ -75,17 +75,14 @@ def named_base(question: str, bases: Mapping[str, Base]) -> NamedBase | None:
     return None
 
 
-async def shown_by_base(
-    question: str, snapshot: Snapshot, restriction: Expression | None, now: datetime, read: Read
-) -> Shown | None:
+async def shown_by_base(question: str, snapshot: Snapshot, now: datetime, read: Read) -> Shown | None:
     """The notes of the base that a question names; None where it names none.
 
     The rest of the question narrows them where it is a query to notes; else the reading says that it does not count.
 
     Args:
         question: in English or Chinese.
-        snapshot: of the dataset.
-        restriction: the caller's own filter, which holds besides.
+        snapshot: of the dataset, with the notes that may be shown.
         now: for filters that refer to the present; local time without zone.
         read: reads the rest of the question.
     """
@@ -93,17 +90,14 @@ async def shown_by_base(
     if named is None:
         return None
     view = _as_of(named, now)
-    notes = [
-        note
-        for note in snapshot.notes
-        if restriction is None or matches(restriction, snapshot.facts[note.document_id])
-    ]
     rest = _rest(question, named.base, named.span)
     narrowing = await read(_without(question, named)) if rest else None
     if narrowing is not None and not _narrows(narrowing):
         narrowing = None
     plain = Query("notes", "base") if narrowing is None else narrowing
-    chosen = choose(replace(plain, shown=(*plain.shown, *view.columns)), select(notes, view), snapshot.facts)
+    chosen = choose(
+        replace(plain, shown=(*plain.shown, *view.columns)), select(snapshot.notes, view), snapshot.facts
+    )
     query = replace(plain, ask="base" if plain.order is None else plain.ask, shown=view.columns)
     query = query if view.filters is None else query.narrowed(view.filters)
     ignored = rest if narrowing is None else []

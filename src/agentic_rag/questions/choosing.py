@@ -8,8 +8,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentic_rag.dates.names import date_in_name
-from agentic_rag.domain.filters import Comparison, Expression, matches
+from agentic_rag.domain.filters import Comparison, matches
 from agentic_rag.domain.notes import ITEMS, Field, Note, Row
+from agentic_rag.notes.catalogue import MAX_TEXT
 from agentic_rag.notes.units import STATES
 from agentic_rag.questions.comparisons import MARKS, state
 from agentic_rag.questions.query import Entry, Query, Selection
@@ -22,21 +23,17 @@ MAX_LANE = 3
 Facts = Mapping[str, Mapping[str, Any]]
 
 
-def choose(
-    query: Query, notes: Sequence[Note], facts: Facts, restriction: Expression | None = None
-) -> Selection:
+def choose(query: Query, notes: Sequence[Note], facts: Facts) -> Selection:
     """The notes or entries that a query selects.
 
     Ordered by the query's property, else by the note's path and the entry's place.
 
     Args:
         query: as it was read.
-        notes: all notes of the dataset, or those that a base selects.
+        notes: those that may be selected.
         facts: what filters compare of each, by document id.
-        restriction: the caller's own filter, which holds besides.
     """
-    within = [note for note in notes if restriction is None or matches(restriction, facts[note.document_id])]
-    chosen = [note for note in within if _passes(query, facts[note.document_id])]
+    chosen = [note for note in notes if _passes(query, facts[note.document_id])]
     if query.target == "notes":
         entries = [_of_note(query, note) for note in chosen]
     else:
@@ -47,7 +44,7 @@ def choose(
     return (
         selection
         if entries
-        else replace(selection, nearest=_nearest(query, [facts[n.document_id] for n in within]))
+        else replace(selection, nearest=_nearest(query, [facts[n.document_id] for n in notes]))
     )
 
 
@@ -56,9 +53,13 @@ def _passes(query: Query, facts: Mapping[str, Any]) -> bool:
 
 
 def _fits(query: Query, row: Row) -> bool:
-    if query.target == "tasks":
-        return row.state is not None and (query.state is None or _has_state(row, query.state))
+    if query.target == "tasks" and (
+        row.state is None or (query.state is not None and not _has_state(row, query.state))
+    ):
+        return False
     facts = {field.key: field.value for field in row.fields}
+    if query.target == "tasks" and not query.entry_conditions:
+        return True
     return bool(facts) and all(matches(one, facts) for one in query.entry_conditions)
 
 
@@ -123,7 +124,8 @@ def _is_called_by_day(note: Note) -> bool:
 def _shown(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
-    return str(value).lower() if isinstance(value, bool) else value_name(value)
+    text = str(value).lower() if isinstance(value, bool) else value_name(value)
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
 
 
 def _span(fields: Iterable[Field]) -> tuple[int, int] | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from agentic_rag.domain.filters import Expression, matches
 from agentic_rag.domain.notes import Note
-from agentic_rag.questions.forms import COUNT, MANY, WHEN
+from agentic_rag.questions.forms import COUNT, MANY, WE, WHEN
 from agentic_rag.questions.generic_words import QUERY_HAN, QUERY_WORDS
 from agentic_rag.questions.query import Ask
 from agentic_rag.questions.times import Time
@@ -48,8 +48,9 @@ class Draft:
 
     @property
     def asks_when(self) -> bool:
-        """Whether the wording asks for days."""
-        return WHEN.search(self.text) is not None
+        """Whether the wording asks for days of the writer's: "when did I meet Ann?", and not "when was Ann born?"."""
+        match = WHEN.search(self.text)
+        return match is not None and (WE.search(self.text) is not None or "day" in match.group())
 
     @property
     def list_or_count(self) -> Ask:

@@ -34,6 +34,8 @@ WHEN = re.compile(
     re.IGNORECASE,
 )
 """Asks for days."""
+WE = re.compile(r"\b(?:i|we|me|us|my|our|ich|wir)\b|[我咱]")
+"""Tells of what the writer did, on days of their own: "when did I meet Ann?", and not "when was Ann born?"."""
 HAS = re.compile(
     r"\b(?:with|without|use[sd]?|using|contain(?:s|ing)?|include[sd]?|need(?:s|ed)?|require[sd]?|ha(?:s|ve)|made (?:of|from)|mit|ohne)\b|含|用|有|加|放|带|需要",
     re.IGNORECASE,

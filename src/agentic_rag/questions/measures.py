@@ -40,12 +40,22 @@ async def read_comparisons(draft: Draft) -> None:
             key, place = await _key_of(draft, one, keys)
             if key is None:
                 continue
-            draft.entry_conditions.append(comparison_on(key, one, keys[key]))
+            draft.entry_conditions.append(_condition(draft, key, one, keys[key]))
         else:
-            draft.add(comparison_on(key, one, keys[key]))
+            draft.add(_condition(draft, key, one, keys[key]))
             _cover_parts(draft, key)
         draft.shown.append(key)
         draft.cover(one.span, place)
+
+
+def _condition(draft: Draft, key: str, one: comparisons.Comparison, values: Sequence[Any]) -> Expression:
+    """What a number says of a property, or its opposite: "not rated 7"."""
+    condition = comparison_on(key, one, values)
+    negation = comparisons.negated(draft.text, one.span)
+    if negation is None or not draft.is_free(negation):
+        return condition
+    draft.cover(negation)
+    return Not(condition)
 
 
 async def read_free(draft: Draft) -> None:

@@ -126,7 +126,12 @@ def _phrase(condition: Expression) -> str:
 
 
 def _value(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value).strip("[]")
+    text = str(value).lower() if isinstance(value, bool) else str(value).strip("[]")
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
+
+
+MAX_SHOWN = 60
+"""Code points of a value in the words of a query."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,8 +69,10 @@ _DEFINITION = _any(
 _THING = _any(
     r"^\s*(?:and )?what(?:'s|’s| is| are) (?!the\b|my\b|your\b|our\b|his\b|her\b|their\b|its\b|in\b|on\b|left\b|still\b|there\b)(?:(?!['’]s\b| of\b| for\b| in\b)[^?]){1,40}\??\s*$",
     r"^\s*什么是[^?？]{1,20}[?？]?\s*$",
+    r"^\s*(?:and )?who(?:'s|’s| is| was) (?!the\b|my\b|your\b|our\b)(?:(?!['’]s\b| of\b| for\b| in\b| at\b)[^?]){1,40}\??\s*$",
+    r"^\s*[^?？谁]{1,12}是谁[?？]?\s*$",
 )
-"""Asks what a thing is, by its name alone."""
+"""Asks what a thing is, or who a person is, by the name alone."""
 _PHRASE = re.compile(
     r"^\s*(?:and )?(?:what(?:'s|’s| is| are)|什么是)\s*(?P<phrase>[^?？]+?)\s*[?？]?\s*$", re.IGNORECASE
 )
@@ -142,6 +144,11 @@ class Question:
         known = set(tokens(carried))
         terms = (replace(t, is_name=False, is_generic=True) if t.token in known else t for t in _terms(text))
         return cls(text, tuple(terms), _form(plain), _wants(plain), script(text))
+
+    @property
+    def asks_one(self) -> bool:
+        """Whether one value is asked for, and not what several notes say: "what was the fee?"."""
+        return bool(self.wants - {"date"}) or self.form in ("definition", "yesno")
 
     def of_days(self, days: Span, start: int, end: int) -> Question:
         """The question with a span of days in place of the terms that name it.
@@ -349,6 +356,8 @@ def _wants(text: str) -> frozenset[Kind]:
         ("duration", _DURATION), ("amount", _AMOUNT), ("date", _DATE), ("person", _PERSON), ("place", _PLACE),
     )  # fmt: skip
     wanted = {kind for kind, pattern in kinds if pattern.search(text)}
+    if _THING.search(text):  # of the person that is named, anything is wanted
+        wanted.discard("person")
     return frozenset(wanted - {"amount"} if "duration" in wanted else wanted)
 
 

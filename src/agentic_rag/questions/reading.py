@@ -87,7 +87,8 @@ async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tag
     read_booleans(draft)
     await read_free(draft)
     read_existing(draft)
-    read_items(draft)
+    if extreme is None:
+        read_items(draft)
     strength = draft.strength
     await read_days(draft)
     if draft.time is not None and draft.is_free(draft.time.span):
@@ -218,7 +219,7 @@ def _titles(draft: Draft) -> list[tuple[Note, Span]]:
         if not (
             (asks_for_several and written in vocabulary.values)
             or parts(written) in class_names
-            or written in QUERY_WORDS
+            or all(word in QUERY_WORDS for word in written.split())
             or (len(parts(written)) == 1 and written in key_names)
         ):
             titles.append((note, place))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from agentic_rag.domain.filters import Comparison, Expression
+from agentic_rag.domain.filters import Comparison, Expression, Or
 from agentic_rag.domain.notes import Note
 from agentic_rag.questions.comparisons import state
 from agentic_rag.questions.draft import Draft, places
 from agentic_rag.questions.forms import DONE, TASKS, WHAT
 from agentic_rag.questions.query import Query
-from agentic_rag.questions.values import within
+from agentic_rag.questions.values import date_keys, within
 from agentic_rag.questions.words import Span
 
 FEW = 5
@@ -21,7 +22,9 @@ def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query |
     """Tasks of the named note, of a class of notes, or of all; None where no tasks are asked for."""
     word = TASKS.search(draft.text)
     task_state = state(draft.text)
-    holder = next(((note, place) for note, place in titles if _has_tasks(note)), None)
+    # A title may be the value of a link as well.
+    named = titles or draft.vocabulary.titles_in(draft.words)
+    holder = next(((note, place) for note, place in named if _has_tasks(note)), None)
     asks_for_tasks = task_state is not None and WHAT.search(draft.text) is not None
     if word is None and (holder is None or not asks_for_tasks):
         return None
@@ -43,15 +46,38 @@ def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query |
                 draft.cover(place)
                 break
     conditions += draft.conditions
+    entry_conditions: list[Expression] = []
     if draft.time is not None:
-        conditions.append(within("date", draft.time))
+        due = _due(draft)
+        if due is None:
+            conditions.append(within("date", draft.time))
+        else:
+            entry_conditions.append(Or(tuple(within(key, draft.time) for key in due)))
         draft.cover(draft.time.span)
     draft.cover(Span(*word.span()) if word else None, task_state[1] if task_state else None)
     rest = draft.rest()
     if word is not None and len(rest) > 1 and not conditions:
         return None
-    return Query("tasks", draft.list_or_count, tuple(draft.classes), tuple(conditions), (),
+    return Query("tasks", draft.list_or_count, tuple(draft.classes), tuple(conditions), tuple(entry_conditions),
                  task_state[0] if task_state else None, residual=places(rest))  # fmt: skip
+
+
+_DUE = re.compile(r"\bdue\b|\bdeadline|\bby when\b|截止|到期|期限")
+
+
+def _due(draft: Draft) -> list[str] | None:
+    """The properties of tasks that tell when they are due, where the question asks for that."""
+    match = _DUE.search(draft.text)
+    if match is None:
+        return None
+    fields = [
+        one for note in draft.vocabulary.snapshot.notes for row in note.rows if row.state is not None for one in row.fields
+    ]  # fmt: skip
+    keys = [key for key in date_keys(fields) if _DUE.search(key) or "due" in key.casefold()]
+    if not keys:
+        return None
+    draft.cover(Span(*match.span()))
+    return keys
 
 
 def tasks_of_members(draft: Draft) -> Query | None:

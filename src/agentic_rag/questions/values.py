@@ -60,7 +60,9 @@ def comparison_on(key: str, one: comparisons.Comparison, values: Sequence[Any]) 
     plain = whole(one.value)
     texts = [value for value in dict.fromkeys(values) if isinstance(value, str)]
     if isinstance(plain, str):
-        return Comparison(key, "$eq", plain)
+        if one.operator == "$eq":
+            return Comparison(key, "$eq", plain)
+        plain = _scale(plain)  # "at least 4/5"
     if not texts:
         return Comparison(key, one.operator, plain)
     fitting = [v for v in texts if matches(Comparison(key, one.operator, plain), {key: _scale(v)})]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import pytest
 
-from agentic_rag.domain.filters import Comparison
+from agentic_rag.domain.filters import Comparison, matches
 from agentic_rag.domain.notes import Field, Note
 from agentic_rag.ingest.base_files import parse_base
 from agentic_rag.notes.bases import read_base
@@ -119,7 +120,12 @@ async def shown(question: str, rest: Query | None = None, restriction: Any = Non
         assert ".base" not in text
         return rest
 
-    return await shown_by_base(question, SNAPSHOT, restriction, datetime(2024, 3, 10), read)
+    within = tuple(
+        one
+        for one in SNAPSHOT.notes
+        if restriction is None or matches(restriction, SNAPSHOT.facts[one.document_id])
+    )
+    return await shown_by_base(question, replace(SNAPSHOT, notes=within), datetime(2024, 3, 10), read)
 
 
 async def test_the_notes_of_the_first_view_in_its_order() -> None:
