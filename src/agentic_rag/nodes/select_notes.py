@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
@@ -155,19 +155,8 @@ def _of_everything(snapshot: Snapshot, request: Request, started: float) -> dict
 
 
 def _chosen(selection: Selection, started: float) -> dict[str, Any]:
-    return {**_outcome("ok" if selection.entries else "none", started), **_plain(selection)}
+    return {**_outcome("ok" if selection.entries else "none", started), **selection.to_dict()}
 
 
 def _outcome(status: str, started: float, reason: str | None = None) -> dict[str, Any]:
     return {"status": status, "reason": reason, "ms": round((time.perf_counter() - started) * 1000, 3)}
-
-
-def _plain(selection: Selection) -> dict[str, Any]:
-    return {
-        "reading": selection.query.text(),
-        "read_by": "rules",
-        "query": selection.query.to_dict(),
-        "count": selection.count,
-        "entries": [{**asdict(entry), "headings": list(entry.headings)} for entry in selection.entries],
-        "nearest": selection.nearest,
-    }

@@ -40,18 +40,21 @@ async def read_comparisons(draft: Draft) -> None:
             key, place = await _key_of(draft, one, keys)
             if key is None:
                 continue
-            draft.entry_conditions.append(_condition(draft, key, one, keys[key]))
+            draft.entry_conditions.append(_condition(draft, key, one, keys[key], place))
         else:
-            draft.add(_condition(draft, key, one, keys[key]))
+            draft.add(_condition(draft, key, one, keys[key], place))
             _cover_parts(draft, key)
         draft.shown.append(key)
         draft.cover(one.span, place)
 
 
-def _condition(draft: Draft, key: str, one: comparisons.Comparison, values: Sequence[Any]) -> Expression:
-    """What a number says of a property, or its opposite: "not rated 7"."""
+def _condition(
+    draft: Draft, key: str, one: comparisons.Comparison, values: Sequence[Any], place: Span | None
+) -> Expression:
+    """What a number says of a property, which is named at a place, or its opposite: "not rated 7"."""
     condition = comparison_on(key, one, values)
-    negation = comparisons.negated(draft.text, one.span)
+    first = one.span if place is None or place.start > one.span.start else place
+    negation = comparisons.negated(draft.text, first)
     if negation is None or not draft.is_free(negation):
         return condition
     draft.cover(negation)

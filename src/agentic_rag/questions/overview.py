@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from agentic_rag.domain import folders_above
@@ -157,16 +157,8 @@ def selection_of(view: Overview) -> Selection:
 
 def state_of(view: Overview) -> dict[str, Any]:
     """What the state keeps of an overview: see ``selection_of`` and ``Overview.to_dict``."""
-    selection = selection_of(view)
-    return {
-        "reading": READING,
-        "read_by": "rules",
-        "query": selection.query.to_dict(),
-        "count": view.notes,
-        "entries": [asdict(entry) for entry in selection.entries],
-        "nearest": None,
-        "overview": view.to_dict(),
-    }
+    selection = selection_of(view).to_dict()
+    return {**selection, "reading": READING, "count": view.notes, "overview": view.to_dict()}
 
 
 def _plain(question: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, as_dict, keys_of, parse_filters
@@ -167,6 +167,17 @@ class Selection:
     def count(self) -> int:
         """Number of notes or entries that fit."""
         return len(self.entries)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for the state."""
+        return {
+            "reading": self.query.text(),
+            "read_by": "rules",
+            "query": self.query.to_dict(),
+            "count": self.count,
+            "entries": [{**asdict(entry), "headings": list(entry.headings)} for entry in self.entries],
+            "nearest": self.nearest,
+        }
 
 
 def is_span(query: Mapping[str, Any]) -> bool:

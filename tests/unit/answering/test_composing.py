@@ -125,3 +125,14 @@ def test_notes_by_their_date_with_what_each_says():
     assert of_notes([]) == Composed()
     properties = note_of_chunks(chunks_of("2024-03-16.md", "---\nmood: 3\n---\n"))
     assert [line.text for line in of_notes([properties]).lines] == ["mood: 3"]
+
+
+PEOPLE = {
+    "Ann Lee": "---\nborn: 1986\n---\n\nSecond lead of the circle.\n\nA nurse before.\n",
+    "Bo": "Bo is no relation of Ann Lee. Ann Lee met Bo.\n",
+}
+
+
+@pytest.mark.parametrize("question", ["Who is Ann Lee?", "who was Ann Lee", "Ann Lee是谁？"])
+def test_a_person_is_told_by_their_own_note(question: str):
+    assert texts(question, **PEOPLE) == ["Second lead of the circle."]

@@ -89,6 +89,15 @@ async def test_relative_days_are_counted_from_as_of():
     assert [entry["title"] for entry in found["entries"]] == ["2024-03-15"]
 
 
+async def test_notes_of_later_days_are_not_selected():
+    later = await selection("Which games are rated 5?", as_of="2000-01-01")
+    assert later["count"] == (await selection("Which games are rated 5?"))["count"], "games have no date"
+    overview = await selection("What are my notes about?", as_of="2024-03-14")
+    assert not any("2024-03-15" in str(entry) for entry in overview["entries"])
+    days = await selection("Which notes are from March 2024?", as_of="2024-03-14")
+    assert [entry["title"] for entry in days["entries"]] == ["2024-03-14"]
+
+
 async def test_the_callers_filter_holds_besides():
     found = await selection("Which games do I have?", filters={"price": {"$gt": 20}})
     assert [entry["title"] for entry in found["entries"]] == ["Elden Ring", "New World"]
