@@ -31,7 +31,7 @@ pytestmark = [
 QUESTIONS = (
     ("What does polyphenol oxidase do to a tea leaf?", "document_retrieval"),
     ("How do oxidation and fermentation hang together?", "concept_relation"),
-    ("Test me on how green tea is made.", "verification_canvas"),
+    ("Test me on oolong.", "verification_canvas"),
     ("Where am I weak about brewing?", "weak_point_clustering"),
 )
 
@@ -109,7 +109,7 @@ async def test_reranks(data: Path, address: str) -> None:
 async def test_rewrites(data: Path, address: str) -> None:
     settings = {"rewrite": {"method": "chat"}, "quality": {"weak_below": 1.0, "deadline_seconds": 300}}
     async with opened(data, address, **settings) as rag:
-        answer = await rag.ask(QUESTIONS[0][0])
+        answer = await rag.ask("What does polyphenol oxidase do to the zebras of Nairobi?")
     check(answer, "rewrite")
     assert answer.rewrites
     assert all(answer.rewrites)

@@ -26,7 +26,9 @@ AGAIN = -0.5
 def board_cards(query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice) -> list[Quote]:
     """Up to ``limit`` quotes with a card, best first; none where the results make no card."""
     least = NEAR * max((_relevance(result) for result in results), default=0.0)
-    quotes = _with_cards([result for result in results[: choice.results] if _relevance(result) >= least])
+    usable = results[: choice.results]
+    # Where what is nearest says nothing that can be asked, what is next to it may.
+    quotes = _with_cards([one for one in usable if _relevance(one) >= least]) or _with_cards(usable)
     texts = [f"{topic(quote.result)} {card.asks} {card.answer}" for quote, card in quotes]
     scored = by_words([quote for quote, _ in quotes], texts, set(content_tokens(query)))
     left = [(quote, card) for quote, (_, card) in zip(scored, quotes, strict=True)]

@@ -113,21 +113,67 @@ def _closeness(asks: str, wanted: str, given: str, *, alone: bool) -> float:
     stated = _amounts_in(asks, wanted)
     if wanted.strip() == given.strip():
         return 1.0
-    if not stated and any(_same(_joined(fold(wanted)), _joined(fold(given))) for fold in (str, _umlauts)):
+    if alone and _is_opposite(wanted, given):
+        return 0.0
+    if not stated and any(_is_written_alike(fold(wanted), fold(given)) for fold in (str, _umlauts)):
         return 1.0
     wanted_words, given_words = _words(wanted, asks), _words(given, asks)
     telling = [word for word in wanted_words if len(word) > 1 or len(wanted_words) > 2]
     if alone and len(telling) < (2 if stated else math.inf) and _is_negated(given) != _is_negated(wanted):
         return 0.0
     by_words = _words_score(wanted_words, given_words, alone=alone)
+    if alone and _is_other_term(_joined(wanted), _joined(given)):
+        by_words = min(by_words, PARTLY)
     if not stated:
         return by_words
     by_amounts = _amounts_score(stated, given, asks, alone=alone)
     return by_amounts if len(telling) < 2 else (by_amounts + by_words) / 2
 
 
+_OPPOSITES = tuple(
+    (re.compile(one, re.IGNORECASE), re.compile(other, re.IGNORECASE))
+    for one, other in (
+        (r"\bbefore\b|之?前", r"\bafter\b|之?后"),
+        (r"\b(?:rais|increas|ris)\w*|升高|增加|提高", r"\b(?:lower|decreas|fall|reduc)\w*|降低|减少"),
+        (r"\b(?:above|over|higher)\b|高于|以上", r"\b(?:below|under)\b|低于|以下"),
+        (r"\bmore\b|多于|更多", r"\b(?:less|fewer)\b|少于|更少"),
+        (r"\bhypo\w+", r"\bhyper\w+"),
+        (r"\bendo\w+", r"\bexo\w+"),
+        (r"\bmicro\w+", r"\bmacro\w+"),
+    )
+)
+MAX_TERM = 8
+"""Han characters up to which an answer is a term, in which one other character makes another thing."""
+
+
+def _is_opposite(wanted: str, given: str) -> bool:
+    """Whether an answer has the opposite of a word of the expected one in its place."""
+    for pair in _OPPOSITES:
+        for one, other in (pair, pair[::-1]):
+            if one.search(wanted) and other.search(given) and not (other.search(wanted) or one.search(given)):
+                return True
+    return False
+
+
+def _is_other_term(wanted: str, given: str) -> bool:
+    """Whether two Chinese terms differ in a character: 普洱生茶 is not 普洱熟茶."""
+    if len(wanted) != len(given) or len(wanted) > MAX_TERM or not _HAN_CHARACTER.match(wanted):
+        return False
+    return sum(one != other for one, other in zip(wanted, given, strict=True)) == 1
+
+
 def _is_negated(text: str) -> bool:
     return _NOT.search(text) is not None
+
+
+def _is_written_alike(wanted: str, given: str) -> bool:
+    """Whether two answers are the same but for spaces, or word by word but for slips of the pen."""
+    if _joined(wanted) == _joined(given):
+        return True
+    pairs = (wanted.split(), given.split())
+    return len(pairs[0]) == len(pairs[1]) and all(
+        _same(_joined(one), _joined(other)) for one, other in zip(*pairs, strict=True)
+    )
 
 
 def _umlauts(text: str) -> str:
@@ -152,7 +198,7 @@ def _words(text: str, asks: str) -> list[str]:
 def _words_score(wanted: Sequence[str], given: Sequence[str], *, alone: bool) -> float:
     if not wanted or not given:
         return 0.0
-    if _same("".join(wanted), "".join(given)):
+    if "".join(wanted) == "".join(given):
         return 1.0
     found = [word for word in wanted if any(_same(word, other) for other in given)]
     covered = len(found) / len(wanted)
@@ -166,7 +212,7 @@ def _words_score(wanted: Sequence[str], given: Sequence[str], *, alone: bool) ->
 
 def _same(one: str, other: str) -> bool:
     """Whether two words are equal or one is a misspelling; with a prefix ("unoxidised") a word is another word."""
-    misspelt = min(len(one), len(other)) > 4 and fuzz.ratio(one, other) >= ALIKE
+    misspelt = min(len(one), len(other)) > 4 and one[0] == other[0] and fuzz.ratio(one, other) >= ALIKE
     return one == other or (misspelt and not one.endswith(other) and not other.endswith(one))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.boards.selection_base import selection_base, write_selection
-from agentic_rag.domain.filters import Comparison, Or, as_dict, parse_terms
+from agentic_rag.domain.filters import Comparison, Or, as_dict, matches, parse_terms
 from agentic_rag.domain.notes import Field, Note, Row
 from agentic_rag.errors import FilterError, InputError, RunError
 from agentic_rag.notes.bases import read_base, select
@@ -43,7 +43,9 @@ def state(
 ) -> dict[str, Any]:
     """The state of a run whose question was read as the query."""
     given = parse_terms(filters)
-    chosen = choose(query, notes, {one.document_id: one.facts() for one in notes}, given)
+    facts = {one.document_id: one.facts() for one in notes}
+    within = [one for one in notes if given is None or matches(given, facts[one.document_id])]
+    chosen = choose(query, within, facts)
     selection = {
         "status": "ok" if chosen.entries else "none",
         "reason": None,
