@@ -495,7 +495,9 @@ def _pointed(question: Question, candidates: Sequence[Candidate]) -> Composed:
     else:  # what the best one leaves open, the next ones may say
         first = {best.note.order, *range(FIRST_NOTES + 1)}
         near = [one for one in candidates if one.score >= best.score - NEAR and one.note.order in first]
-    chosen = _spread([*near[:MAX_UNITS], *_of_other_names(question, near[:MAX_UNITS], candidates)])
+    chosen = [*near[:MAX_UNITS], *_of_other_names(question, near[:MAX_UNITS], candidates)]
+    if not _says_all(question, best):
+        chosen = _spread(chosen)
     lines = []
     for one in chosen:
         is_bare = one.unit.kind == "property" or len(one.unit.text.split()) <= SHORT

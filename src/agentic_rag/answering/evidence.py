@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -297,7 +298,13 @@ def scored(
         likeness: of the question's words with the notes' passages; None: words are compared by their letters alone.
         keys: how likely each property name is what is asked for, in [0, 1], by name.
     """
-    units = [(unit, note, note.chunk_at(unit.start)) for note in notes for unit in note.reading.units]
+    repeated = _repeated(notes)
+    units = [
+        (unit, note, note.chunk_at(unit.start))
+        for note in notes
+        for unit in note.reading.units
+        if unit.text not in repeated
+    ]
     if not units:
         return []
     terms = [term.token for term in question.terms]
@@ -330,6 +337,18 @@ def scored(
     return sorted(candidates, key=lambda one: (-one.score, one.note.order, one.unit.start))
 
 
+def _repeated(notes: Sequence[SourceNote]) -> frozenset[str]:
+    """Sentences that stand in REPEATED of the notes or more: notices and licences, which answer nothing."""
+    counts = Counter(
+        text
+        for note in notes
+        for text in {u.text for u in note.reading.units if u.kind == "sentence" and len(u.text) >= NOTICE}
+    )
+    return frozenset(text for text, count in counts.items() if count >= REPEATED)
+
+
+REPEATED, NOTICE = 3, 20
+"""Notes in which a sentence of NOTICE code points or more is a notice."""
 Levels = NDArray[np.float64]
 """Of each unit the level of each term in its own words, near above it and farther above, shape (units, 3, terms)."""
 Placed = tuple[Unit, SourceNote, Chunk | None]

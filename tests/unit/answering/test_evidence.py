@@ -186,3 +186,18 @@ def test_a_list_of_words_names_no_person(question: str, expected: str):
     documents = documents_of("Signals.md", notes={"Signals.md": note})
     best, *_ = scored(Question.of(question), source_notes(results_of(documents), [0.9], documents))
     assert best.unit.own() == expected
+
+
+def test_a_sentence_that_repeats_in_many_notes_is_no_answer():
+    notice = "If this guide has a fault, please open an issue."
+    notes = {f"Dish {n}.md": f"# Dish {n}\n\n- salt: {n} g\n\n{notice}\n" for n in range(4)}
+    documents = documents_of(*notes, notes=notes)
+    results = results_of(documents)
+    found = scored(
+        Question.of("Which guide has a fault?"), source_notes(results, [0.9] * len(results), documents)
+    )
+    assert found
+    assert all(one.unit.text != notice for one in found)
+    alone = documents_of("Dish 0.md", notes=notes)
+    kept = scored(Question.of("Which guide has a fault?"), source_notes(results_of(alone), [0.9], alone))
+    assert kept[0].unit.text == notice
