@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from typing import Any
 
 from agentic_rag.dates.instants import moment_of
@@ -114,7 +115,12 @@ def _is_negated(text: str, dated: DatedText) -> bool:
 _NAMED_YEAR = re.compile(rf"(?<![\d.,])({HAN_YEAR})(?:\s*[-–—/]\s*(\d{{2}})(?![-/]\d))?(?!\d)(?![.,]\d)")
 
 
-def named_dates(text: str) -> list[tuple[datetime, datetime]]:
+PASSAGES = 4096
+"""Passages whose dates are remembered: the same ones are read for many questions."""
+
+
+@lru_cache(PASSAGES)
+def named_dates(text: str) -> Sequence[tuple[datetime, datetime]]:
     """Every day, week, month or year (start, end) in a text, with the precision of the text, in order.
 
     ``1916-20`` gives both years. Other numbers (a price, a version) may be taken for a year, and a season is its year:
@@ -132,9 +138,9 @@ def named_dates(text: str) -> list[tuple[datetime, datetime]]:
             named[match.start()] = [_year(year), _year(year - year % 100 + int(second))]
         elif around is None or around.span is None:
             named[match.start()] = [_year(year)]
-    return [
+    return tuple(
         (_instant(span.start), _instant(span.end)) for _, spans in sorted(named.items()) for span in spans
-    ]
+    )
 
 
 def _year(year: int) -> Span:

@@ -192,7 +192,7 @@ def _parts_of_dates(text: str) -> frozenset[str]:
 
 def _times(text: str) -> list[_Span]:
     """The dates named in a text; relative dates ("the week before 9 June 2023") are resolved."""
-    found = named_dates(text)
+    found = list(named_dates(text))
     for match in _BESIDE.finditer(text):
         n = len(named_dates(text[: match.start()]))
         if n < len(found):

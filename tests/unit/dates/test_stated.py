@@ -228,7 +228,7 @@ def test_never_raises_and_never_ends_before_it_starts(text: str) -> None:
     ],
 )  # fmt: skip
 def test_dates_that_a_text_names(text: str, named: list[tuple[str, str]]) -> None:
-    assert named_dates(text) == [(day(start), day(end)) for start, end in named]
+    assert list(named_dates(text)) == [(day(start), day(end)) for start, end in named]
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_a_month_is_read_behind_any_mark(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["2024/03/05", "2024.3.5", "(2024/3/05)", "寄于2024.03.05。"])
 def test_a_day_may_be_written_with_slashes_or_dots(text: str) -> None:
-    assert named_dates(text) == [(day("2024-03-05"), day("2024-03-06"))]
+    assert list(named_dates(text)) == [(day("2024-03-05"), day("2024-03-06"))]
 
 
 @pytest.mark.parametrize(
