@@ -10,7 +10,7 @@ from typing import Any
 from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote, fits
 from agentic_rag.notes.units import LISTED, Unit
 from agentic_rag.questions.question import Question
-from agentic_rag.text import folded, simplified, tokens
+from agentic_rag.text import folded, tokens
 
 NEAR_TIE = 0.08
 """Units this near to the best one answer beside it."""
@@ -354,7 +354,9 @@ def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed
     if question.form != "definition" or not question.terms:
         return None
     terms = {term.token for term in question.terms}
-    own = [one for one in candidates if _is_named(question, one.note)]
+    notes = {id(one.note): one.note for one in candidates}
+    named = {name for name, note in notes.items() if _is_named(question, note)}
+    own = [one for one in candidates if id(one.note) in named]
     for one in own or candidates[:40]:
         unit = one.unit
         if unit.kind not in ("sentence", "item", "step") or _clear(one.own) < terms:
@@ -368,10 +370,10 @@ def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed
 
 def _is_named(question: Question, note: SourceNote) -> bool:
     """Whether a question names the note's title and nothing else."""
-    title = simplified(folded(note.title)).casefold()
+    title = folded(note.title).casefold()
     words = set(tokens(title))
     named = [term.token for term in question.terms if not term.is_generic]
-    return title in simplified(folded(question.text)).casefold() and all(
+    return title in folded(question.text).casefold() and all(
         token in words or token in title for token in named
     )
 

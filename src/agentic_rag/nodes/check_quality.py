@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -72,22 +73,16 @@ async def check_quality(
             reasons.append(refusal)
     evidence = Evidence()
     if _is_read_as_units(request):
-        selected = await _from_selection(state, request, engine)
-        if selected is not None and _asks_for_fact_of_year(request, state):
-            # A fact of a year stands in notes of other days as well: "the price rose to 70 in 2024".
-            question = _question(request, state)
-            stated = await _from_passages(
-                request, question, results[:READ], relevance[:READ], engine, embedding
-            )
-            selected = stated if stated.lines and stated.is_full else selected
+        question = _question(request, state)
+        passages = partial(
+            _from_passages, request, question, results[:READ], relevance[:READ], engine, embedding
+        )
+        selected = await _from_selection(state, request, question, passages, engine)
         if selected is not None:
             evidence, decision = selected, "answer" if selected.lines else "abstain"
             reasons = [selected.reason or f"a question about many notes: {state['selection']['reading']}"]
         elif decision == "answer" or best >= floor * UNSURE:
-            question = _question(request, state)
-            evidence = await _from_passages(
-                request, question, results[:READ], relevance[:READ], engine, embedding
-            )
+            evidence = await passages()
             if decision != "answer" and evidence.lines and evidence.is_full:
                 decision, reasons = "answer", [*reasons[:1], "a unit says all that is asked"]
             elif decision != "answer":
@@ -140,12 +135,8 @@ YEAR_DAYS = 300
 """Days from which a span is about as long as a year."""
 
 
-def _asks_for_fact_of_year(request: Request, state: CanvasRAGState) -> bool:
+def _asks_for_fact_of_year(question: Question) -> bool:
     """Whether one thing is asked for, of a year or a longer time."""
-    selection = state.get("selection") or {}
-    if not is_span(selection["query"]) or not selection.get("days"):
-        return False
-    question = _question(request, state)
     if question.days is None or question.days.start is None or question.days.end is None:
         return False
     is_long = (question.days.end - question.days.start).days >= YEAR_DAYS
@@ -154,19 +145,32 @@ def _asks_for_fact_of_year(request: Request, state: CanvasRAGState) -> bool:
 
 
 async def _from_selection(
-    state: CanvasRAGState, request: Request, engine: VectorSearch | None
+    state: CanvasRAGState,
+    request: Request,
+    question: Question,
+    passages: Callable[[], Awaitable[Evidence]],
+    engine: VectorSearch | None,
 ) -> Evidence | None:
-    """The answer to a question about many notes; None where it is none."""
+    """The answer to a question about many notes; None where it is none.
+
+    A fact of a year stands in notes of other days as well ("the price rose to 70 in 2024"): where ``passages`` say all
+    that is asked, they answer.
+    """
     selection = state.get("selection") or {}
     if selection.get("status") not in ("ok", "none"):
         return None
     if selection["status"] == "none":
         nearest = f"; nearest: {selection['nearest']}" if selection["nearest"] else ""
         return Evidence(reason=f"no note fits {selection['reading']}{nearest}")
+    of_span = is_span(selection["query"])
+    if of_span and _asks_for_fact_of_year(question):
+        stated = await passages()
+        if stated.lines and stated.is_full:
+            return stated
     ids = list(dict.fromkeys(entry["document_id"] for entry in selection["entries"]))[:PAGE]
     documents = await _documents(request, ids, engine)
     question = Question.of(request.asked, request.carried.get("thing", ""))
-    if is_span(selection["query"]):
+    if of_span:
         likeness = await _likeness(request, question, documents, engine)
         return from_days(question, selection, documents, likeness)
     return from_selection(question, selection, documents)

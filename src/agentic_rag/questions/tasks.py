@@ -22,11 +22,13 @@ def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query |
     """Tasks of the named note, of a class of notes, or of all; None where no tasks are asked for."""
     word = TASKS.search(draft.text)
     task_state = state(draft.text)
+    asks_for_tasks = task_state is not None and WHAT.search(draft.text) is not None
+    if word is None and not asks_for_tasks:
+        return None
     # A title may be the value of a link as well.
     named = titles or draft.vocabulary.titles_in(draft.words)
     holder = next(((note, place) for note, place in named if _has_tasks(note)), None)
-    asks_for_tasks = task_state is not None and WHAT.search(draft.text) is not None
-    if word is None and (holder is None or not asks_for_tasks):
+    if word is None and holder is None:
         return None
     if not any(count for _, count in draft.vocabulary.snapshot.schema.tasks):
         return None
