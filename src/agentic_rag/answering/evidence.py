@@ -32,7 +32,7 @@ from agentic_rag.notes.units import LISTED, Reading, Unit, read_plain, read_unit
 from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.questions.words import regular
 from agentic_rag.retrieval.term_likeness import TermLikeness
-from agentic_rag.text import folded, simplified, starts_cjk, tokens
+from agentic_rag.text import folded, starts_cjk, tokens
 
 LEVELS = np.array((1.0, 0.9, 0.75))
 """Level of a term in the unit's own words, in the items above it and its innermost heading, and in other headings and
@@ -493,7 +493,7 @@ def _texts(unit: Unit, note: SourceNote) -> tuple[tuple[str, ...], tuple[str, ..
 
 @lru_cache(maxsize=16_384)
 def _plain_han(text: str) -> str:
-    return simplified(folded(text))
+    return folded(text)
 
 
 @lru_cache(maxsize=16_384)

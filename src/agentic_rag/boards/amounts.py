@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from agentic_rag.boards.units import DEGREES, ERA, TEMPERATURES, to_base, unit_at
 from agentic_rag.dates.reading import read_spans
-from agentic_rag.text.numbers import numbers
+from agentic_rag.text.numbers import NUMBER_WORDS, numbers
 
 CONVERTED = 0.01
 """Relative difference up to which amounts in two units are equal, and fractions: who converts, rounds."""
@@ -148,10 +148,7 @@ def _days(text: str) -> Iterator[Amount]:
 
 
 _HAN_DIGIT = "〇一二三四五六七八九十百千两"
-_SPELT = (
-    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
-    "seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-)
+_SPELT = "|".join(NUMBER_WORDS)
 _PERIODS = (
     ("凌晨|早上|早晨|上午|a\\.?m\\.?|in the morning", 0),
     ("中午|下午|傍晚|晚上|夜里|p\\.?m\\.?|in the afternoon|in the evening|at night", 720),

@@ -182,7 +182,7 @@ def _umlauts(text: str) -> str:
 
 
 def _joined(text: str) -> str:
-    return re.sub(r"[\W_]+", "", entity_key(simplified(text)))
+    return re.sub(r"[\W_]+", "", entity_key(text))
 
 
 def _words(text: str, asks: str) -> list[str]:

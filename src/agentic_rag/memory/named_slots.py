@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentic_rag.memory.reading.schemas import CHINESE_NAMES, EMPLOYER, JOB, LIKING, LIVES_IN
-from agentic_rag.text import content_tokens, folded, simplified
+from agentic_rag.text import content_tokens, folded
 
 _WORDS = {
     LIVES_IN: re.compile(r"\b(?:liv(?:e|ed|ing)|home|town|city|resid\w+)\b|住|城市|老家"),
@@ -19,7 +19,7 @@ _FIRST_PERSON = re.compile(r"\b(?:i|my)\b|我(?!们)")
 
 def plain(text: str) -> str:
     """In the form that words are compared in: folded, simplified, in lower case."""
-    return simplified(folded(text)).casefold()
+    return folded(text).casefold()
 
 
 def is_of_asker(question: str) -> bool:

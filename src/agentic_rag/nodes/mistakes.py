@@ -15,7 +15,8 @@ from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.features import MISTAKES
 from agentic_rag.retrieval.ports import NoteCatalogue, VectorSearch
-from agentic_rag.text import folded, script, simplified
+from agentic_rag.retrieval.schemas import chunk_metadata
+from agentic_rag.text import folded, script
 
 ListMistakes = Callable[[Request], Awaitable[list[Quote]]]
 """``mistake_quotes`` with what it reads from."""
@@ -38,7 +39,7 @@ def asks_for_all(request: Request) -> bool:
     """Whether all mistakes or weak points are asked for, and not those about something."""
     if request.operation is not CanvasOperation.WEAK_POINT_CLUSTERING:
         return False
-    text = folded(simplified(request.asked)).casefold()
+    text = folded(request.asked).casefold()
     words = set(re.findall(r"[a-z]+", text.replace("'s", "")))
     han = re.sub(r"[a-z\d\s]", "", text)
     is_named = bool(words & _NAMED or _HAN_NAMED.search(han))
@@ -88,15 +89,7 @@ def _quote(chunks: Sequence[Chunk], order: int) -> Quote | None:
 
 
 def _result(chunk: Chunk) -> dict[str, Any]:
-    place = {
-        "document_id": chunk.document_id,
-        "path": chunk.path,
-        "title": chunk.title,
-        "start": chunk.start,
-        "heading_path": list(chunk.heading_path),
-        "url": chunk.url,
-    }
-    return {"id": chunk.id, "content": chunk.text, "metadata": {**chunk.metadata, **place}, "facts": []}
+    return {"id": chunk.id, "content": chunk.text, "metadata": chunk_metadata(chunk), "facts": []}
 
 
 def no_mistakes(query: str) -> str:

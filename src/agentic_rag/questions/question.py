@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -140,7 +140,7 @@ class Question:
             text: the question.
             carried: the thing of the conversation that it names for a pronoun: no answer has to name it again.
         """
-        plain = simplified(folded(text))
+        plain = folded(text)
         known = set(tokens(carried))
         terms = (replace(t, is_name=False, is_generic=True) if t.token in known else t for t in _terms(text))
         return cls(text, tuple(terms), _form(plain), _wants(plain), script(text))
@@ -193,9 +193,8 @@ class Question:
         inside = sorted({place for term in pairs for place in range(term.start, term.end)})
         edges = {place for span in spans for place in span}
         terms = {term.token: term for term in self.terms if not starts_cjk(term.token)}
-        is_word = vocabulary.__contains__
-        words = _words_of(self.text, _runs(inside), edges, is_word)
-        parts = [part for word in words for part in _without_particles(self.text, *word, is_word)]
+        words = _words_of(self.text, _runs(inside), edges, vocabulary)
+        parts = [_without_particles(self.text, *word, vocabulary) for word in words]
         for token, start, end in _mended(self.text, parts, vocabulary):
             own = [term for term in pairs if term.start < end and start < term.end]
             is_generic = token in ANSWER_STEMS or all(term.is_generic for term in own)
@@ -219,7 +218,7 @@ def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _words_of(
-    text: str, runs: Sequence[tuple[int, int]], edges: Set[int], is_word: Callable[[str], bool]
+    text: str, runs: Sequence[tuple[int, int]], edges: Set[int], vocabulary: str
 ) -> Iterator[tuple[int, int]]:
     for start, end in runs:
         place, single = start, None
@@ -228,7 +227,7 @@ def _words_of(
                 (
                     size
                     for size in range(min(MAX_WORD, end - place), 1, -1)
-                    if is_word(simplified(text[place : place + size]))
+                    if simplified(text[place : place + size]) in vocabulary
                 ),
                 0,
             )
@@ -248,16 +247,14 @@ def _words_of(
             yield single, end
 
 
-def _without_particles(
-    text: str, start: int, end: int, is_word: Callable[[str], bool]
-) -> Iterator[tuple[int, int]]:
+def _without_particles(text: str, start: int, end: int, vocabulary: str) -> tuple[int, int]:
     """A run that is no word of the notes, without the particles at its edges: 给猫 as 猫."""
-    if not is_word(simplified(text[start:end])):
+    if simplified(text[start:end]) not in vocabulary:
         while end - start > 1 and simplified(text[start]) in ANSWER_STEMS:
             start += 1
         while end - start > 1 and simplified(text[end - 1]) in ANSWER_STEMS:
             end -= 1
-    yield start, end
+    return start, end
 
 
 Word = tuple[str, int, int]
@@ -269,7 +266,7 @@ def _mended(text: str, parts: Sequence[tuple[int, int]], vocabulary: str) -> lis
     whose character of the same sound it stands for."""
     words: list[Word] = []
     for start, end in parts:
-        token = simplified(folded(text[start:end]))
+        token = folded(text[start:end])
         is_pair = end - start == len(token) == 2 and starts_cjk(token) and token not in vocabulary
         words += (
             [(token[0], start, start + 1), (token[1], start + 1, end)] if is_pair else [(token, start, end)]

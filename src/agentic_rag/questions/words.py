@@ -11,7 +11,7 @@ import regex
 from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
-from agentic_rag.text import CJK, folded, simplified, tokens
+from agentic_rag.text import CJK, folded, tokens
 
 _WORD = regex.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_]+)?")
 _CJK = regex.compile(rf"[{CJK}]")
@@ -55,7 +55,7 @@ class Words:
     @classmethod
     def of(cls, question: str) -> Words:
         """Read a question."""
-        text = simplified(folded(question)).casefold()
+        text = folded(question).casefold()
         if len(text) != len(question):  # places must be those of the question
             text = question.lower()
         words = (
@@ -87,11 +87,12 @@ class Words:
         words = self.words
         if len(wanted) > 1:  # "would I rewatch" names the property "Would rewatch"
             words = tuple(word for word in words if word.text not in _BETWEEN or word.stem in wanted)
+        written = folded(name).casefold() if likeness == "slip" and len(wanted) == 1 else None
         for first in range(len(words) - len(wanted) + 1):
             row = words[first : first + len(wanted)]
             if all(_same(word, part, likeness) for word, part in zip(row, wanted, strict=True)):
                 return Span(row[0].start, row[-1].end)
-            if likeness == "slip" and len(wanted) == 1 and _is_slip(row[0].text, folded(name).casefold()):
+            if written is not None and _is_slip(row[0].text, written):
                 return Span(row[0].start, row[-1].end)
         return None
 
@@ -126,7 +127,7 @@ def plain_han(name: str) -> str | None:
     """A name with Chinese as it stands in ``Words.text``; None for one without."""
     if not any(_CJK.search(part) for part in parts(name)):
         return None
-    return simplified(folded(name)).casefold().strip()
+    return folded(name).casefold().strip()
 
 
 @lru_cache(maxsize=65_536)

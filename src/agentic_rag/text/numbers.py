@@ -11,7 +11,7 @@ _HAN_DIGITS = dict(zip("零〇一二三四五六七八九两", (0, 0, 1, 2, 3, 4
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
 MAX_NUMERAL = 30
 """Characters up to which a run of Han digits is a number."""
-_WORDS = {
+NUMBER_WORDS = {
     word: number
     for number, word in enumerate(
         "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -22,7 +22,7 @@ _WORDS = {
     for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
 }
 _SPELT = re.compile(
-    rf"\b(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})(?:[ -](?:{'|'.join(_WORDS)}))?\b"
+    rf"\b(?:{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})(?:[ -](?:{'|'.join(NUMBER_WORDS)}))?\b"
     r"(?:[ -](?:hundred|thousand))?",
     re.IGNORECASE,
 )
@@ -62,6 +62,8 @@ def _spelt(words: str) -> int:
     total = 0
     for word in re.split(r"[ -]", words.casefold()):
         total = (
-            total * {"hundred": 100, "thousand": 1000}[word] if word not in _WORDS else total + _WORDS[word]
+            total * {"hundred": 100, "thousand": 1000}[word]
+            if word not in NUMBER_WORDS
+            else total + NUMBER_WORDS[word]
         )
     return total
