@@ -24,7 +24,7 @@ _ASYNCHRONOUS = (
 )
 
 
-class RagGraph(CompiledStateGraph[CanvasRAGState, Overrides, CallerKeys, CanvasRAGState]):
+class RagGraph(CompiledStateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState]):
     """The compiled main graph.
 
     It is a LangGraph graph like any other, with three differences. A run is one trace with one root. A run on another
@@ -42,22 +42,22 @@ class RagGraph(CompiledStateGraph[CanvasRAGState, Overrides, CallerKeys, CanvasR
 
     if not TYPE_CHECKING:  # type checkers see the signatures of LangGraph, which these only pass on
 
-        async def astream(self, input: Any, config: Any = None, **options: Any) -> AsyncIterator[Any]:
+        async def astream(self, *given: Any, **options: Any) -> AsyncIterator[Any]:
             if self.loop not in (None, asyncio.get_running_loop()):
                 raise InputError(
                     "this graph was opened on another event loop; open it with open_rag in the loop that asks it, or "
                     "use open_rag_blocking, whose calls may come from any thread and loop"
                 )
-            parts = tracing.traced("invoke_workflow", self.name, super().astream(input, config, **options))
+            parts = tracing.traced("invoke_workflow", self.name, super().astream(*given, **options))
             async with aclosing(parts):
                 async for part in parts:
                     yield part
 
-        def invoke(self, input: Any, config: Any = None, **options: Any) -> Any:
-            return self._result(self.ainvoke(input, config, **options))
+        def invoke(self, *given: Any, **options: Any) -> Any:
+            return self._result(self.ainvoke(*given, **options))
 
-        def stream(self, input: Any, config: Any = None, **options: Any) -> Iterator[Any]:
-            parts = self.astream(input, config, **options)
+        def stream(self, *given: Any, **options: Any) -> Iterator[Any]:
+            parts = self.astream(*given, **options)
             try:
                 while True:
                     yield self._result(anext(parts))
@@ -85,7 +85,7 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-class RagStateGraph(StateGraph[CanvasRAGState, Overrides, CallerKeys, CanvasRAGState]):
+class RagStateGraph(StateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState]):
     """The uncompiled main graph, whose nodes can be replaced and added to before it is compiled.
 
     Args:
@@ -146,4 +146,5 @@ class RagStateGraph(StateGraph[CanvasRAGState, Overrides, CallerKeys, CanvasRAGS
 
     else:
 
-        def compile(self, *given: Any, **options: Any) -> RagGraph: ...
+        def compile(self, *given: Any, **options: Any) -> RagGraph:
+            raise NotImplementedError

@@ -59,7 +59,7 @@ from agentic_rag.retrieval.catalogue import Catalogue
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.settings.config import RagConfig
-from agentic_rag.state import AUTO
+from agentic_rag.state import AUTO, OperationName
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -115,7 +115,7 @@ class RelatedFact:
     """Ids of the notes that say so."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Rag:
     """Everything open. ``graph`` is the compiled LangGraph graph; the rest is what it stands on."""
 
@@ -142,6 +142,9 @@ class Rag:
         default_factory=WeakValueDictionary, repr=False, compare=False
     )
     """By the id of a conversation, the lock of whoever asks in it."""
+
+    def __repr__(self) -> str:
+        return f"Rag(data_dir={str(self.config.data_dir)!r})"
 
     @property
     def embedding(self) -> Embedding:
@@ -173,7 +176,7 @@ class Rag:
         self,
         question: str,
         *,
-        operation: str = AUTO,
+        operation: OperationName | None = AUTO,
         dataset: str = DEFAULT_DATASET,
         filters: Mapping[str, Any] | None = None,
         as_of: str | None = None,
@@ -208,7 +211,17 @@ class Rag:
         """
         async with self._turn(thread_id):
             run = await self._run(
-                question, operation, dataset, filters, as_of, top_k, messages, user_id, parameters, thread_id, config
+                question,
+                operation,
+                dataset,
+                filters,
+                as_of,
+                top_k,
+                messages,
+                user_id,
+                parameters,
+                thread_id,
+                config,
             )
             return Answer.of(await self._keeping(thread_id).ainvoke(**run))
 
@@ -216,7 +229,7 @@ class Rag:
         self,
         question: str,
         *,
-        operation: str = AUTO,
+        operation: OperationName | None = AUTO,
         dataset: str = DEFAULT_DATASET,
         filters: Mapping[str, Any] | None = None,
         as_of: str | None = None,
@@ -238,7 +251,17 @@ class Rag:
         """
         async with self._turn(thread_id):
             run = await self._run(
-                question, operation, dataset, filters, as_of, top_k, messages, user_id, parameters, thread_id, config
+                question,
+                operation,
+                dataset,
+                filters,
+                as_of,
+                top_k,
+                messages,
+                user_id,
+                parameters,
+                thread_id,
+                config,
             )
             if thread_id is not None and request_id is not None:
                 run["config"].setdefault("metadata", {})[_REQUEST] = request_id
@@ -270,7 +293,7 @@ class Rag:
                         yield Step(node, ms, told_of(node, written or {}))
         yield Answer.of(state)
 
-    async def said(self, thread_id: str) -> list[AnyMessage]:
+    async def messages(self, thread_id: str) -> list[AnyMessage]:
         """The questions that a kept conversation answered and the answers, in order."""
         last = await self._last(thread_id)
         return [] if last.next else list(last.values.get("messages") or [])
@@ -298,7 +321,7 @@ class Rag:
     async def _run(
         self,
         question: str,
-        operation: str,
+        operation: OperationName | None,
         dataset: str,
         filters: Mapping[str, Any] | None,
         as_of: str | None,
@@ -321,7 +344,7 @@ class Rag:
         await self.require_dataset(dataset)
         asked = {
             "query": question,
-            "operation": operation,
+            "operation": operation or AUTO,
             "dataset": dataset,
             "filters": filters,
             "as_of": as_of,

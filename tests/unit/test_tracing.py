@@ -103,7 +103,9 @@ async def test_a_question_is_one_tree_of_the_nodes_and_the_model_in_its_node(
     }
 
 
-async def test_the_reader_of_a_streamed_question_is_outside_of_its_span(rag: Rag, spans: InMemorySpanExporter):
+async def test_the_reader_of_a_streamed_question_is_outside_of_its_span(
+    rag: Rag, spans: InMemorySpanExporter
+):
     from opentelemetry import trace
 
     async for _ in rag.stream(QUESTION):

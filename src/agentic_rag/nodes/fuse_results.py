@@ -96,7 +96,9 @@ def with_whole_lists(node: Callable[..., Any], *, engine: VectorSearch) -> Calla
     @wraps(node)
     async def run(state: CanvasRAGState, *given: Any, **named: Any) -> Any:
         values: dict[str, Any] = {**await read_again(state, engine)}
-        written = node({**values, **{key: in_full(values[key]) for key in (*_HITS, *_RESULTS)}}, *given, **named)
+        written = node(
+            {**values, **{key: in_full(values[key]) for key in (*_HITS, *_RESULTS)}}, *given, **named
+        )
         return await written if isawaitable(written) else written
 
     return run
