@@ -18,11 +18,6 @@ from agentic_rag.state import CallerKeys, CanvasRAGState
 T = TypeVar("T")
 Node = Callable[..., Any]
 """Takes the state, and its dependencies by keyword; returns the keys it writes."""
-_ASYNCHRONOUS = (
-    "this graph runs on the event loop of its stores; in a coroutine use: await graph.ainvoke(…), and in a program "
-    "without an event loop: with open_rag_blocking(…) as rag: rag.ask(…)"
-)
-
 
 class RagGraph(CompiledStateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState]):
     """The compiled main graph.
@@ -54,28 +49,33 @@ class RagGraph(CompiledStateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGStat
                     yield part
 
         def invoke(self, *given: Any, **options: Any) -> Any:
-            return self._result(self.ainvoke(*given, **options))
+            return result_of(self.ainvoke(*given, **options), self.loop)
 
         def stream(self, *given: Any, **options: Any) -> Iterator[Any]:
             parts = self.astream(*given, **options)
             try:
                 while True:
-                    yield self._result(anext(parts))
+                    yield result_of(anext(parts), self.loop)
             except StopAsyncIteration:
                 return
             finally:
-                self._result(parts.aclose())
+                result_of(parts.aclose(), self.loop)
 
-    def _result(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run on the graph's loop from another thread.
 
-        Raises:
-            InputError: called on the loop's own thread, or there is no loop that runs.
-        """
-        if self.loop is None or not self.loop.is_running() or self.loop is _running_loop():
-            work.close()
-            raise InputError(_ASYNCHRONOUS)
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result()
+def result_of(work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop | None) -> T:
+    """The result of ``work`` on another thread's event loop.
+
+    Raises:
+        InputError: called on the loop's own thread, or the loop does not run.
+    """
+    if loop is None or not loop.is_running() or loop is _running_loop():
+        work.close()
+        raise InputError(
+            "stores and models work on the event loop that opened them; in a coroutine use the asynchronous call: await "
+            "graph.ainvoke(…), await tool.ainvoke(…); and in a program without an event loop: with "
+            "open_rag_blocking(…) as rag: rag.ask(…)"
+        )
+    return asyncio.run_coroutine_threadsafe(work, loop).result()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -65,7 +65,9 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AnyMessage
+    from langchain_core.retrievers import BaseRetriever
     from langchain_core.runnables import RunnableConfig
+    from langchain_core.tools import BaseTool
     from langgraph.types import StateSnapshot
 
     from agentic_rag.backup import BackupReport
@@ -93,6 +95,12 @@ STATEMENTS = "agentic_rag.memory.reading.statements"
 """What the first text that is remembered needs, and no question does."""
 WARM_UP = "Where is it warm? 哪里暖和？"
 """In both scripts, whose dictionaries are loaded when they are first met."""
+NAME = "ask_notes"
+DESCRIPTION = (
+    "Look something up in the user's notes. Returns an answer whose claims end in marks like [1], then each mark's "
+    "quote and the note it stands in; or says that the notes do not have it."
+)
+"""Of the tool, where none are given."""
 
 logger = logging.getLogger(__name__)
 
@@ -292,6 +300,31 @@ class Rag:
                     for node, written in part.items():
                         yield Step(node, ms, told_of(node, written or {}))
         yield Answer.of(state)
+
+    def as_tool(self, *, name: str = NAME, description: str = DESCRIPTION, **options: Any) -> BaseTool:
+        """Asking as a tool for an agent: one argument, ``question``.
+
+        The model gets the answer and its quotes, ``artifact`` the citations. ``ainvoke`` in the event loop of this ``Rag``,
+        ``invoke`` from another thread.
+
+        Args:
+            name, description: what the model reads; say what the notes are about.
+            options: of every ``ask``: ``dataset``, ``user_id``, ``filters``, ….
+        """
+        from agentic_rag.tools import answer_tool
+
+        return answer_tool(partial(self.ask, **options), self._loop, name, description)
+
+    def as_retriever(self, **options: Any) -> BaseRetriever:
+        """The fused and reranked results as a langchain-core retriever; ``options`` are those of ``ask``."""
+        from agentic_rag.tools import AnswerRetriever
+
+        return AnswerRetriever(ask=partial(self.ask, **options), loop=self._loop)
+
+    @property
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        loop = self.parts.loop
+        return asyncio.get_running_loop() if loop is None else loop
 
     async def messages(self, thread_id: str) -> list[AnyMessage]:
         """The questions that a kept conversation answered and the answers, in order."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -199,7 +199,7 @@ async def test_a_thread_without_a_loop_may_invoke_and_stream():
 @pytest.mark.parametrize("call", ["invoke", "stream"])
 async def test_the_loops_own_thread_is_sent_to_ainvoke(call: str):
     compiled = graph(loop=asyncio.get_running_loop())
-    with pytest.raises(InputError, match="await graph.ainvoke"):
+    with pytest.raises(InputError, match=r"await graph\.ainvoke"):
         list(getattr(compiled, call)(QUESTION))
 
 
@@ -270,14 +270,14 @@ def test_a_part_that_lacks_something_is_refused_when_the_graph_is_built(part: st
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("contract")
     (folder / "vault").mkdir()
     (folder / "vault" / "tea.md").write_text("# Tea\n\nOolong tea comes from Fujian in China.\n", "utf-8")
     (folder / "vault" / "milk.md").write_text("# Milk\n\nMilk is poured into tea in Tibet.\n", "utf-8")
     with open_rag_blocking(RagConfig(data_dir=folder / "data")) as rag:
         rag.ingest(folder / "vault")
-    yield folder / "data"
+    return folder / "data"
 
 
 @pytest.fixture
