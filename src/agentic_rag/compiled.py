@@ -19,6 +19,7 @@ T = TypeVar("T")
 Node = Callable[..., Any]
 """Takes the state, and its dependencies by keyword; returns the keys it writes."""
 
+
 class RagGraph(CompiledStateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState]):
     """The compiled main graph.
 

@@ -63,10 +63,9 @@ from agentic_rag.state import AUTO, OperationName
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
-    from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AnyMessage
+    from langchain_core.messages import AIMessage, AnyMessage
     from langchain_core.retrievers import BaseRetriever
-    from langchain_core.runnables import RunnableConfig
+    from langchain_core.runnables import Runnable, RunnableConfig
     from langchain_core.tools import BaseTool
     from langgraph.types import StateSnapshot
 
@@ -785,7 +784,7 @@ async def open_rag(
     config: RagConfig | None = None,
     *,
     embedding: Embedding | Embeddings | None = None,
-    chat: Chat | BaseChatModel | None = None,
+    chat: Chat | Runnable[Any, AIMessage] | None = None,
     reranker: Reranker | None = None,
     checkpointer: Any = None,
 ) -> AsyncIterator[Rag]:
