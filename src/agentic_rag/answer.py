@@ -8,7 +8,7 @@ from typing import Any
 
 from agentic_rag.domain.filters import parse_filters, spelled
 
-STEPS = ("rerank", "rewrite", "answer")
+STEPS = ("rerank", "rewrite", "agent", "answer")
 """Steps that a model may do, and that may therefore be degraded."""
 
 

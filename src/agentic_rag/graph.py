@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from langgraph.graph import END, START
@@ -14,13 +14,15 @@ from langgraph.types import Send
 from typing_extensions import get_protocol_members  # typing has it from Python 3.13 on
 
 from agentic_rag import tracing
-from agentic_rag.compiled import Node, RagStateGraph
-from agentic_rag.domain.ports import Chat, Embedding, TokenCounter
+from agentic_rag.compiled import Node, RagGraph, RagStateGraph
+from agentic_rag.domain.ports import Chat, Embedding, MessageChat, TokenCounter
 from agentic_rag.domain.usage import counted
 from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.cascade_retrieval import decide_tier
 from agentic_rag.fusion.strategy_selector import CanvasOperation
-from agentic_rag.nodes.answer import answer
+from agentic_rag.nodes.agent import agent
+from agentic_rag.nodes.agent_tools import AgentTools
+from agentic_rag.nodes.answer import answer, answer_by_agent
 from agentic_rag.nodes.check_quality import check_quality
 from agentic_rag.nodes.fuse_results import fuse_results, results_of, resumable, with_whole_lists
 from agentic_rag.nodes.mistakes import ListMistakes, mistake_quotes
@@ -111,8 +113,9 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
     graph.add_edge("retrieve_memory", "fuse_results")
     graph.add_edge("fuse_results", "rerank")
     graph.add_edge("rerank", "check_quality")
-    graph.add_conditional_edges("check_quality", to_answer_or_again, ["rewrite_query", "answer"])
+    graph.add_conditional_edges("check_quality", to_answer_or_again, ["rewrite_query", "agent", "answer"])
     graph.add_conditional_edges("rewrite_query", to_next_pass, ["prepare_query"])
+    graph.add_conditional_edges("agent", to_end_or_answer, [END, "answer"])
     graph.add_edge("answer", END)
     return graph
 
@@ -126,6 +129,12 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         "rerank": partial(rerank, tools=tools),
         "check_quality": partial(check_quality, engine=parts.lancedb, embedding=parts.embedding),
         "rewrite_query": partial(rewrite_query, chat=parts.chat),
+        "agent": partial(
+            agent,
+            chat=parts.chat if isinstance(parts.chat, MessageChat) else None,
+            tools=AgentTools(_Flow(parts, defaults), parts.graphiti, parts.lancedb, parts.catalogue),
+            write=answer_by_agent,
+        ),
         "answer": partial(answer, chat=parts.chat, mistakes=_mistakes(parts)),
     }
     asking: dict[str, Node] = {
@@ -143,6 +152,20 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         ),
         **{name: partial(metered, name=name, node=node) for name, node in asking.items()},
     }
+
+
+class _Flow:
+    """The main graph for the searches of the agent; compiled when one is made."""
+
+    def __init__(self, parts: GraphParts, defaults: Parameters) -> None:
+        self._parts, self._defaults = parts, defaults
+
+    @cached_property
+    def _graph(self) -> RagGraph:
+        return build_rag_graph(self._parts, self._defaults).compile(checkpointer=False, name="flow")
+
+    async def ainvoke(self, state: Any, *, context: Any) -> Any:
+        return await self._graph.ainvoke(state, context=context)
 
 
 def _mistakes(parts: GraphParts) -> ListMistakes | None:
@@ -250,9 +273,20 @@ def to_second_tier(state: CanvasRAGState) -> Sequence[Source | Literal["fuse_res
     return ["retrieve_memory"] if request.asks_memory else ["fuse_results"]
 
 
-def to_answer_or_again(state: CanvasRAGState) -> Literal["rewrite_query", "answer"]:
-    """Another pass with a reworded question, or the answer, which abstains if the decision says so."""
+def to_answer_or_again(state: CanvasRAGState) -> Literal["rewrite_query", "agent", "answer"]:
+    """Another pass with a reworded question, or the answer, which abstains if the decision says so.
+
+    In agentic mode the agent, which words its searches itself.
+    """
+    request = Request.of(state)
+    if request.parameters.answer.mode == "agent" and request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
+        return "agent"
     return "rewrite_query" if state["quality"]["decision"] == "rewrite" else "answer"
+
+
+def to_end_or_answer(state: CanvasRAGState) -> Literal["answer", "__end__"]:
+    """The end, or the fixed flow's answer where the agent came to none."""
+    return "__end__" if (state["agent_outcome"] or {}).get("status") == "ok" else "answer"
 
 
 def to_next_pass(state: CanvasRAGState) -> Send:

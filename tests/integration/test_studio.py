@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 START_SECONDS = 45.0
 NODES = [
     "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "retrieve_memory", "select_notes", "fuse_results", "rerank",
-    "check_quality", "rewrite_query", "answer",
+    "check_quality", "rewrite_query", "agent", "answer",
 ]  # fmt: skip
 QUESTION = {"query": "What does shading do to theanine?", "operation": "document_retrieval"}
 

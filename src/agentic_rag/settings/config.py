@@ -14,6 +14,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from agentic_rag.errors import ConfigError
 from agentic_rag.settings.addresses import has_password, is_http
 from agentic_rag.settings.parameters import (
+    AgentParameters,
     AnswerParameters,
     FusionParameters,
     Parameters,
@@ -210,6 +211,7 @@ class RagConfig(Parameters):
             selection: SelectionParameters | Values = ...,
             rewrite: RewriteParameters | Values = ...,
             answer: AnswerParameters | Values = ...,
+            agent: AgentParameters | Values = ...,
         ) -> None: ...
 
     else:
