@@ -137,6 +137,8 @@ def told_of(node: str, written: Mapping[str, Any]) -> dict[str, Any]:
             told |= {"count": len(written["reranked_results"])}
         case "check_quality":
             told |= {key: written["quality"][key] for key in ("grade", "decision")}
+        case "agent":
+            told |= {"calls": outcome["calls"], "tools": len(outcome["tools"])}
         case "answer":
             told |= {"citations": len(written["citations"]), "abstained": written["abstained"]}
     return told
