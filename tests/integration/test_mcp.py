@@ -6,6 +6,7 @@ import random
 import shutil
 import sys
 from collections.abc import AsyncIterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -311,3 +312,50 @@ async def test_over_http_a_key_says_whose_notes(folder: Path) -> None:
                         "ask", {"question": "At what temperature is the second fire?"}
                     )
                     assert asked.is_error is not is_allowed
+
+
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+def _call(address: str, method: str, **params: Any) -> httpx.Response:
+    """A request of protocol 2026-07-28."""
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": META["io.modelcontextprotocol/protocolVersion"],
+        "Mcp-Method": method,
+    }
+    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": META, **params}}
+    return httpx.post(f"{address}/mcp/", headers=headers, json=request)
+
+
+def test_it_tells_its_version_and_only_what_it_does(folder: Path) -> None:
+    with running_service(RagConfig(data_dir=folder / "data")) as address:
+        discovered = _call(address, "server/discover").json()["result"]
+        handshake = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}  # fmt: skip
+        request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": handshake}
+        accept = {"Accept": "application/json, text/event-stream"}
+        initialized = httpx.post(f"{address}/mcp/", headers=accept, json=request).json()["result"]
+        listening = _call(address, "subscriptions/listen", notifications={"toolsListChanged": True})
+        subscribing = {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "resources/subscribe",
+            "params": {"uri": "notes://a"},
+        }
+        legacy = {**accept, "MCP-Protocol-Version": "2025-11-25"}
+        subscribed = httpx.post(f"{address}/mcp/", headers=legacy, json=subscribing)
+    assert discovered["supportedVersions"] == ["2026-07-28"]
+    info = discovered["_meta"]["io.modelcontextprotocol/serverInfo"]
+    assert info == initialized["serverInfo"]
+    assert info["version"] == version("agentic-rag")
+    for capabilities in (discovered["capabilities"], initialized["capabilities"]):
+        assert capabilities == {
+            "prompts": {"listChanged": False},
+            "resources": {"listChanged": False, "subscribe": False},
+            "tools": {"listChanged": False},
+        }
+    for refused in (listening, subscribed):
+        assert refused.json()["error"]["message"] == "Method not found"
