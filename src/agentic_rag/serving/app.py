@@ -14,6 +14,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -133,6 +134,14 @@ def create_app(
 
     app.mount("/mcp", mcp)
     app.add_middleware(Timed)
+    if config.service.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=config.service.origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            allow_private_network=True,
+        )
     app.add_middleware(Gate, config=config.service, host=host)
     return app
 
