@@ -113,9 +113,9 @@ def _key_of(headers: Headers) -> str | None:
     return unquote(morsel.value) if morsel else None
 
 
-def error_body(kind: str, message: str) -> dict[str, Any]:
-    """The JSON body of every error, in OpenAI's format."""
-    return {"error": {"type": kind, "message": message}}
+def error_body(kind: str, message: str, param: str | None = None) -> dict[str, Any]:
+    """The JSON body of every error, in OpenAI's format; ``param`` names the wrong parameter of a request."""
+    return {"error": {"type": kind, "message": message, **({"param": param} if param else {})}}
 
 
 class Gate:

@@ -1,68 +1,64 @@
-"""OpenAI's surface: any chat front end talks to a dataset as to a model. Every answer comes from the notes."""
+"""Chat completions, and the list of models: a dataset is asked as a model, and every answer comes from the notes."""
 
 from __future__ import annotations
 
 import json
-import re
 import time
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
-from typing import Any, Literal
-from urllib.parse import urlencode
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from functools import partial
+from typing import Annotated, Any, Literal
 from uuid import uuid4
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from agentic_rag.answer import Answer
-from agentic_rag.errors import InputError
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.serving.access import Caller
-from agentic_rag.serving.asking import EVENTS, Ask, answer_to, asked, to_the_end
-from agentic_rag.serving.errors import DOCUMENTED, request_of
-from agentic_rag.serving.notes import dataset_names, note_path
+from agentic_rag.serving.asking import EVENTS, require_unicode, to_the_end
+from agentic_rag.serving.errors import DOCUMENTED
+from agentic_rag.serving.notes import dataset_names
+from agentic_rag.serving.openai.conversation import Message, model_parts, turns_of
+from agentic_rag.serving.openai.parameters import CHAT, UnsupportedParameter, refuse_unsupported
+from agentic_rag.serving.openai.reply import Reply, question_of, reply_to
 from agentic_rag.serving.service import Service, TheCaller, TheService
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 _DONE = "data: [DONE]\n\n"
-_MARK = re.compile(r"\[(\d+(?:, \d+)*)\]")
+ModelId = Annotated[str, Field(min_length=1, max_length=300, description="A dataset, or dataset/operation.")]
+StopText = Annotated[str, Field(min_length=1)]
 
 
-class Part(BaseModel):
-    """A part of a message; only texts are read."""
-
-    model_config = ConfigDict(extra="allow")
-
-    type: str
-    text: str | None = None
-
-
-class ChatMessage(BaseModel):
-    """A message of the conversation."""
+class StreamOptions(BaseModel):
+    """What a stream has besides the text."""
 
     model_config = ConfigDict(extra="allow")
 
-    role: Literal["system", "developer", "user", "assistant", "tool"]
-    content: str | list[Part] | None = None
-
-    @property
-    def text(self) -> str:
-        """Its text alone."""
-        if isinstance(self.content, list):
-            return "\n".join(part.text for part in self.content if part.text)
-        return self.content or ""
+    include_usage: bool = False
 
 
 class ChatRequest(BaseModel):
-    """As OpenAI's clients send it; what steers a model's writing (temperature, …) has nothing to steer here."""
+    """As OpenAI's clients send it; the effect of the other parameters is in ``parameters.CHAT``."""
 
     model_config = ConfigDict(extra="allow")
 
-    model: str = Field(min_length=1, max_length=300, description="A dataset, or dataset/operation.")
-    messages: list[ChatMessage] = Field(min_length=1, max_length=1000)
-    stream: bool = False
+    model: ModelId
+    messages: list[Message] = Field(min_length=1, max_length=1000)
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    stop: list[StopText] | None = Field(None, max_length=4)
+    max_tokens: int | None = Field(None, ge=1)
+    max_completion_tokens: int | None = Field(None, ge=1)
+
+    @field_validator("stop", mode="before")
+    @classmethod
+    def _listed(cls, stop: Any) -> Any:
+        return [stop] if isinstance(stop, str) else stop
+
+    @property
+    def limit(self) -> int | None:
+        """Most tokens of the answer; None: no limit."""
+        return self.max_tokens if self.max_completion_tokens is None else self.max_completion_tokens
 
 
 class Model(BaseModel):
@@ -90,124 +86,97 @@ async def models(service: TheService, caller: TheCaller) -> Models:
     return Models(data=[Model(id=one, created=created) for one in ids])
 
 
+@router.get("/models/{model:path}", responses=DOCUMENTED)
+async def retrieve_model(model: str, service: TheService, caller: TheCaller) -> Model:
+    """One model."""
+    await open_model(service, caller, model)
+    return Model(id=model, created=int(service.started))
+
+
 @router.post("/chat/completions", responses={**DOCUMENTED, 200: {"content": {EVENTS: {}}}})
 async def complete(chat: ChatRequest, request: Request, service: TheService, caller: TheCaller) -> Any:
     """Answer the last message of the user from the notes, with citations inline and as annotations."""
-    ask, earlier = _question(chat)
-    caller.require(ask.dataset)
-    await service.rag.require_dataset(ask.dataset)
+    require_unicode(chat.model_dump())
+    refuse_unsupported(CHAT, chat.model_extra or {})
+    if chat.stream_options is not None and not chat.stream:
+        options = chat.stream_options.model_dump()
+        raise UnsupportedParameter("stream_options", options, "leave it out, or send stream: true with it")
+    question = question_of(chat.model, turns_of(chat.messages, "messages"))
+    await open_model(service, caller, chat.model)
     base = str(request.base_url)
-    completion = f"chatcmpl-{uuid4().hex}"
-    if chat.stream:
-        return StreamingResponse(
-            to_the_end(_streamed(service, caller, ask, earlier, base, chat.model, completion), _failed),
-            media_type=EVENTS,
-            headers={"Cache-Control": "no-store"},
-        )
-    answer = await answer_to(service, caller, ask, earlier)
-    text, annotations = linked(answer, base)
-    message = {"role": "assistant", "content": text, "annotations": annotations}
-    return {
-        "id": completion,
-        "object": "chat.completion",
-        "created": int(time.time()),
-        "model": chat.model,
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
-        "usage": _tokens(answer),
-    }
-
-
-def _tokens(answer: Answer) -> dict[str, int]:
-    """Token counts of the chat model as clients expect them; all 0 without a chat model."""
-    sent, written = (int(answer.usage.get(f"{name}_tokens", 0)) for name in ("prompt", "completion"))
-    return {"prompt_tokens": sent, "completion_tokens": written, "total_tokens": sent + written}
-
-
-def _question(chat: ChatRequest) -> tuple[Ask, list[AnyMessage]]:
-    """The question, and the conversation before it."""
-    dataset, slash, operation = chat.model.rpartition("/")
-    if not slash or operation not in {one.value for one in CanvasOperation}:
-        dataset, operation = chat.model, "auto"
-    said = [
-        message for message in chat.messages if message.role in ("user", "assistant") and message.text.strip()
-    ]
-    if not said or said[-1].role != "user":
-        raise InputError("the last message must be the user's, with a text")
-    earlier: list[AnyMessage] = [
-        HumanMessage(message.text) if message.role == "user" else AIMessage(message.text)
-        for message in said[:-1]
-    ]
-    return request_of(Ask, query=said[-1].text, dataset=dataset, operation=operation), earlier
-
-
-def linked(answer: Answer, base: str) -> tuple[str, list[dict[str, Any]]]:
-    """The text with a link after each citation mark, and the position of each link."""
-    by_number = {str(one["n"]): one for one in answer.citations}
-    text, annotations, end = "", [], 0
-    for mark in _MARK.finditer(answer.text):
-        text += answer.text[end : mark.start()]
-        end = mark.end()
-        for number in mark[1].split(", "):
-            citation = by_number.get(number)
-            if citation is None:
-                continue
-            url = note_url(base, answer.dataset, citation)
-            start = len(text)
-            text += f"[[{number}]]({url})" if url else f"[{number}]"
-            if url:
-                annotations.append(_annotation(start, len(text), url, citation))
-    return text + answer.text[end:], annotations
-
-
-def _annotation(start: int, end: int, url: str, citation: Mapping[str, Any]) -> dict[str, Any]:
-    told = {
-        "start_index": start,
-        "end_index": end,
-        "url": url,
-        "title": citation["title"] or citation["path"],
-    }
-    return {"type": "url_citation", "url_citation": told}
-
-
-def note_url(base: str, dataset: str, citation: Mapping[str, Any]) -> str | None:
-    """Address of a citation's passage on the page; None if its document is no note."""
-    if not citation.get("document_id"):
-        return None
-    place = {
-        key: value
-        for key, value in {"start": citation.get("start"), "end": citation.get("end")}.items()
-        if value is not None
-    }
-    return f"{base}read/{note_path(dataset, str(citation['document_id']))}" + (
-        f"?{urlencode(place)}" if place else ""
+    reply = partial(reply_to, service, caller, question, base=base, stop=chat.stop or (), limit=chat.limit)
+    head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": chat.model}
+    if not chat.stream:
+        return _completion(head, await reply())
+    return StreamingResponse(
+        to_the_end(_streamed(head, reply, chat.stream_options or StreamOptions()), _failed),
+        media_type=EVENTS,
+        headers={"Cache-Control": "no-store"},
     )
 
 
+async def open_model(service: Service, caller: Caller, model: str) -> None:
+    """Check that a model is there for the caller.
+
+    Raises:
+        Refused: the caller may not use its dataset.
+        UnknownDataset: there is no such dataset.
+    """
+    dataset, _ = model_parts(model)
+    caller.require(dataset)
+    await service.rag.require_dataset(dataset)
+
+
+def _completion(head: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    message = {
+        "role": "assistant",
+        "content": reply.text,
+        "refusal": None,
+        "annotations": _annotations(reply),
+    }
+    choice = {"index": 0, "message": message, "finish_reason": _finish(reply), "logprobs": None}
+    return {**head, "object": "chat.completion", "choices": [choice], "usage": _usage(reply)}
+
+
+def _annotations(reply: Reply) -> list[dict[str, Any]]:
+    return [{"type": "url_citation", "url_citation": one} for one in reply.citations]
+
+
+def _finish(reply: Reply) -> str:
+    return "length" if reply.is_cut else "stop"
+
+
+def _usage(reply: Reply) -> dict[str, int]:
+    """Token counts of the chat model as clients expect them; all 0 without a chat model."""
+    return {
+        "prompt_tokens": reply.sent,
+        "completion_tokens": reply.written,
+        "total_tokens": reply.sent + reply.written,
+    }
+
+
 async def _streamed(
-    service: Service,
-    caller: Caller,
-    ask: Ask,
-    earlier: list[AnyMessage],
-    base: str,
-    model: str,
-    completion: str,
+    head: dict[str, Any], reply: Callable[[], Awaitable[Reply]], options: StreamOptions
 ) -> AsyncGenerator[str]:
     """The answer line by line; the chat model's tokens are not streamed, because their citations are not yet
     checked."""
-    head = {"id": completion, "object": "chat.completion.chunk", "created": int(time.time()), "model": model}
+    usage: dict[str, Any] = {"usage": None} if options.include_usage else {}
 
-    def chunk(delta: dict[str, Any], finish: str | None = None) -> str:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return f"data: {json.dumps({**head, 'choices': [choice]}, ensure_ascii=False)}\n\n"
+    def chunk(choices: list[dict[str, Any]], **fields: Any) -> str:
+        part = {**head, "object": "chat.completion.chunk", "choices": choices, **fields}
+        return f"data: {json.dumps(part, ensure_ascii=False)}\n\n"
 
-    yield chunk({"role": "assistant", "content": ""})
-    async with aclosing(asked(service, caller, ask, earlier)) as parts:
-        async for part in parts:
-            if isinstance(part, Answer):
-                text, annotations = linked(part, base)
-                for line in text.splitlines(keepends=True):
-                    yield chunk({"content": line})
-                yield chunk({"annotations": annotations} if annotations else {}, "stop")
+    def delta(change: dict[str, Any], finish: str | None = None) -> str:
+        return chunk([{"index": 0, "delta": change, "finish_reason": finish}], **usage)
+
+    yield delta({"role": "assistant", "content": ""})
+    whole = await reply()
+    for line in whole.lines:
+        yield delta({"content": line})
+    annotations = _annotations(whole)
+    yield delta({"annotations": annotations} if annotations else {}, _finish(whole))
+    if options.include_usage:
+        yield chunk([], usage=_usage(whole))
     yield _DONE
 
 
