@@ -6,7 +6,7 @@ set -eu
 BIN=${BIN:-.venv/bin}
 TOOLS=${TOOLS:-.venv/node}
 SCENARIOS="server-initialize ping tools-list tools-call-error server-sse-multiple-streams resources-list prompts-list dns-rebinding-protection
-  server-stateless caching sep-2164-resource-not-found input-required-result-unsupported-methods"
+  server-stateless http-header-validation caching sep-2164-resource-not-found input-required-result-unsupported-methods"
 VERSION=0.2.0-alpha.12
 OF_A_FIXTURE="sep-2575-server-rejects-undeclared-capability|sep-2575-missing-capability-http-400"
 command -v npm >/dev/null || { echo "skipped: the MCP conformance suite needs npm (apt install npm)"; exit 0; }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import sys
 from collections.abc import AsyncIterator
+from http.client import HTTPConnection
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import INVALID_PARAMS
 
 from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.errors import ModelError
 from agentic_rag.serving import mcp_server as mcp_module
 from agentic_rag.serving.mcp_server import mcp_server
 from agentic_rag.serving.roots import AllowedRoots
@@ -102,6 +105,19 @@ async def test_a_client_sees_what_notes_state_and_corrects_a_reading(rag: Rag) -
         wrong = await client.call_tool("ask", {**question, "filters": ["tags"]})
         assert wrong.is_error
         assert "KEY=VALUE" in _all_text(wrong)
+
+
+async def test_a_model_that_fails_is_a_tool_error_with_the_reason(
+    rag: Rag, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: Any, **__: Any) -> None:
+        raise ModelError("the chat model broke off")
+
+    monkeypatch.setattr("agentic_rag.rag.Rag.ask", broken)
+    async with Client(mcp_server(rag, AllowedRoots())) as client:
+        failed = await client.call_tool("ask", {"question": "What is kill-green?"})
+    assert failed.is_error
+    assert _all_text(failed).endswith("the chat model broke off")
 
 
 async def test_facts_come_by_pages_and_as_of_a_day(rag: Rag) -> None:
@@ -329,6 +345,24 @@ def _call(address: str, method: str, **params: Any) -> httpx.Response:
     }
     request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": META, **params}}
     return httpx.post(f"{address}/mcp/", headers=headers, json=request)
+
+
+def test_whitespace_around_a_header_is_no_part_of_it(folder: Path) -> None:
+    arguments = {"query": "second fire"}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"_meta": META, "name": "search", "arguments": arguments}}  # fmt: skip
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": META["io.modelcontextprotocol/protocolVersion"],
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "  search  ",
+    }
+    with running_service(RagConfig(data_dir=folder / "data")) as address:
+        connection = HTTPConnection(address.removeprefix("http://"))  # httpx sends no such header
+        connection.request("POST", "/mcp/", json.dumps(call), headers)
+        answer = json.loads(connection.getresponse().read())
+        connection.close()
+    assert answer["result"]["structuredContent"]["results"]
 
 
 def test_it_tells_its_version_and_only_what_it_does(folder: Path) -> None:

@@ -462,8 +462,10 @@ async def http_door(server: MCPServer[Any], access: Access) -> AsyncIterator[ASG
             await refusal(scope, receive, send)
             return
         token = _caller.set(caller)
+        # uvicorn with httptools keeps whitespace behind header values, and the MCP library compares them with the body.
+        headers = [(name, value.strip()) for name, value in scope["headers"]]
         try:
-            await app(scope, receive, send)
+            await app({**scope, "headers": headers}, receive, send)
         finally:
             _caller.reset(token)
 
