@@ -20,7 +20,8 @@ def _open_webui(output: str, *, history: str = CHAT, end: str = "") -> list[Turn
     return [Turn("user", text)]
 
 
-def _lobe_chat(system: str, text: str) -> list[Turn]:
+def _with_system(system: str, text: str) -> list[Turn]:
+    """A system prompt and one message of the user."""
     return [Turn("system", system), Turn("user", text)]
 
 
@@ -40,6 +41,11 @@ def test_open_webui_gets_the_object_that_its_prompt_names(output: str, answer: d
     assert json.loads(found) == answer
 
 
+def test_open_webui_is_told_to_call_no_tool() -> None:
+    turns = _with_system('Choose tools: { "tool_calls": [{"name": "search"}] }', f"Query: {QUESTION}")
+    assert background_answer(turns) == '{"tool_calls": []}'
+
+
 def test_the_conversation_does_not_choose_the_object() -> None:
     history = 'USER: Explain { "tags": [] }\nASSISTANT: No.'
     found = background_answer(_open_webui('{ "title": "…" }', history=history))
@@ -55,17 +61,32 @@ def test_the_last_question_is_the_query() -> None:
 
 def test_lobe_chat_gets_a_title() -> None:
     transcript = f"user: {QUESTION}\nassistant: It keeps it high."
-    assert background_answer(_lobe_chat("Output ONLY the title text.", transcript)) == QUESTION
-    assert background_answer(_lobe_chat("用十个字写一个标题", transcript)) == QUESTION
+    assert background_answer(_with_system("Output ONLY the title text.", transcript)) == QUESTION
+    assert background_answer(_with_system("用十个字写一个标题", transcript)) == QUESTION
+    tagged = f"<conversation>\n<user>\n{QUESTION}\n</user>\n<assistant>\nHigh.\n</assistant>\n</conversation>"
+    assert (
+        background_answer(_with_system("Output ONLY the title text.", f"<task>Do it.</task>\n{tagged}"))
+        == QUESTION
+    )
 
 
 @pytest.mark.parametrize(
     "turns",
     [
-        _lobe_chat("Translate the text to zh-CN. Output ONLY the translated text.", "Green tea"),
-        _lobe_chat("Summarise what is between the tags.", f"<chat_history>{CHAT}</chat_history>"),
-        _lobe_chat(f"Make one question of it.\n<chatHistory>\n{CHAT}\n</chatHistory>", "Follow up: why?"),
-        _lobe_chat("Summarise the conversation.", CHAT),
+        _with_system("Translate the text to zh-CN. Output ONLY the translated text.", "Green tea"),
+        _with_system("Summarise what is between the tags.", f"<chat_history>{CHAT}</chat_history>"),
+        _with_system(f"Make one question of it.\n<chatHistory>\n{CHAT}\n</chatHistory>", "Follow up: why?"),
+        _with_system("Summarise the conversation.", CHAT),
+        [
+            *_with_system("Which language?", "{hello}"),
+            Turn("assistant", "en-US"),
+            Turn("user", "{茶\nand tea}"),
+        ],
+        [
+            *_with_system("Name it.", "输入: {a cook} [zh-CN]"),
+            Turn("assistant", "厨师"),
+            Turn("user", "输入: {tea} [en-US]"),
+        ],
         _open_webui('{ "prompt": "a picture" }'),
         _open_webui("a text"),
     ],
@@ -82,10 +103,13 @@ def test_what_does_not_follow_from_the_conversation_is_refused(turns: list[Turn]
         [Turn("user", QUESTION)],
         [Turn("user", 'What is { "title": "x" } in my notes?')],
         [Turn("user", "What is <chat_history>?")],
-        _lobe_chat("You are a tea master. Give every answer a title.", QUESTION),
-        _lobe_chat("Translate terms where needed.", QUESTION),
-        _lobe_chat("Output only what you know.", QUESTION),
+        _with_system("You are a tea master. Give every answer a title.", QUESTION),
+        _with_system("Translate terms where needed.", QUESTION),
+        _with_system("Output only what you know.", QUESTION),
         [Turn("user", "user: and assistant: in a chat")],
+        [Turn("user", "{{title}} in a template")],
+        [Turn("user", "{tea}")],
+        [*_with_system("Be brief.", "{tea}"), Turn("assistant", "Tea."), Turn("user", QUESTION)],
         [Turn("user", "Hi"), Turn("assistant", "Hello"), *_open_webui('{ "title": "x" }')],
     ],
 )

@@ -2,8 +2,9 @@
 
 Notes cannot answer them. What follows from the conversation alone is answered in the form the prompt wants; the rest is
 refused, and the front end uses its fallback. Recognised are not the wordings, which change and can be edited, but
-the forms: a transcript between tags beside the key of the JSON object to return (Open WebUI), or a system prompt for a
-transcript or for nothing but a title or translation (LobeChat).
+the forms: a transcript between tags, beside the key of the JSON object to return or a request for a title (Open WebUI,
+LobeChat); a system prompt for a transcript, or for nothing but a title or translation (LobeChat); texts in braces as
+examples and input (LobeChat); the object for a choice of tools in the system prompt (Open WebUI).
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from agentic_rag.serving.openai.parameters import UnsupportedParameter
 
 LONGEST_TITLE = 50
 """Maximum length of a title, in characters."""
-_HISTORY = re.compile(r"<(chat_?history)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
+_HISTORY = re.compile(r"<(chat_?history|conversation)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
 _KEY = re.compile(r'\{\s*"(\w+)"\s*:')
 _ROLE = re.compile(r"^(user|assistant): ?", re.IGNORECASE | re.MULTILINE)
+_USER = re.compile(r"<user>(.*?)</user>", re.DOTALL)
+_INPUT = re.compile(r"(?:\w+: ?)?\{.*\}(?: \[[\w-]+\])?", re.DOTALL)
 _ONLY = re.compile(r"\b(?:output|return|write) only\b", re.IGNORECASE)
 _TITLE = re.compile(r"\btitle\b|标题|標題", re.IGNORECASE)
 _TRANSLATION = re.compile(r"\btranslat", re.IGNORECASE)
@@ -35,18 +38,23 @@ def background_answer(turns: Sequence[Turn]) -> str | None:
     Raises:
         UnsupportedParameter: the prompt is a front end's own, and does not follow from the conversation.
     """
-    system = "\n".join(one.text for one in turns if one.role == "system")
+    system = "\n".join(one.text for one in turns if one.role == "system").strip()
     texts = [one.text for one in turns if one.role != "system"]
+    if system and all(_INPUT.fullmatch(one.text.strip()) for one in turns if one.role == "user"):
+        raise _refusal(system)
     if len(texts) != 1:
         return None
+    if "tool_calls" in _KEY.findall(system):
+        return '{"tool_calls": []}'
     (text,) = texts
     history = _HISTORY.search(text) or _HISTORY.search(system)
     if history is not None:
-        return _object(history[2], f"{system}\n{text}".replace(history[0], ""))
-    transcript = _ROLE.match(text) is not None and bool(system.strip())
-    if _TITLE.search(system) and (transcript or _ONLY.search(system)):
+        return _of_transcript(history[2], f"{system}\n{text}".replace(history[0], ""))
+    is_transcript = _ROLE.match(text) is not None and bool(system)
+    is_form = _ONLY.search(system) is not None
+    if (is_transcript or is_form) and _TITLE.search(system):
         return title(text)
-    if transcript or (_TRANSLATION.search(system) and _ONLY.search(system)):
+    if is_transcript or (is_form and _TRANSLATION.search(system)):
         raise _refusal(system)
     return None
 
@@ -63,6 +71,8 @@ def title(transcript: str) -> str:
 
 def _user_texts(transcript: str) -> list[str]:
     """What the user wrote, in order; the whole text if it marks no user."""
+    if marked := _USER.findall(transcript):
+        return [text.strip() for text in marked]
     _, *parts = _ROLE.split(transcript)
     pairs = zip(parts[::2], parts[1::2], strict=True)
     return [text.strip() for role, text in pairs if role.lower() == "user"] or [transcript.strip()]
@@ -82,11 +92,13 @@ _VALUES: dict[str, Callable[[str], str | list[str]]] = {
 """By key of the JSON object: its value, from the transcript."""
 
 
-def _object(transcript: str, instructions: str) -> str:
-    """The JSON object that the instructions want; the first known key counts."""
+def _of_transcript(transcript: str, instructions: str) -> str:
+    """The JSON object whose key the instructions name, the first known one; else a title, if they want one."""
     for key in _KEY.findall(instructions):
         if key in _VALUES:
             return json.dumps({key: _VALUES[key](transcript)}, ensure_ascii=False)
+    if _TITLE.search(instructions):
+        return title(transcript)
     raise _refusal(instructions)
 
 
