@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.opening import token_counter
-from agentic_rag.serving.openai.reply import linked, shortened
+from agentic_rag.serving.openai.reply import link_citations, shorten
 
 TEXT = "Shading keeps theanine high. [1]\nIt lowers catechins. [2, 3]"
 
@@ -28,13 +28,13 @@ TEXT = "Shading keeps theanine high. [1]\nIt lowers catechins. [2, 3]"
     ],
 )
 def test_a_text_ends_before_the_first_stop_text(stop: tuple[str, ...], expected: str) -> None:
-    assert shortened(TEXT, stop, None) == (expected, False)
+    assert shorten(TEXT, stop, None) == (expected, False)
 
 
 @settings(deadline=None)  # the tokenizer is loaded once
 @given(st.text(alphabet="ab 茶。[1, 2]\n", max_size=80), st.integers(1, 60))
 def test_a_cut_text_begins_as_the_text_and_fits(text: str, limit: int) -> None:
-    short, is_cut = shortened(text, (), limit)
+    short, is_cut = shorten(text, (), limit)
     assert text.startswith(short)
     assert token_counter()([short])[0] <= limit
     assert is_cut or short == text
@@ -42,7 +42,7 @@ def test_a_cut_text_begins_as_the_text_and_fits(text: str, limit: int) -> None:
 
 def test_a_limit_cuts_no_citation_mark() -> None:
     for limit in range(1, token_counter()([TEXT])[0] + 2):
-        short, is_cut = shortened(TEXT, (), limit)
+        short, is_cut = shorten(TEXT, (), limit)
         assert short.count("[") == short.count("]")
         assert is_cut is (short != TEXT)
 
@@ -53,7 +53,7 @@ def _answer(*numbers: int, document_id: str | None = "a.md") -> Any:
 
 
 def test_each_mark_has_its_link() -> None:
-    text, citations = linked(TEXT, _answer(1, 2, 3), "http://localhost/")
+    text, citations = link_citations(TEXT, _answer(1, 2, 3), "http://localhost/")
     address = "http://localhost/read/default/a.md?start=3&end=7"
     assert text.startswith(f"Shading keeps theanine high. [[1]]({address})\n")
     assert [text[one["start_index"] : one["end_index"]] for one in citations] == [
@@ -63,5 +63,5 @@ def test_each_mark_has_its_link() -> None:
 
 
 def test_what_is_no_note_has_no_link() -> None:
-    text, citations = linked("Oslo. [1] [2]", _answer(1, document_id=None), "http://localhost/")
+    text, citations = link_citations("Oslo. [1] [2]", _answer(1, document_id=None), "http://localhost/")
     assert (text, citations) == ("Oslo. [1] ", [])

@@ -71,8 +71,8 @@ def title(transcript: str) -> str:
 
 def _user_texts(transcript: str) -> list[str]:
     """What the user wrote, in order; the whole text if it marks no user."""
-    if marked := _USER.findall(transcript):
-        return [text.strip() for text in marked]
+    if tagged := _USER.findall(transcript):
+        return [text.strip() for text in tagged]
     _, *parts = _ROLE.split(transcript)
     pairs = zip(parts[::2], parts[1::2], strict=True)
     return [text.strip() for role, text in pairs if role.lower() == "user"] or [transcript.strip()]

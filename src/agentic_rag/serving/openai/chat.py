@@ -52,7 +52,7 @@ class ChatRequest(BaseModel):
 
     @field_validator("stop", mode="before")
     @classmethod
-    def _listed(cls, stop: Any) -> Any:
+    def _as_list(cls, stop: Any) -> Any:
         return [stop] if isinstance(stop, str) else stop
 
     @property
@@ -109,7 +109,7 @@ async def complete(chat: ChatRequest, request: Request, service: TheService, cal
     if not chat.stream:
         return _completion(head, await reply())
     return StreamingResponse(
-        to_the_end(_streamed(head, reply, chat.stream_options or StreamOptions()), _failed),
+        to_the_end(_chunks(head, reply, chat.stream_options or StreamOptions()), _failure),
         media_type=EVENTS,
         headers={"Cache-Control": "no-store"},
     )
@@ -149,13 +149,13 @@ def _finish(reply: Reply) -> str:
 def _usage(reply: Reply) -> dict[str, int]:
     """Token counts of the chat model as clients expect them; all 0 without a chat model."""
     return {
-        "prompt_tokens": reply.sent,
-        "completion_tokens": reply.written,
-        "total_tokens": reply.sent + reply.written,
+        "prompt_tokens": reply.prompt_tokens,
+        "completion_tokens": reply.completion_tokens,
+        "total_tokens": reply.prompt_tokens + reply.completion_tokens,
     }
 
 
-async def _streamed(
+async def _chunks(
     head: dict[str, Any], reply: Callable[[], Awaitable[Reply]], options: StreamOptions
 ) -> AsyncGenerator[str]:
     """The answer line by line; the chat model's tokens are not streamed, because their citations are not yet
@@ -170,15 +170,15 @@ async def _streamed(
         return chunk([{"index": 0, "delta": change, "finish_reason": finish}], **usage)
 
     yield delta({"role": "assistant", "content": ""})
-    whole = await reply()
-    for line in whole.lines:
+    answer = await reply()
+    for line in answer.lines:
         yield delta({"content": line})
-    annotations = _annotations(whole)
-    yield delta({"annotations": annotations} if annotations else {}, _finish(whole))
+    annotations = _annotations(answer)
+    yield delta({"annotations": annotations} if annotations else {}, _finish(answer))
     if options.include_usage:
-        yield chunk([], usage=_usage(whole))
+        yield chunk([], usage=_usage(answer))
     yield _DONE
 
 
-def _failed(error: dict[str, Any]) -> str:
+def _failure(error: dict[str, Any]) -> str:
     return f"data: {json.dumps(error, ensure_ascii=False)}\n\n{_DONE}"

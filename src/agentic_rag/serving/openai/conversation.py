@@ -63,9 +63,9 @@ def turns_of(messages: Sequence[Message], param: str) -> list[Turn]:
         InputError: the last text is not the user's.
         UnsupportedParameter: the question has a part that is no text.
     """
-    spoken = [one for one in messages if one.role in ("user", "assistant")]
-    if spoken and spoken[-1].role == "user" and isinstance(spoken[-1].content, list):
-        for part in spoken[-1].content:
+    dialogue = [one for one in messages if one.role in ("user", "assistant")]
+    if dialogue and dialogue[-1].role == "user" and isinstance(dialogue[-1].content, list):
+        for part in dialogue[-1].content:
             if part.type not in TEXTS:
                 raise UnsupportedParameter(param, part.type, "ask in words: only texts are read")
     turns: list[Turn] = []

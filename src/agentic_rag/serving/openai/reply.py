@@ -60,9 +60,9 @@ class Reply:
     """``start_index`` and ``end_index`` of each link, in code points, with ``url`` and ``title``; in order."""
     is_cut: bool = False
     """Whether the limit on tokens cut the text."""
-    sent: int = 0
+    prompt_tokens: int = 0
     """Tokens sent to the chat model; 0 without one."""
-    written: int = 0
+    completion_tokens: int = 0
     """Tokens that the chat model wrote; 0 without one."""
 
     @property
@@ -96,13 +96,13 @@ async def reply_to(
     if question.background is not None:
         return Reply(question.background)
     answer = await answer_to(service, caller, question.ask, question.earlier)
-    text, is_cut = await asyncio.to_thread(shortened, answer.text, stop, limit)
-    linked_text, citations = linked(text, answer, base)
-    sent, written = (int(answer.usage.get(f"{name}_tokens", 0)) for name in ("prompt", "completion"))
-    return Reply(linked_text, tuple(citations), is_cut, sent, written)
+    text, is_cut = await asyncio.to_thread(shorten, answer.text, stop, limit)
+    linked_text, citations = link_citations(text, answer, base)
+    tokens = (int(answer.usage.get(f"{name}_tokens", 0)) for name in ("prompt", "completion"))
+    return Reply(linked_text, tuple(citations), is_cut, *tokens)
 
 
-def shortened(text: str, stop: Sequence[str], limit: int | None) -> tuple[str, bool]:
+def shorten(text: str, stop: Sequence[str], limit: int | None) -> tuple[str, bool]:
     """The text up to the first stop text and the limit on tokens, and whether the limit cut it.
 
     A citation mark is kept whole or left out.
@@ -111,13 +111,13 @@ def shortened(text: str, stop: Sequence[str], limit: int | None) -> tuple[str, b
     short, is_cut = text[:end], False
     if limit is not None:
         count = token_counter()
-        fitting = bisect_right(range(len(short) + 1), limit, key=lambda size: count([short[:size]])[0]) - 1
-        is_cut = fitting < len(short)
-        short = short[:fitting]
+        size_limit = bisect_right(range(len(short) + 1), limit, key=lambda size: count([short[:size]])[0]) - 1
+        is_cut = size_limit < len(short)
+        short = short[:size_limit]
     return (_OPEN_MARK.sub("", short).rstrip() if len(short) < len(text) else short), is_cut
 
 
-def linked(text: str, answer: Answer, base: str) -> tuple[str, list[dict[str, Any]]]:
+def link_citations(text: str, answer: Answer, base: str) -> tuple[str, list[dict[str, Any]]]:
     """The text with a link after each citation mark, and the position of each link.
 
     Args:

@@ -48,37 +48,37 @@ class ResponseRequest(BaseModel):
 
 
 @router.post("/responses", responses={**DOCUMENTED, 200: {"content": {EVENTS: {}}}})
-async def respond(wanted: ResponseRequest, request: Request, service: TheService, caller: TheCaller) -> Any:
+async def respond(body: ResponseRequest, request: Request, service: TheService, caller: TheCaller) -> Any:
     """Answer the last message of the user from the notes, with citations inline and as annotations."""
-    require_unicode(wanted.model_dump())
-    refuse_unsupported(RESPONSES, wanted.model_extra or {})
-    question = question_of(wanted.model, _turns(wanted))
-    await open_model(service, caller, wanted.model)
+    require_unicode(body.model_dump())
+    refuse_unsupported(RESPONSES, body.model_extra or {})
+    question = question_of(body.model, _turns(body))
+    await open_model(service, caller, body.model)
     base = str(request.base_url)
-    reply = partial(reply_to, service, caller, question, base=base, limit=wanted.max_output_tokens)
-    stream = _Stream(wanted)
-    if not wanted.stream:
-        return stream.response(await reply())
+    reply = partial(reply_to, service, caller, question, base=base, limit=body.max_output_tokens)
+    response = _Response(body)
+    if not body.stream:
+        return response.whole(await reply())
     return StreamingResponse(
-        to_the_end(stream.events(reply), stream.failure),
+        to_the_end(response.events(reply), response.failure),
         media_type=EVENTS,
         headers={"Cache-Control": "no-store"},
     )
 
 
-def _turns(wanted: ResponseRequest) -> list[Turn]:
+def _turns(body: ResponseRequest) -> list[Turn]:
     """The texts of the input, after the instructions as a system prompt.
 
     Raises:
         InputError: the last text is not the user's.
         UnsupportedParameter: an item refers to a stored one, or the question has a part that is no text.
     """
-    items = [Item(role="user", content=wanted.input)] if isinstance(wanted.input, str) else wanted.input
+    items = [Item(role="user", content=body.input)] if isinstance(body.input, str) else body.input
     for item in items:
         if item.type == "item_reference":
             remedy = "send the item itself: no response is stored (store: false makes most clients do so)"
             raise UnsupportedParameter("input", item.model_dump(exclude_none=True), remedy)
-    messages = [Message(role="system", content=wanted.instructions)] if wanted.instructions else []
+    messages = [Message(role="system", content=body.instructions)] if body.instructions else []
     messages += [
         Message(role=item.role, content=item.content)
         for item in items
@@ -87,30 +87,30 @@ def _turns(wanted: ResponseRequest) -> list[Turn]:
     return turns_of(messages, "input")
 
 
-class _Stream:
+class _Response:
     """One response, whole or as events.
 
     Args:
-        wanted: the request.
+        request: as the client sent it.
     """
 
-    def __init__(self, wanted: ResponseRequest) -> None:
-        self._wanted = wanted
+    def __init__(self, request: ResponseRequest) -> None:
+        self._request = request
         self._id, self._message_id = f"resp_{uuid4().hex}", f"msg_{uuid4().hex}"
         self._created, self._numbers = int(time.time()), count()
 
-    def response(self, reply: Reply) -> dict[str, Any]:
+    def whole(self, reply: Reply) -> dict[str, Any]:
         """The finished response."""
         cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
         return self._object(
             **(cut if reply.is_cut else {"status": "completed"}),
             output=[self._message(reply)],
             usage={
-                "input_tokens": reply.sent,
+                "input_tokens": reply.prompt_tokens,
                 "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
-                "output_tokens": reply.written,
+                "output_tokens": reply.completion_tokens,
                 "output_tokens_details": {"reasoning_tokens": 0},
-                "total_tokens": reply.sent + reply.written,
+                "total_tokens": reply.prompt_tokens + reply.completion_tokens,
             },
         )
 
@@ -118,17 +118,17 @@ class _Stream:
         """The response as it is made; the text follows once its citations are checked."""
         yield self._event("response.created", response=self._object())
         yield self._event("response.in_progress", response=self._object())
-        whole = await reply()
-        item = {**self._message(whole), "status": "in_progress", "content": []}
+        answer = await reply()
+        item = {**self._message(answer), "status": "in_progress", "content": []}
         place = {"output_index": 0, "content_index": 0, "item_id": self._message_id}
         yield self._event("response.output_item.added", output_index=0, item=item)
         yield self._event("response.content_part.added", **place, part=_part("", []))
-        for part in self._texts(whole, place):
+        for part in self._texts(answer, place):
             yield part
-        done = self.response(whole)
+        done = self.whole(answer)
         (message,) = done["output"]
         (content,) = message["content"]
-        yield self._event("response.output_text.done", **place, text=whole.text, logprobs=[])
+        yield self._event("response.output_text.done", **place, text=answer.text, logprobs=[])
         yield self._event("response.content_part.done", **place, part=content)
         yield self._event("response.output_item.done", output_index=0, item=message)
         yield self._event(f"response.{done['status']}", response=done)
@@ -140,15 +140,15 @@ class _Stream:
 
     def _texts(self, reply: Reply, place: dict[str, Any]) -> list[str]:
         """The lines of the text, each followed by the citations that end in it."""
-        events, end, cited = [], 0, 0
+        events, end, number = [], 0, 0
         for line in reply.lines:
             end += len(line)
             events.append(self._event("response.output_text.delta", **place, delta=line, logprobs=[]))
-            while cited < len(reply.citations) and reply.citations[cited]["end_index"] <= end:
-                annotation = _annotation(reply.citations[cited])
-                fields = {**place, "annotation_index": cited, "annotation": annotation}
+            while number < len(reply.citations) and reply.citations[number]["end_index"] <= end:
+                annotation = _annotation(reply.citations[number])
+                fields = {**place, "annotation_index": number, "annotation": annotation}
                 events.append(self._event("response.output_text.annotation.added", **fields))
-                cited += 1
+                number += 1
         return events
 
     def _event(self, kind: str, **fields: Any) -> str:
@@ -173,10 +173,10 @@ class _Stream:
             "background": False,
             "error": None,
             "incomplete_details": None,
-            "instructions": self._wanted.instructions,
-            "max_output_tokens": self._wanted.max_output_tokens,
-            "metadata": self._wanted.metadata or {},
-            "model": self._wanted.model,
+            "instructions": self._request.instructions,
+            "max_output_tokens": self._request.max_output_tokens,
+            "metadata": self._request.metadata or {},
+            "model": self._request.model,
             "output": [],
             "parallel_tool_calls": False,
             "previous_response_id": None,
