@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import openai
 import pytest
 from mcp import Client as McpClient
 
@@ -429,6 +430,9 @@ async def test_a_chat_model_that_breaks_off_is_replaced_by_quotes_on_every_surfa
                 )
                 assert half not in text
                 assert "[[1]]" in text
+            text = openai_client.responses.create(model="default", input=question).output_text
+            assert half not in text
+            assert "[[1]]" in text
         async with McpClient(f"{address}/mcp") as mcp_client:
             result = (await mcp_client.call_tool("ask", {"question": question})).structured_content
             assert result is not None
