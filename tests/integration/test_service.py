@@ -148,47 +148,6 @@ def test_search_gives_chunks(client: httpx.Client) -> None:
     assert client.post("/search", json={"query": "x", "strategy": "magic"}).status_code == 422
 
 
-def test_any_openai_client_talks_to_the_notes(service: str) -> None:
-    with openai.OpenAI(base_url=f"{service}/v1", api_key="any") as client:
-        names = [model.id for model in client.models.list()]
-        assert "default" in names
-        assert "default/verification_canvas" in names
-        answer = client.chat.completions.create(
-            model="default", messages=[{"role": "user", "content": QUESTION}]
-        )
-        message = answer.choices[0].message
-        assert message.content is not None
-        assert message.annotations
-        for annotation in message.annotations:
-            cited = annotation.url_citation
-            assert message.content[cited.start_index : cited.end_index].endswith(f"({cited.url})")
-            assert httpx.get(cited.url).status_code == 200
-        stream = client.chat.completions.create(
-            model="default", messages=[{"role": "user", "content": QUESTION}], stream=True
-        )
-        parts = [chunk.choices[0].delta.content or "" for chunk in stream]
-        assert "".join(parts) == message.content
-
-
-def test_a_chat_goes_on(service: str) -> None:
-    first = {"role": "user", "content": "What is kill-green?"}
-    with openai.OpenAI(base_url=f"{service}/v1", api_key="any") as client:
-        said = client.chat.completions.create(model="default", messages=[first]).choices[0].message.content
-        later = client.chat.completions.create(
-            model="default/document_retrieval",
-            messages=[
-                first,
-                {"role": "assistant", "content": said},
-                {"role": "user", "content": "Why is it done?"},
-            ],
-        )
-        assert "[[1]]" in str(later.choices[0].message.content)
-        with pytest.raises(openai.NotFoundError, match="unknown dataset 'gpt-4o'"):
-            client.chat.completions.create(model="gpt-4o", messages=[first])
-        with pytest.raises(openai.BadRequestError, match="last message"):
-            client.chat.completions.create(model="default", messages=[{"role": "assistant", "content": "hm"}])
-
-
 @pytest.mark.parametrize(
     ("question", "operation"), [(QUESTION, "auto"), ("What does shading do to theanine?", "concept_relation")]
 )
@@ -471,6 +430,9 @@ async def test_a_chat_model_that_breaks_off_is_replaced_by_quotes_on_every_surfa
                 )
                 assert half not in text
                 assert "[[1]]" in text
+            text = openai_client.responses.create(model="default", input=question).output_text
+            assert half not in text
+            assert "[[1]]" in text
         async with McpClient(f"{address}/mcp") as mcp_client:
             result = (await mcp_client.call_tool("ask", {"question": question})).structured_content
             assert result is not None

@@ -5,6 +5,7 @@ Nothing here reads the environment or a file; ``environment.py`` does, for the c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -138,7 +139,11 @@ class ServiceConfig(Section):
         (), description="API keys; needed on any address but loopback", repr=False
     )
     hosts: tuple[str, ...] = Field(
-        (), description="host names that clients may use, besides localhost and the address it listens on"
+        (),
+        description="host names that clients may use, besides localhost and the address it listens on; host.docker.internal for a front end in a container",
+    )
+    origins: tuple[str, ...] = Field(
+        (), description="origins of pages that may call it from a browser: https://chat.example.org"
     )
     conversations: SecretStr | None = Field(
         None,
@@ -157,6 +162,18 @@ class ServiceConfig(Section):
     )
     max_body_mb: float = Field(1.0, gt=0, description="largest request")
     max_upload_mb: float = Field(200.0, gt=0, description="largest upload of files")
+
+    @field_validator("origins")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        """Lowercase, as browsers send them."""
+        for origin in origins:
+            if not re.fullmatch(r"https?://[^\s/*?#@]+", origin.lower()):
+                raise ValueError(
+                    f"{origin!r} is not an origin; write scheme, host and port, without a path or a wildcard: "
+                    "http://localhost:3000"
+                )
+        return tuple(origin.lower() for origin in origins)
 
 
 class RagConfig(Parameters):
