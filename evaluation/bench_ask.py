@@ -27,10 +27,16 @@ from agentic_rag import GraphParts, Rag, RagConfig, build_rag_graph, open_rag
 from agentic_rag.domain import Hit
 from agentic_rag.fusion import reciprocal_rank_fusion, weighted_fusion
 from agentic_rag.models.bundled import BundledEmbedding
+from agentic_rag.state import OperationName
 from figures import Row, options, report, row
 
 VAULT = Path(__file__).parents[1] / "examples" / "vault"
-OPERATIONS = ("verification_canvas", "weak_point_clustering", "concept_relation", "document_retrieval")
+OPERATIONS: tuple[OperationName, ...] = (
+    "verification_canvas",
+    "weak_point_clustering",
+    "concept_relation",
+    "document_retrieval",
+)
 QUESTIONS = (
     "What does shading do to theanine?",
     "How does oxidation relate to polyphenol oxidase?",
@@ -123,7 +129,7 @@ def _hits(chance: random.Random, first: int) -> list[Hit]:
 
 async def warm_rows(rag: Rag, rounds: int) -> list[Row]:
     """Whole asks, the operations in turns."""
-    taken: dict[str, list[float]] = {name: [] for name in OPERATIONS}
+    taken: dict[OperationName, list[float]] = {name: [] for name in OPERATIONS}
     for number in range(-1, rounds):
         for question in QUESTIONS:
             for name in OPERATIONS:
@@ -169,7 +175,7 @@ async def cascade_rows(rag: Rag, rounds: int) -> list[Row]:
 
 
 async def _asked(
-    rag: Rag, question: str, operation: str, context: dict[str, Any] | None = None
+    rag: Rag, question: str, operation: OperationName, context: dict[str, Any] | None = None
 ) -> tuple[dict[str, Any], float]:
     if isinstance(rag.embedding, Forgetful):
         rag.embedding.forget()
@@ -199,10 +205,13 @@ class Slowed:
         await asyncio.sleep(SLEEP)
         return await self._engine.find(*arguments, **options)
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
 
 async def parallel_rows(rag: Rag, rounds: int) -> list[Row]:
     """From the end of ``prepare_query`` to the end of both retrievals, against the slower of them alone."""
-    parts = GraphParts(Slowed(rag.graph_engine), Slowed(rag.retrieval), rag.embedding)  # type: ignore[arg-type]
+    parts = GraphParts(Slowed(rag.graph_engine), Slowed(rag.retrieval), rag.embedding)
     graph = build_rag_graph(parts, rag.config).compile()
     ratios = []
     for question in QUESTIONS[:rounds]:

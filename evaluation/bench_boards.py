@@ -21,7 +21,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from agentic_rag import Answer, Rag, RagConfig, open_rag
 from agentic_rag.boards.canvas import board_text, overlaps, violations
@@ -29,6 +29,7 @@ from agentic_rag.boards.drawing import drawn
 from agentic_rag.boards.marking import Names, judged
 from agentic_rag.boards.vault import Vault
 from agentic_rag.fusion import CanvasOperation
+from agentic_rag.state import OperationName
 from figures import Row, options, report, row
 
 HERE = Path(__file__).parent
@@ -62,7 +63,7 @@ async def questions(rag: Rag, dataset: str, number: int, seed: int) -> list[tupl
 
 
 async def ask(rag: Rag, dataset: str, question: tuple[str, str]) -> Answer:
-    return await rag.ask(question[0], operation=question[1], dataset=dataset)
+    return await rag.ask(question[0], operation=cast(OperationName, question[1]), dataset=dataset)
 
 
 async def drawn_boards(rag: Rag, datasets: Sequence[str], number: int) -> list[Row]:

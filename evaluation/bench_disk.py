@@ -29,6 +29,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.models.bundled import BundledEmbedding
+from agentic_rag.state import CallerKeys, OperationName
 from bench_ask import QUESTIONS
 from figures import Row, options, report, row
 
@@ -40,7 +41,7 @@ CHECKPOINT_FLOOR, EVERY_NODE_FLOOR, VALUES_FLOOR = 100.0, 300.0, 750.0
 PASSAGES = PROJECT.parent / "shared" / "data" / "beir" / "multihop" / "pool3" / "corpus.jsonl"
 NOTES = 5_000
 EDITS, QUICK_EDITS = 1_000, 20
-OPERATION = "document_retrieval"
+OPERATION: OperationName = "document_retrieval"
 LARGE = 50_000
 """Minimum bytes of a table with its own row."""
 
@@ -156,7 +157,7 @@ async def kept(folder: Path) -> list[Row]:
     ]
 
 
-def _asked(question: str) -> dict[str, Any]:
+def _asked(question: str) -> CallerKeys:
     return {"query": question, "operation": OPERATION}
 
 

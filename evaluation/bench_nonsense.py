@@ -26,6 +26,7 @@ from rich.table import Table
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.evaluation.systems import NO_CLOCK
+from agentic_rag.state import OperationName
 from figures import options, report, share
 from nonsense_sets import DATA, NAMES, write_dataset
 
@@ -36,7 +37,7 @@ MOST_ANSWERED = 0.01
 QUICK_SETS = ("one_zh", "four_zh", "four_en", "fifteen_mixed")
 QUICK = 4
 """The quick form asks every QUICK-th string of each kind, starting with the first."""
-OPERATION = "document_retrieval"
+OPERATION: OperationName = "document_retrieval"
 _WORD = "[a-z0-9]"
 
 

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import Embedding
@@ -18,6 +18,7 @@ from agentic_rag.evaluation.answers import comparable, contains
 from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery, load_dataset
 from agentic_rag.evaluation.systems import NO_CLOCK
 from agentic_rag.ingest.sources import discover
+from agentic_rag.state import CallerKeys, OperationName
 from agentic_rag.text import script
 from judged_sets import OWN, gibberish
 from plain_chain import plain_chain
@@ -227,9 +228,9 @@ async def _ingested(rag: Rag, path: Path) -> EvalDataset:
 async def _answered(rag: Rag, dataset: str, queries: Sequence[EvalQuery]) -> list[dict[str, Any]]:
     states = []
     for query in queries:
-        asked = {"query": query.text, "dataset": dataset}
+        asked: CallerKeys = {"query": query.text, "dataset": dataset}
         if query.operation:
-            asked["operation"] = query.operation
+            asked["operation"] = cast(OperationName, query.operation)
         states.append(dict(await rag.graph.ainvoke(asked, context=NO_CLOCK)))
     return states
 

@@ -84,7 +84,7 @@ LISTS = (
     "datasets", "threads", "ingest", "boards/due", "metrics", "v1/models", "notes", "learn", "health",
     "conversations", "",
 )  # fmt: skip
-QUESTIONS = ("/ask", "/search", "/boards", "/v1/chat/completions")
+QUESTIONS = ("/ask", "/search", "/boards", "/v1/chat/completions", "/v1/responses")
 TOOLS: Mapping[str, dict[str, Any]] = {
     "ask": {"question": QUESTION, "dataset": OWN, "operation": "auto", "as_of": None},
     "search": {"query": QUESTION, "dataset": OWN},
@@ -180,6 +180,8 @@ class Hostile:
         )
 
     def _asked(self, target: str) -> dict[str, Any]:
+        if target == "/v1/responses":
+            return {"model": OWN, "input": QUESTION}
         if target.startswith("/v1"):
             return {"model": OWN, "messages": [{"role": "user", "content": QUESTION}]}
         return {"query": QUESTION, "dataset": OWN}
@@ -197,7 +199,11 @@ class Hostile:
             "parameters": self._parameters, "strategy": self._text,
         }  # fmt: skip
         if target.startswith("/v1"):
-            values = {"model": self._dataset, "messages": lambda: [{"role": "user", "content": self._text()}]}
+            values = {
+                "model": self._dataset,
+                "messages": lambda: [{"role": "user", "content": self._text()}],
+                "input": self._text,
+            }
         for name in self._chance.sample(list(values), k=min(len(values), self._chance.choice((1, 1, 2)))):
             body[name] = values[name]()
         return self._json("POST", target, body)

@@ -34,6 +34,7 @@ from agentic_rag.lab.config import RuntimeConfig
 from agentic_rag.memory.agents import AGENTS
 from agentic_rag.memory.routing.decision import LEAST_WEIGHTS
 from agentic_rag.memory.schemas import RetrievalStrategy
+from agentic_rag.serving.openai.parameters import CHAT, RESPONSES, Parameter
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.parameters import Parameters
 
@@ -119,7 +120,29 @@ def memory_runtime() -> str:
     return _table("runtime", RuntimeConfig.model_fields)
 
 
+def chat_parameters() -> str:
+    """The parameters of chat completions."""
+    return _parameters(CHAT)
+
+
+def response_parameters() -> str:
+    """The parameters of responses."""
+    return _parameters(RESPONSES)
+
+
+def _parameters(parameters: tuple[Parameter, ...]) -> str:
+    """One row for all with the same effect and note."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for one in parameters:
+        note = f"{one.note}; {one.remedy}" if one.remedy else one.note
+        rows.setdefault((one.effect, note), []).append(f"`{one.name}`")
+    lines = [f"| {', '.join(names)} | {effect} | {note} |" for (effect, note), names in rows.items()]
+    return "\n".join(["| parameter | effect | |", "|---|---|---|", *lines])
+
+
 GENERATED: Mapping[str, Callable[[], str]] = {
+    "chat-parameters": chat_parameters,
+    "response-parameters": response_parameters,
     "settings": settings,
     "commands": commands,
     "errors": error_tree,

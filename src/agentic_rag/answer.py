@@ -8,7 +8,7 @@ from typing import Any
 
 from agentic_rag.domain.filters import parse_filters, spelled
 
-STEPS = ("rerank", "rewrite", "answer")
+STEPS = ("rerank", "rewrite", "agent", "answer")
 """Steps that a model may do, and that may therefore be degraded."""
 
 
@@ -19,21 +19,21 @@ class Answer:
     question: str
     text: str
     """With ``[n]`` marks; a "not found" text if ``abstained``."""
-    citations: list[dict[str, Any]]
+    citations: list[dict[str, Any]] = field(repr=False)
     """The citations behind the marks, verbatim, with document, path and code points."""
     abstained: bool
     operation: str
     dataset: str
-    results: list[dict[str, Any]]
+    results: list[dict[str, Any]] = field(repr=False)
     """The first ``top_k`` in their final order; each with ``sources``, ``facts`` and ``evidence``."""
-    outcomes: dict[str, Any]
+    outcomes: dict[str, Any] = field(repr=False)
     """Outcome by source, or ``skipped``; also of the steps whose model failed and was replaced."""
-    fusion: dict[str, Any]
-    quality: dict[str, Any]
+    fusion: dict[str, Any] = field(repr=False)
+    quality: dict[str, Any] = field(repr=False)
     rewrites: list[str]
-    usage: dict[str, Any]
+    usage: dict[str, Any] = field(repr=False)
     """Usage of the model endpoints (see ``domain.usage``); empty without a call."""
-    selection: dict[str, Any] | None
+    selection: dict[str, Any] | None = field(repr=False)
     """The query to the notes that the question was read as (see ``selection_of``); None where it is about no such."""
     carried: dict[str, str]
     """What of the conversation completed the question: ``thing``, ``attribute``, ``days``, ``selection``, ``question``."""
@@ -137,6 +137,8 @@ def told_of(node: str, written: Mapping[str, Any]) -> dict[str, Any]:
             told |= {"count": len(written["reranked_results"])}
         case "check_quality":
             told |= {key: written["quality"][key] for key in ("grade", "decision")}
+        case "agent":
+            told |= {"calls": outcome["calls"], "tools": len(outcome["tools"])}
         case "answer":
             told |= {"citations": len(written["citations"]), "abstained": written["abstained"]}
     return told

@@ -2,60 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from agentic_rag.rag import Rag
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
     from agentic_rag.answer import Answer
-    from agentic_rag.ingest.pipeline import IngestReport
-    from agentic_rag.notes.catalogue import Schema
-    from agentic_rag.rag import Rag
-    from agentic_rag.retrieval.schemas import RetrievalResult
+    from agentic_rag.boards.files import BoardReport
+    from agentic_rag.boards.reviews import Reviews
     from agentic_rag.settings.config import RagConfig
-    from agentic_rag.stores.lancedb.reindex import ReindexReport
 
+P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def _blocking(
+    method: Callable[Concatenate[Rag, P], Awaitable[T]],
+) -> Callable[Concatenate[BlockingRag, P], T]:
+    """The coroutine method as one that waits for its result."""
+
+    @wraps(method)
+    def call(self: BlockingRag, /, *arguments: P.args, **options: P.kwargs) -> T:
+        return self.wait(partial(method, self.rag), *arguments, **options)
+
+    return call
+
+
+def _iterating(
+    method: Callable[Concatenate[Rag, P], AsyncGenerator[T]],
+) -> Callable[Concatenate[BlockingRag, P], Iterator[T]]:
+    """The asynchronous generator as one that waits for each of its parts."""
+
+    @wraps(method)
+    def call(self: BlockingRag, /, *arguments: P.args, **options: P.kwargs) -> Iterator[T]:
+        parts = method(self.rag, *arguments, **options)
+        try:
+            while True:
+                yield self.wait(parts.__anext__)
+        except StopAsyncIteration:
+            return
+        finally:
+            self.wait(parts.aclose)
+
+    return call
 
 
 class BlockingRag:
     """A ``Rag`` whose calls block until their result is ready: for scripts and notebooks; made by
     ``open_rag_blocking``.
 
-    Stores and models run on an event loop in a separate thread, so calls may come from any thread, also from one
-    with a running loop (a notebook's).
+    Its calls have the arguments, results and errors of the ``Rag``'s. Stores and models run on an event loop in a separate
+    thread, so calls may come from any thread, also from one with a running loop (a notebook's).
     """
 
     def __init__(self, rag: Rag, portal: BlockingPortal) -> None:
         self.rag = rag
         self._portal = portal
 
-    def ask(self, question: str, **options: Any) -> Answer:
-        """See ``Rag.ask``."""
-        return self.wait(self.rag.ask, question, **options)
+    ask = _blocking(Rag.ask)
+    stream = _iterating(Rag.stream)
+    messages = _blocking(Rag.messages)
+    ingest = _blocking(Rag.ingest)
+    remove = _blocking(Rag.remove)
+    reindex = _blocking(Rag.reindex)
+    backup = _blocking(Rag.backup)
+    search = _blocking(Rag.search)
+    related = _blocking(Rag.related)
+    schema = _blocking(Rag.schema)
+    check = _blocking(Rag.check)
+    selection_base = _blocking(Rag.selection_base)
+    write_base = _blocking(Rag.write_base)
 
-    def ingest(self, paths: Any, **options: Any) -> IngestReport:
-        """See ``Rag.ingest``."""
-        return self.wait(self.rag.ingest, paths, **options)
+    def write_board(self, answer: Answer, path: str) -> BoardReport:
+        """See ``Rag.write_board``."""
+        return self.rag.write_board(answer, path)
 
-    def remove(self, paths: Any, **options: Any) -> IngestReport:
-        """See ``Rag.remove``."""
-        return self.wait(self.rag.remove, paths, **options)
-
-    def reindex(self, dataset: str = "default", **options: Any) -> ReindexReport:
-        """See ``Rag.reindex``."""
-        return self.wait(self.rag.reindex, dataset, **options)
-
-    def search(self, query: str, **options: Any) -> list[RetrievalResult]:
-        """See ``Rag.search``."""
-        return self.wait(self.rag.search, query, **options)
-
-    def schema(self, dataset: str = "default") -> Schema:
-        """See ``Rag.schema``."""
-        return self.wait(self.rag.schema, dataset)
+    def reviews(self, user_id: str) -> Reviews:
+        """See ``Rag.reviews``."""
+        return self.rag.reviews(user_id)
 
     def invoke(self, state: Mapping[str, Any], config: Any = None, *, context: Any = None) -> dict[str, Any]:
         """``rag.graph.ainvoke``, blocking."""

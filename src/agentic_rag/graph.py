@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from inspect import iscoroutinefunction
+from functools import cached_property, partial
 from typing import Any, Literal
 
-from langchain_core.runnables import RunnableLambda
-from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import get_runtime
+from langgraph.graph import END, START
+from langgraph.runtime import Runtime
 from langgraph.types import Send
+from typing_extensions import get_protocol_members  # typing has it from Python 3.13 on
 
 from agentic_rag import tracing
-from agentic_rag.domain.ports import Chat, Embedding, TokenCounter
+from agentic_rag.compiled import Node, RagGraph, RagStateGraph
+from agentic_rag.domain.ports import Chat, Embedding, MessageChat, TokenCounter
 from agentic_rag.domain.usage import counted
-from agentic_rag.errors import InputError
+from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.cascade_retrieval import decide_tier
 from agentic_rag.fusion.strategy_selector import CanvasOperation
-from agentic_rag.nodes.answer import answer
+from agentic_rag.nodes.agent import agent
+from agentic_rag.nodes.agent_tools import AgentTools
+from agentic_rag.nodes.answer import answer, answer_by_agent
 from agentic_rag.nodes.check_quality import check_quality
-from agentic_rag.nodes.fuse_results import fuse_results, results_of, resumable
+from agentic_rag.nodes.fuse_results import fuse_results, results_of, resumable, with_whole_lists
 from agentic_rag.nodes.mistakes import ListMistakes, mistake_quotes
 from agentic_rag.nodes.prepare_query import prepare_query
 from agentic_rag.nodes.request import Request
@@ -32,12 +35,8 @@ from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.nodes.select_notes import select_notes
 from agentic_rag.rerank import Rerankers
 from agentic_rag.retrieval.ports import GraphSearch, MemorySearch, NoteCatalogue, VectorSearch
-from agentic_rag.settings.parameters import FusionStrategy, Overrides, Parameters
-from agentic_rag.state import CallerKeys, CanvasRAGState
-
-RagStateGraph = StateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState]
-Node = Callable[..., Any]
-"""Takes the state, and its dependencies by keyword; returns the keys it writes."""
+from agentic_rag.settings.parameters import FusionStrategy, Parameters
+from agentic_rag.state import CanvasRAGState
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +54,38 @@ class GraphParts:
     """Searched if a user is given."""
     catalogue: NoteCatalogue | None = None
     """Asked by questions about many notes; None: they are answered from passages."""
+    loop: AbstractEventLoop | None = None
+    """The event loop on which stores and models work, see ``RagGraph``; None: any."""
+
+    def __post_init__(self) -> None:
+        for name, port in _PORTS.items():
+            check_port(name, getattr(self, name), port)
+
+
+_PORTS: Mapping[str, type[Any]] = {
+    "graphiti": GraphSearch,
+    "lancedb": VectorSearch,
+    "embedding": Embedding,
+    "chat": Chat,
+    "memory": MemorySearch,
+    "catalogue": NoteCatalogue,
+}
+_OPTIONAL = ("chat", "memory", "catalogue")
+
+
+def check_port(name: str, part: object, port: type[Any]) -> None:
+    """Check that a part has all that its protocol asks for; None passes where it may be left out.
+
+    Raises:
+        ConfigError: it lacks something, which the message names.
+    """
+    if isinstance(part, port) or (part is None and name in _OPTIONAL):
+        return
+    missing = [one for one in sorted(get_protocol_members(port)) if not hasattr(part, one)]
+    raise ConfigError(
+        f"GraphParts.{name} is a {type(part).__name__}, which has no {', no '.join(missing)}; it must have all that "
+        f"{port.__module__}.{port.__name__} asks for ({', '.join(sorted(get_protocol_members(port)))})"
+    )
 
 
 def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> RagStateGraph:
@@ -69,11 +100,9 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
     """
     defaults = defaults or Parameters()
     check_requirements(defaults, rerank_tools(parts))
-    graph: RagStateGraph = StateGraph(CanvasRAGState, context_schema=Overrides, input_schema=CallerKeys)
-    nodes = rag_nodes(parts, defaults)
-    nodes = {**nodes, "prepare_query": partial(_with_context, node=nodes["prepare_query"])}
-    for name, node in nodes.items():
-        graph.add_node(name, RunnableLambda(_refuse, node) if is_async(node) else node)
+    graph = RagStateGraph(parts.loop, partial(with_whole_lists, engine=parts.lancedb))
+    for name, node in rag_nodes(parts, defaults).items():
+        graph.add_node(name, node)
     graph.add_edge(START, "prepare_query")
     # The selection ends in the superstep of the first sources, so that whatever follows them finds it.
     graph.add_conditional_edges("prepare_query", to_sources, [*SOURCES, "retrieve_memory", "select_notes"])
@@ -84,8 +113,9 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
     graph.add_edge("retrieve_memory", "fuse_results")
     graph.add_edge("fuse_results", "rerank")
     graph.add_edge("rerank", "check_quality")
-    graph.add_conditional_edges("check_quality", to_answer_or_again, ["rewrite_query", "answer"])
+    graph.add_conditional_edges("check_quality", to_answer_or_again, ["rewrite_query", "agent", "answer"])
     graph.add_conditional_edges("rewrite_query", to_next_pass, ["prepare_query"])
+    graph.add_conditional_edges("agent", to_end_or_answer, [END, "answer"])
     graph.add_edge("answer", END)
     return graph
 
@@ -99,6 +129,12 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         "rerank": partial(rerank, tools=tools),
         "check_quality": partial(check_quality, engine=parts.lancedb, embedding=parts.embedding),
         "rewrite_query": partial(rewrite_query, chat=parts.chat),
+        "agent": partial(
+            agent,
+            chat=parts.chat if isinstance(parts.chat, MessageChat) else None,
+            tools=AgentTools(_Flow(parts, defaults), parts.graphiti, parts.lancedb, parts.catalogue),
+            write=answer_by_agent,
+        ),
         "answer": partial(answer, chat=parts.chat, mistakes=_mistakes(parts)),
     }
     asking: dict[str, Node] = {
@@ -111,9 +147,25 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         **{name: partial(resumable, node=node, engine=parts.lancedb) for name, node in later.items()},
     }
     return {
-        "prepare_query": partial(prepare_query, defaults=defaults, check=check, catalogue=parts.catalogue),
+        "prepare_query": partial(
+            prepared, node=partial(prepare_query, defaults=defaults, check=check, catalogue=parts.catalogue)
+        ),
         **{name: partial(metered, name=name, node=node) for name, node in asking.items()},
     }
+
+
+class _Flow:
+    """The main graph for the searches of the agent; compiled when one is made."""
+
+    def __init__(self, parts: GraphParts, defaults: Parameters) -> None:
+        self._parts, self._defaults = parts, defaults
+
+    @cached_property
+    def _graph(self) -> RagGraph:
+        return build_rag_graph(self._parts, self._defaults).compile(checkpointer=False, name="flow")
+
+    async def ainvoke(self, state: Any, *, context: Any) -> Any:
+        return await self._graph.ainvoke(state, context=context)
 
 
 def _mistakes(parts: GraphParts) -> ListMistakes | None:
@@ -122,48 +174,49 @@ def _mistakes(parts: GraphParts) -> ListMistakes | None:
     return partial(mistake_quotes, catalogue=parts.catalogue, engine=parts.lancedb)
 
 
-async def _with_context(state: CanvasRAGState, *, node: Node) -> dict[str, Any]:
-    """Run a node with the call's context, which LangGraph gives to bare functions alone and not to a ``Runnable``."""
-    written: dict[str, Any] = await node(state, get_runtime())
-    return written
+async def prepared(state: CanvasRAGState, runtime: Runtime[Any], *, node: Node) -> dict[str, Any]:
+    """Run the first node in a span, with the call's context."""
+    with tracing.node("prepare_query"):
+        written: dict[str, Any] = await node(state, runtime)
+        return written
 
 
 async def metered(state: CanvasRAGState, *, name: str, node: Node) -> dict[str, Any]:
-    """Run a node in a span; its writes, with the usage of the model endpoints."""
-    traced = _TRACED.get(name)
-    with counted() as used:
-        if traced is None:
-            written: dict[str, Any] = await node(state)
-        else:
-            request = Request.of(state)
-            with traced(request) as span:
-                written = await node(state)
-                _tell(span, name, state, written)
+    """Run a node in a span of its name; its writes, with the usage of the model endpoints."""
+    attributes = _ATTRIBUTES.get(name)
+    with counted() as used, tracing.node(name, attributes and attributes(Request.of(state))) as span:
+        written: dict[str, Any] = await node(state)
+        if attributes is not None:
+            _set_outcome(span, name, state, written)
     return {**written, "usage": used.to_dict()} if used.calls else written
 
 
-def _retrieval(source: str, operation: str = "retrieval") -> Callable[[Request], Any]:
-    def begun(request: Request) -> Any:
-        attributes = {
+def _retrieval(source: str, operation: str = "retrieval") -> Callable[[Request], dict[str, Any]]:
+    def attributes(request: Request) -> dict[str, Any]:
+        return {
+            "gen_ai.operation.name": operation,
             "gen_ai.data_source.id": request.dataset,
             "gen_ai.retrieval.top_k": request.parameters.retrieval.candidates,
             "agentic_rag.source": source,
         }
-        return tracing.span(operation, source, attributes)
 
-    return begun
+    return attributes
 
 
-_TRACED: Mapping[str, Callable[[Request], Any]] = {
+def _rerank(request: Request) -> dict[str, Any]:
+    return {"gen_ai.operation.name": "rerank", "agentic_rag.method": request.parameters.rerank.method}
+
+
+_ATTRIBUTES: Mapping[str, Callable[[Request], dict[str, Any]]] = {
     "retrieve_graphiti": _retrieval("graphiti"),
     "retrieve_lancedb": _retrieval("lancedb"),
     "retrieve_memory": _retrieval("memory", "search_memory"),
-    "rerank": lambda request: tracing.span("rerank", request.parameters.rerank.method),
+    "rerank": _rerank,
 }
-"""The attributes of a node's span, by node."""
+"""Attributes of a node's span, by node; the spans of others have none."""
 
 
-def _tell(span: tracing.Span, name: str, state: CanvasRAGState, written: Mapping[str, Any]) -> None:
+def _set_outcome(span: tracing.Span, name: str, state: CanvasRAGState, written: Mapping[str, Any]) -> None:
     """Record the outcome of a source or the rerank; query and documents only if content capture is on."""
     source = name.removeprefix("retrieve_")
     outcome = written[f"{source}_outcome"] or {"status": "skipped"}
@@ -177,19 +230,6 @@ def _tell(span: tracing.Span, name: str, state: CanvasRAGState, written: Mapping
         span,
         gen_ai__retrieval__query__text=state["search_query"],
         gen_ai__retrieval__documents=tracing.scored(hits, "score"),
-    )
-
-
-def is_async(node: Node) -> bool:
-    """Whether the node is a coroutine function."""
-    return iscoroutinefunction(node.func if isinstance(node, partial) else node)
-
-
-def _refuse(state: CanvasRAGState) -> dict[str, Any]:
-    """Raises ``InputError`` for ``graph.invoke``: stores and models work only on the event loop that opened them."""
-    raise InputError(
-        "this graph is asynchronous; use: await graph.ainvoke(…), or without an event loop: "
-        "with open_rag_blocking(…) as rag: rag.ask(…)"
     )
 
 
@@ -233,9 +273,20 @@ def to_second_tier(state: CanvasRAGState) -> Sequence[Source | Literal["fuse_res
     return ["retrieve_memory"] if request.asks_memory else ["fuse_results"]
 
 
-def to_answer_or_again(state: CanvasRAGState) -> Literal["rewrite_query", "answer"]:
-    """Another pass with a reworded question, or the answer, which abstains if the decision says so."""
+def to_answer_or_again(state: CanvasRAGState) -> Literal["rewrite_query", "agent", "answer"]:
+    """Another pass with a reworded question, or the answer, which abstains if the decision says so.
+
+    In agentic mode the agent, which words its searches itself.
+    """
+    request = Request.of(state)
+    if request.parameters.answer.mode == "agent" and request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
+        return "agent"
     return "rewrite_query" if state["quality"]["decision"] == "rewrite" else "answer"
+
+
+def to_end_or_answer(state: CanvasRAGState) -> Literal["answer", "__end__"]:
+    """The end, or the fixed flow's answer where the agent came to none."""
+    return "__end__" if (state["agent_outcome"] or {}).get("status") == "ok" else "answer"
 
 
 def to_next_pass(state: CanvasRAGState) -> Send:

@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakValueDictionary
 
-from agentic_rag import tracing
 from agentic_rag.answer import Answer, Step, told_of
+from agentic_rag.compiled import RagGraph
 from agentic_rag.distributed.cluster import joined
 from agentic_rag.domain import is_own_note
 from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name, entity_key, group_id, notes_dataset
@@ -58,13 +59,14 @@ from agentic_rag.retrieval.catalogue import Catalogue
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.settings.config import RagConfig
-from agentic_rag.state import AUTO
+from agentic_rag.state import AUTO, OperationName
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
-    from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AnyMessage
-    from langgraph.graph.state import CompiledStateGraph
+    from langchain_core.messages import AIMessage, AnyMessage
+    from langchain_core.retrievers import BaseRetriever
+    from langchain_core.runnables import Runnable, RunnableConfig
+    from langchain_core.tools import BaseTool
     from langgraph.types import StateSnapshot
 
     from agentic_rag.backup import BackupReport
@@ -92,6 +94,12 @@ STATEMENTS = "agentic_rag.memory.reading.statements"
 """What the first text that is remembered needs, and no question does."""
 WARM_UP = "Where is it warm? 哪里暖和？"
 """In both scripts, whose dictionaries are loaded when they are first met."""
+NAME = "ask_notes"
+DESCRIPTION = (
+    "Look something up in the user's notes. Returns an answer whose claims end in marks like [1], then each mark's "
+    "quote and the note it stands in; or says that the notes do not have it."
+)
+"""Of the tool, where none are given."""
 
 logger = logging.getLogger(__name__)
 
@@ -114,12 +122,12 @@ class RelatedFact:
     """Ids of the notes that say so."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Rag:
     """Everything open. ``graph`` is the compiled LangGraph graph; the rest is what it stands on."""
 
     config: RagConfig
-    graph: CompiledStateGraph[Any, Any, Any, Any]
+    graph: RagGraph
     parts: GraphParts
     """What ``graph`` was built from: ``build_rag_graph(rag.parts, rag.config)`` gives it uncompiled."""
     retrieval: RetrievalEngine
@@ -137,6 +145,13 @@ class Rag:
     """Whether the configuration names the embedding model, so that another process can open it too."""
     reach: Mapping[str, Reach] = field(default_factory=dict)
     """By the name of each store that it stands on, what sees whether that answers."""
+    _turns: WeakValueDictionary[str, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary, repr=False, compare=False
+    )
+    """By the id of a conversation, the lock of whoever asks in it."""
+
+    def __repr__(self) -> str:
+        return f"Rag(data_dir={str(self.config.data_dir)!r})"
 
     @property
     def embedding(self) -> Embedding:
@@ -168,7 +183,7 @@ class Rag:
         self,
         question: str,
         *,
-        operation: str = AUTO,
+        operation: OperationName | None = AUTO,
         dataset: str = DEFAULT_DATASET,
         filters: Mapping[str, Any] | None = None,
         as_of: str | None = None,
@@ -177,6 +192,7 @@ class Rag:
         user_id: str | None = None,
         parameters: Mapping[str, Any] | None = None,
         thread_id: str | None = None,
+        config: RunnableConfig | None = None,
     ) -> Answer:
         """Ask a dataset; the answer cites a note for every claim.
 
@@ -190,7 +206,9 @@ class Rag:
             messages: the conversation before; a question that points back is completed from it.
             user_id: whose memories are asked besides the dataset.
             parameters: of this call alone: ``{"fusion": {"k": 20}}``.
-            thread_id: of the conversation that a checkpointer keeps; None: nothing of the question is kept.
+            thread_id: of the conversation that a checkpointer keeps; None: nothing of the question is kept. Questions of
+                one conversation wait for each other.
+            config: of the graph's run, as LangGraph takes it: ``callbacks``, ``tags``, ``metadata``, ``run_name``, ….
 
         Raises:
             UnknownDataset: nothing was ingested under the name.
@@ -198,17 +216,27 @@ class Rag:
             ConfigError: a parameter is wrong.
             AllSourcesFailed: neither source could answer.
         """
-        run = await self._run(
-            question, operation, dataset, filters, as_of, top_k, messages, user_id, parameters, thread_id
-        )
-        with tracing.span("invoke_workflow", "agentic_rag"):
+        async with self._turn(thread_id):
+            run = await self._run(
+                question,
+                operation,
+                dataset,
+                filters,
+                as_of,
+                top_k,
+                messages,
+                user_id,
+                parameters,
+                thread_id,
+                config,
+            )
             return Answer.of(await self._keeping(thread_id).ainvoke(**run))
 
     async def stream(
         self,
         question: str,
         *,
-        operation: str = AUTO,
+        operation: OperationName | None = AUTO,
         dataset: str = DEFAULT_DATASET,
         filters: Mapping[str, Any] | None = None,
         as_of: str | None = None,
@@ -218,6 +246,7 @@ class Rag:
         parameters: Mapping[str, Any] | None = None,
         thread_id: str | None = None,
         request_id: str | None = None,
+        config: RunnableConfig | None = None,
     ) -> AsyncGenerator[Step | str | Answer]:
         """``ask`` as it happens: each node when it has ended, the chat model's words as it writes, then the answer.
 
@@ -227,21 +256,38 @@ class Rag:
             request_id: where the kept conversation's last answer is this request's, that answer is given again: a
                 request whose answer got lost may be sent once more.
         """
-        run = await self._run(
-            question, operation, dataset, filters, as_of, top_k, messages, user_id, parameters, thread_id
-        )
-        if thread_id is not None and request_id is not None:
-            run["config"]["metadata"] = {_REQUEST: request_id}
-            last = await self._last(thread_id)
-            same = (last.metadata or {}).get(_REQUEST) == request_id and not last.next
-            if same and _question(last.values) == question:
-                yield Answer.of(last.values)
-                return
+        async with self._turn(thread_id):
+            run = await self._run(
+                question,
+                operation,
+                dataset,
+                filters,
+                as_of,
+                top_k,
+                messages,
+                user_id,
+                parameters,
+                thread_id,
+                config,
+            )
+            if thread_id is not None and request_id is not None:
+                run["config"].setdefault("metadata", {})[_REQUEST] = request_id
+                last = await self._last(thread_id)
+                same = (last.metadata or {}).get(_REQUEST) == request_id and not last.next
+                if same and _question(last.values) == question:
+                    yield Answer.of(last.values)
+                    return
+            async with aclosing(self._parts(thread_id, run)) as parts:
+                async for part in parts:
+                    yield part
+
+    async def _parts(self, thread_id: str | None, run: dict[str, Any]) -> AsyncGenerator[Step | str | Answer]:
+        """The steps of a run, the chat model's words, and the answer."""
         started = time.perf_counter()
         state: dict[str, Any] = {}
         parts = self._keeping(thread_id).astream(**run, stream_mode=["updates", "messages", "values"])
-        async with aclosing(tracing.traced("invoke_workflow", "agentic_rag", parts)) as told:
-            async for mode, part in told:
+        async with aclosing(cast(AsyncGenerator[Any], parts)) as streamed:
+            async for mode, part in streamed:
                 if mode == "values":
                     state = part
                 elif mode == "messages":
@@ -254,7 +300,32 @@ class Rag:
                         yield Step(node, ms, told_of(node, written or {}))
         yield Answer.of(state)
 
-    async def said(self, thread_id: str) -> list[AnyMessage]:
+    def as_tool(self, *, name: str = NAME, description: str = DESCRIPTION, **options: Any) -> BaseTool:
+        """Asking as a tool for an agent: one argument, ``question``.
+
+        The model gets the answer and its quotes, ``artifact`` the citations. ``ainvoke`` in the event loop of this ``Rag``,
+        ``invoke`` from another thread.
+
+        Args:
+            name, description: what the model reads; say what the notes are about.
+            options: of every ``ask``: ``dataset``, ``user_id``, ``filters``, ….
+        """
+        from agentic_rag.tools import answer_tool
+
+        return answer_tool(partial(self.ask, **options), self._loop, name, description)
+
+    def as_retriever(self, **options: Any) -> BaseRetriever:
+        """The fused and reranked results as a langchain-core retriever; ``options`` are those of ``ask``."""
+        from agentic_rag.tools import AnswerRetriever
+
+        return AnswerRetriever(ask=partial(self.ask, **options), loop=self._loop)
+
+    @property
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        loop = self.parts.loop
+        return asyncio.get_running_loop() if loop is None else loop
+
+    async def messages(self, thread_id: str) -> list[AnyMessage]:
         """The questions that a kept conversation answered and the answers, in order."""
         last = await self._last(thread_id)
         return [] if last.next else list(last.values.get("messages") or [])
@@ -266,7 +337,7 @@ class Rag:
             last = await self.graph.aget_state(last.parent_config)
         return last
 
-    def _keeping(self, thread_id: str | None) -> CompiledStateGraph[Any, Any, Any, Any]:
+    def _keeping(self, thread_id: str | None) -> RagGraph:
         """Without a thread nothing is kept: nobody could name it, to read or to forget it."""
         return self.graph.copy({"checkpointer": False}) if thread_id is None else self.graph
 
@@ -282,7 +353,7 @@ class Rag:
     async def _run(
         self,
         question: str,
-        operation: str,
+        operation: OperationName | None,
         dataset: str,
         filters: Mapping[str, Any] | None,
         as_of: str | None,
@@ -291,6 +362,7 @@ class Rag:
         user_id: str | None,
         parameters: Mapping[str, Any] | None,
         thread_id: str | None,
+        config: RunnableConfig | None,
     ) -> dict[str, Any]:
         """What the graph is called with; raises as ``ask`` does before it is."""
         if not isinstance(question, str):
@@ -304,7 +376,7 @@ class Rag:
         await self.require_dataset(dataset)
         asked = {
             "query": question,
-            "operation": operation,
+            "operation": operation or AUTO,
             "dataset": dataset,
             "filters": filters,
             "as_of": as_of,
@@ -312,11 +384,22 @@ class Rag:
             "messages": list(messages),
             "user_id": user_id,
         }
-        run: dict[str, Any] = {"input": asked, "context": parameters}
+        run: dict[str, Any] = {"input": asked, "context": parameters, "config": {**(config or {})}}
         if thread_id is None:
             return run
+        given = run["config"].get("configurable") or {}
+        kept = (await self._resumed(thread_id))["configurable"]
         # One checkpoint at the end: a run of a tenth of a second is asked again rather than resumed.
-        return run | {"config": await self._resumed(thread_id), "durability": "exit"}
+        return run | {"config": {**run["config"], "configurable": {**given, **kept}}, "durability": "exit"}
+
+    @asynccontextmanager
+    async def _turn(self, thread_id: str | None) -> AsyncIterator[None]:
+        """Questions of one conversation take turns, so that each is completed from the one before it."""
+        if thread_id is None:
+            yield
+            return
+        async with self._turns.setdefault(thread_id, asyncio.Lock()):
+            yield
 
     def write_board(self, answer: Answer, path: str | Path) -> BoardReport:
         """Write an answer as a board of an Obsidian vault, in the form of its operation.
@@ -701,7 +784,7 @@ async def open_rag(
     config: RagConfig | None = None,
     *,
     embedding: Embedding | Embeddings | None = None,
-    chat: Chat | BaseChatModel | None = None,
+    chat: Chat | Runnable[Any, AIMessage] | None = None,
     reranker: Reranker | None = None,
     checkpointer: Any = None,
 ) -> AsyncIterator[Rag]:
@@ -755,7 +838,15 @@ async def open_rag(
         )
         catalogue = Catalogue(stores.ledger)
         parts = GraphParts(
-            graph_engine, engine, embedding, talker, rerankers, count_tokens, memory, catalogue
+            graph_engine,
+            engine,
+            embedding,
+            talker,
+            rerankers,
+            count_tokens,
+            memory,
+            catalogue,
+            asyncio.get_running_loop(),
         )
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
         rag = Rag(

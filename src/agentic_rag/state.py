@@ -192,6 +192,10 @@ class CanvasRAGState(CallerKeys, total=False):
     abstained: Annotated[bool, Field(description="True where nothing was relevant enough.")]
     citations: Annotated[list[dict[str, Any]], Field(description="What the marks stand for, verbatim.")]
     answer_outcome: Annotated[dict[str, Any] | None, Field(description="Method, and whether it failed.")]
+    agent_outcome: Annotated[
+        dict[str, Any] | None,
+        Field(description="What the agent did, and whether it failed; null without one."),
+    ]
     usage: Annotated[
         dict[str, Any],
         Field(description="Calls, tokens and cost of the models behind endpoints, in this run."),

@@ -9,6 +9,8 @@ from hashlib import blake2b
 from typing import Any, cast
 
 import numpy as np
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.tools import BaseTool
 
 from agentic_rag.domain import Chunk, Findings, Hit, by_document, new_hit
 from agentic_rag.domain.filters import Expression
@@ -296,3 +298,32 @@ class ScriptedChat:
         if isinstance(line, Exception):
             raise line
         return line
+
+
+class ScriptedAgent(ScriptedChat):
+    """``ports.MessageChat`` that replies with its messages in order: calls of tools, or a text; an exception among them is
+    raised.
+
+    ``conversations`` holds the messages of every call, ``offered`` the names of its tools.
+    """
+
+    def __init__(self, *replies: AIMessage | str | Exception) -> None:
+        super().__init__()
+        self._replies = list(replies)
+        self.conversations: list[list[BaseMessage]] = []
+        self.offered: list[list[str]] = []
+
+    async def respond(self, messages: Sequence[BaseMessage], tools: Sequence[BaseTool] = ()) -> AIMessage:
+        self.conversations.append(list(messages))
+        self.offered.append([tool.name for tool in tools])
+        if not self._replies:
+            raise ModelError("the scripted agent has no more replies")
+        reply = self._replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return AIMessage(reply) if isinstance(reply, str) else reply
+
+
+def tool_call(tool: str, /, *, call_id: str = "call-1", **arguments: Any) -> AIMessage:
+    """A model's message that calls one tool."""
+    return AIMessage("", tool_calls=[{"name": tool, "args": arguments, "id": call_id, "type": "tool_call"}])

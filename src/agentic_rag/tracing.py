@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, StatusCode
 
-__all__ = ["Span", "content", "message", "of_server", "scored", "span", "traced", "used"]
+__all__ = ["Span", "content", "message", "node", "of_server", "scored", "span", "traced", "used"]
 
 T = TypeVar("T")
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
@@ -36,7 +36,20 @@ def span(
         attributes: further attributes; those of value None are left out.
         remote: the span is a call of another program.
     """
-    begun = _begun(operation, subject, attributes, remote=remote)
+    given = {"gen_ai.operation.name": operation, **(attributes or {})}
+    with _current(_begun(f"{operation} {subject}", given, remote=remote)) as begun:
+        yield begun
+
+
+@contextmanager
+def node(name: str, attributes: Mapping[str, Any] | None = None) -> Iterator[Span]:
+    """Trace the block as a span with the name of a node of the graph; attributes of value None are left out."""
+    with _current(_begun(name, attributes or {})) as begun:
+        yield begun
+
+
+@contextmanager
+def _current(begun: Span) -> Iterator[Span]:
     with trace.use_span(begun, end_on_exit=True, record_exception=False, set_status_on_exception=False):
         try:
             yield begun
@@ -47,7 +60,7 @@ def span(
 
 async def traced(operation: str, subject: str, parts: AsyncIterator[T]) -> AsyncGenerator[T]:
     """The parts, produced within a span; the consumer runs outside of it."""
-    begun = _begun(operation, subject)
+    begun = _begun(f"{operation} {subject}", {"gen_ai.operation.name": operation})
     try:
         while True:
             with trace.use_span(begun, record_exception=False, set_status_on_exception=False):
@@ -102,14 +115,11 @@ def scored(entries: Sequence[Mapping[str, Any]], score: str) -> list[dict[str, A
     return [{"id": entry["id"], "score": entry.get(score)} for entry in entries]
 
 
-def _begun(
-    operation: str, subject: str, attributes: Mapping[str, Any] | None = None, *, remote: bool = False
-) -> Span:
-    given = {"gen_ai.operation.name": operation, **(attributes or {})}
+def _begun(name: str, attributes: Mapping[str, Any], *, remote: bool = False) -> Span:
     return _TRACER.start_span(
-        f"{operation} {subject}",
+        name,
         kind=SpanKind.CLIENT if remote else SpanKind.INTERNAL,
-        attributes={name: value for name, value in given.items() if value is not None},
+        attributes={key: value for key, value in attributes.items() if value is not None},
     )
 
 

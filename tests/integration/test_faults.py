@@ -195,11 +195,11 @@ async def test_a_disk_that_fills_ends_a_question_of_a_conversation(disk: Disk, v
             await assert_told(
                 rag.ask(QUESTION, thread_id="ada/one"), "written: .*disk .*; it must lie on a disk"
             )
-            assert len(await rag.said("ada/one")) == 2
+            assert len(await rag.messages("ada/one")) == 2
         assert (await rag.ask(QUESTION)).citations
         disk.resize(64)
         await rag.ask(QUESTION, thread_id="ada/one")
-        assert len(await rag.said("ada/one")) == 4
+        assert len(await rag.messages("ada/one")) == 4
         assert await kept.threads("") == ["ada/one"], "nothing is kept of a question without a thread"
 
 
@@ -221,11 +221,11 @@ async def test_conversations_that_cannot_be_written_are_told_in_a_line(
                 other.execute("CREATE TABLE other (number)")
             await assert_told(rag.ask(QUESTION, thread_id="ada/one"), what)
             await assert_told(kept.saver.adelete_thread("ada/one"), what)
-            assert len(await rag.said("ada/one")) == 2
+            assert len(await rag.messages("ada/one")) == 2
             other.commit()
         await kept.saver.conn.execute("PRAGMA query_only = OFF")
         await rag.ask(QUESTION, thread_id="ada/one")
-        assert len(await rag.said("ada/one")) == 4
+        assert len(await rag.messages("ada/one")) == 4
 
 
 async def test_conversations_that_are_damaged_are_told_in_a_line(vault: Path, tmp_path: Path):

@@ -241,7 +241,7 @@ async def test_a_question_that_failed_leaves_nothing_and_may_be_sent_again(
                 for _ in range(2):
                     with pytest.raises(AllSourcesFailed):
                         await asked(question)
-            assert len(await rag.said("one")) == 2 * number
+            assert len(await rag.messages("one")) == 2 * number
             answer = await asked(question)
             assert answer == await asked(question)
-            assert len(await rag.said("one")) == 2 * number + 2
+            assert len(await rag.messages("one")) == 2 * number + 2

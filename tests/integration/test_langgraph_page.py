@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,41 +28,55 @@ def server(
     with running() as model:
         monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
+        model.answer = "Shade keeps theanine [1]."
         yield model
 
 
-def printed(program: str, capsys: pytest.CaptureFixture[str]) -> str:
-    exec(compile(program, str(PAGE), "exec"), {"__name__": "__main__"})
-    return capsys.readouterr().out
+def output_of(words: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What the program with these words prints."""
+    (program,) = [one for one in PROGRAMS if words in one]
+    if "ChatOpenAI" not in program:
+        exec(compile(program, str(PAGE), "exec"), {"__name__": "__main__"})
+        return capsys.readouterr().out
+    # In a process of its own: ChatOpenAI keeps connections open past the event loop that made them.
+    done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
-def test_there_are_three_and_they_are_short() -> None:
+def test_they_are_short() -> None:
     lines = [len([line for line in program.splitlines() if line.strip()]) for program in PROGRAMS]
-    assert len(lines) == 3
     assert max(lines) < 15
 
 
-def test_every_node_is_streamed(server: LocalOpenAIServer, capsys: pytest.CaptureFixture[str]) -> None:
-    told = printed(PROGRAMS[0], capsys)
-    nodes = re.findall(r"^(\w+) wrote", told, re.MULTILINE)
-    assert (nodes[0], nodes[-1], len(nodes)) == ("prepare_query", "answer", 8)
-    assert "[1]" in told
-
-
-def test_a_conversation_with_ones_own_model(
-    server: LocalOpenAIServer, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        ('stream_mode="updates"', r"prepare_query wrote request, .*answer wrote .*\[1\]"),
+        ('stream_mode="messages"', r"\A(?P<line>[^\n]+\[1\])(?!.*(?P=line))"),
+        ("It also cures cancer", r"\AUnder cover theanine stays \[1\]\.\n(?!.*cancer)(?!.*radioactive)"),
+        ("talks.sqlite", r"\AShade keeps theanine \[1\]\.\nShade keeps theanine \[1\]\.\n\Z"),
+        ("they take turns", r"\A\['human', 'ai', 'human', 'ai', 'human', 'ai'\]\n.*Uji.*\[1\]"),
+        ("create_agent", r"Shade keeps theanine.*\['[^']+\.md'"),
+        ('"mode": "agent"', r"\AShade keeps theanine \[1\]\. \[\{'tool': 'search'"),
+        ("insert_node", r"\A\['2\d{3}-"),
+        ("RetrieverSource", r"\AGyokuro is shaded for three weeks\. \[1\]"),
+        ("llama_index", r"(\A|\n)0\.\d+ .*heanine"),
+        ("haystack", r"(\A|\n)0\.\d+ .*heanine"),
+        ("data_dri", r"\A'data_dri': no such setting"),
+    ],
+)
+def test_what_a_program_prints(
+    server: LocalOpenAIServer, capsys: pytest.CaptureFixture[str], words: str, printed: str
 ) -> None:
-    server.answer = "It keeps theanine [1]."
-    assert printed(PROGRAMS[1], capsys) == "It keeps theanine [1].\n" * 2
-    second = server.requests[-1]["messages"][-1]["content"]
-    assert second.endswith(
-        "Question: What does shading do to theanine? And what does theanine do to the taste?"
-    )
-    assert Path("talks.sqlite").exists()
+    assert re.search(printed, output_of(words, capsys), re.DOTALL)
+    if words == "talks.sqlite":
+        second = server.requests[-1]["messages"][-1]["content"]
+        assert second.endswith("does shading do to theanine? And what does theanine do to the taste?")
+    if words == "create_agent":
+        (tool,) = [message for message in server.requests[-1]["messages"] if message["role"] == "tool"]
+        assert re.search(r"\]\n\n\[1\] \S+\.md: ", tool["content"])
 
 
-def test_a_tool_of_an_agent(server: LocalOpenAIServer, capsys: pytest.CaptureFixture[str]) -> None:
-    server.answer = "Shade keeps theanine."
-    assert printed(PROGRAMS[2], capsys) == "Shade keeps theanine.\n"
-    (tool,) = [message for message in server.requests[-1]["messages"] if message["role"] == "tool"]
-    assert "[1]" in tool["content"]
+def test_every_program_is_run() -> None:
+    assert len(PROGRAMS) == 12

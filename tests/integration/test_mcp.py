@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import sys
 from collections.abc import AsyncIterator
+from http.client import HTTPConnection
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import INVALID_PARAMS
 
 from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.errors import ModelError
 from agentic_rag.serving import mcp_server as mcp_module
 from agentic_rag.serving.mcp_server import mcp_server
 from agentic_rag.serving.roots import AllowedRoots
@@ -101,6 +105,19 @@ async def test_a_client_sees_what_notes_state_and_corrects_a_reading(rag: Rag) -
         wrong = await client.call_tool("ask", {**question, "filters": ["tags"]})
         assert wrong.is_error
         assert "KEY=VALUE" in _all_text(wrong)
+
+
+async def test_a_model_that_fails_is_a_tool_error_with_the_reason(
+    rag: Rag, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: Any, **__: Any) -> None:
+        raise ModelError("the chat model broke off")
+
+    monkeypatch.setattr("agentic_rag.rag.Rag.ask", broken)
+    async with Client(mcp_server(rag, AllowedRoots())) as client:
+        failed = await client.call_tool("ask", {"question": "What is kill-green?"})
+    assert failed.is_error
+    assert _all_text(failed).endswith("the chat model broke off")
 
 
 async def test_facts_come_by_pages_and_as_of_a_day(rag: Rag) -> None:
@@ -311,3 +328,68 @@ async def test_over_http_a_key_says_whose_notes(folder: Path) -> None:
                         "ask", {"question": "At what temperature is the second fire?"}
                     )
                     assert asked.is_error is not is_allowed
+
+
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+def _call(address: str, method: str, **params: Any) -> httpx.Response:
+    """A request of protocol 2026-07-28."""
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": META["io.modelcontextprotocol/protocolVersion"],
+        "Mcp-Method": method,
+    }
+    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": META, **params}}
+    return httpx.post(f"{address}/mcp/", headers=headers, json=request)
+
+
+def test_whitespace_around_a_header_is_no_part_of_it(folder: Path) -> None:
+    arguments = {"query": "second fire"}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"_meta": META, "name": "search", "arguments": arguments}}  # fmt: skip
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": META["io.modelcontextprotocol/protocolVersion"],
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "  search  ",
+    }
+    with running_service(RagConfig(data_dir=folder / "data")) as address:
+        connection = HTTPConnection(address.removeprefix("http://"))  # httpx sends no such header
+        connection.request("POST", "/mcp/", json.dumps(call), headers)
+        answer = json.loads(connection.getresponse().read())
+        connection.close()
+    assert answer["result"]["structuredContent"]["results"]
+
+
+def test_it_tells_its_version_and_only_what_it_does(folder: Path) -> None:
+    with running_service(RagConfig(data_dir=folder / "data")) as address:
+        discovered = _call(address, "server/discover").json()["result"]
+        handshake = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}  # fmt: skip
+        request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": handshake}
+        accept = {"Accept": "application/json, text/event-stream"}
+        initialized = httpx.post(f"{address}/mcp/", headers=accept, json=request).json()["result"]
+        listening = _call(address, "subscriptions/listen", notifications={"toolsListChanged": True})
+        subscribing = {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "resources/subscribe",
+            "params": {"uri": "notes://a"},
+        }
+        legacy = {**accept, "MCP-Protocol-Version": "2025-11-25"}
+        subscribed = httpx.post(f"{address}/mcp/", headers=legacy, json=subscribing)
+    assert discovered["supportedVersions"] == ["2026-07-28"]
+    info = discovered["_meta"]["io.modelcontextprotocol/serverInfo"]
+    assert info == initialized["serverInfo"]
+    assert info["version"] == version("agentic-rag")
+    for capabilities in (discovered["capabilities"], initialized["capabilities"]):
+        assert capabilities == {
+            "prompts": {"listChanged": False},
+            "resources": {"listChanged": False, "subscribe": False},
+            "tools": {"listChanged": False},
+        }
+    for refused in (listening, subscribed):
+        assert refused.json()["error"]["message"] == "Method not found"

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 START_SECONDS = 45.0
 NODES = [
     "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "retrieve_memory", "select_notes", "fuse_results", "rerank",
-    "check_quality", "rewrite_query", "answer",
+    "check_quality", "rewrite_query", "agent", "answer",
 ]  # fmt: skip
 QUESTION = {"query": "What does shading do to theanine?", "operation": "document_retrieval"}
 
@@ -179,6 +179,23 @@ def test_the_memory_graphs_are_drawn(server: Server, name: str) -> None:
     assert {node["id"] for node in drawn["nodes"]} == {"__start__", *MEMORY_NODES[name], "__end__"}
 
 
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("memory_main", {"task_id", "data"}),
+        ("memory_insert", set(PACKET)),
+        ("memory_test", {"question", "answer", "category", "rubric", "task_id", "session_id", "question_id"}),
+    ],
+)
+def test_the_forms_of_the_memory_graphs_are_described(server: Server, name: str, keys: set[str]) -> None:
+    (assistant,) = posted(server, "/assistants/search", {"graph_id": name})
+    schemas = server.client.get(f"/assistants/{assistant['assistant_id']}/schemas").json()
+    given = schemas["input_schema"]["properties"]
+    assert keys <= given.keys()
+    assert all(value.get("description") for value in given.values()), given
+    assert "YAML" in schemas["context_schema"]["properties"]["pipeline"]["description"]
+
+
 def test_a_users_memories_are_asked(server: Server) -> None:
     (assistant,) = posted(server, "/assistants/search", {"graph_id": "memory_retrieval"})
     schema = server.client.get(f"/assistants/{assistant['assistant_id']}/schemas").json()["input_schema"]
@@ -201,9 +218,9 @@ def test_what_is_inserted_is_found(server: Server) -> None:
     assert "Google" in result["history_text"]
     assert result["ground_truth"] == "Google"
     design = str(ROOT / "configs" / "locomo_no_memory_pipeline.yaml")
-    config = {"configurable": {"pipeline": design}}
-    other = posted(server, "/runs/wait", {"assistant_id": "memory_test", "input": asked, "config": config})
-    assert other["memory_data"] == []
+    for way in ({"config": {"configurable": {"pipeline": design}}}, {"context": {"pipeline": design}}):
+        other = posted(server, "/runs/wait", {"assistant_id": "memory_test", "input": asked, **way})
+        assert other["memory_data"] == []
 
 
 def test_a_whole_conversation_runs(server: Server, tmp_path: Path) -> None:

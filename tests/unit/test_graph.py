@@ -641,7 +641,7 @@ def test_it_draws_every_node_by_its_name():
     drawn = compiled(in_graph(), found()).get_graph()
     assert set(drawn.nodes) == {
         "__start__", "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "retrieve_memory", "select_notes",
-        "fuse_results", "rerank", "check_quality", "rewrite_query", "answer", "__end__",
+        "fuse_results", "rerank", "check_quality", "rewrite_query", "agent", "answer", "__end__",
     }  # fmt: skip
 
 

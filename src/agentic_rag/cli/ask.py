@@ -21,7 +21,7 @@ from agentic_rag.rag import open_rag
 from agentic_rag.rerank.offline import moved
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.settings.config import RagConfig
-from agentic_rag.state import CanvasRAGState
+from agentic_rag.state import CanvasRAGState, OperationName
 
 
 def _require_words(question: str, command: str) -> None:
@@ -68,7 +68,7 @@ async def answer_json(
     async with open_rag(config) as rag:
         answer = await rag.ask(
             question,
-            operation=operation,
+            operation=cast(OperationName, operation),
             dataset=dataset,
             filters=None if expression is None else as_dict(expression),
             as_of=as_of,

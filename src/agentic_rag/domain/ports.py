@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 from agentic_rag.domain import Chunk, DocumentGraph, GraphHit
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.token_vectors import Places, QuestionTokens
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.tools import BaseTool
 
 FloatArray = NDArray[np.float32]
 TokenCounter = Callable[[Sequence[str]], Sequence[int]]
@@ -476,3 +480,15 @@ class Chat(Protocol):
 
     async def complete(self, system: str, user: str) -> str:
         """The model's text; raises ``ModelError``."""
+
+
+@runtime_checkable
+class MessageChat(Chat, Protocol):
+    """A chat model that takes a conversation and gives a message, as those of langchain-core do."""
+
+    async def respond(self, messages: Sequence[BaseMessage], tools: Sequence[BaseTool] = ()) -> AIMessage:
+        """The model's message, with the id under which it was streamed; calls of ``tools`` are in it, not made.
+
+        Raises:
+            ModelError: the model failed, was cut off, or takes no tools.
+        """

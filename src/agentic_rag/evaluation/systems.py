@@ -24,7 +24,7 @@ from agentic_rag.graph import rag_nodes, to_second_tier, to_sources
 from agentic_rag.models.rerankers import BATCH
 from agentic_rag.rag import Rag
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
-from agentic_rag.state import CanvasRAGState, in_full
+from agentic_rag.state import CallerKeys, CanvasRAGState, in_full
 
 DEFAULT_OPERATION = "document_retrieval"
 RERANKED = "+rerank"
@@ -160,7 +160,9 @@ class Systems:
         state: dict[str, Any] = {}
         calls, degraded = 0, dict[str, None]()
         started = time.perf_counter()
-        async for step in self._graph.astream(_asked(task), context=context, stream_mode="updates"):
+        async for step in self._graph.astream(
+            cast(CallerKeys, _asked(task)), context=context, stream_mode="updates"
+        ):
             for node, written in step.items():
                 degraded.update(dict.fromkeys(_degraded(written)))
                 state.update(written)

@@ -70,14 +70,14 @@ class IngestReport:
     """Everything an ingest did; nothing that was given is missing from ``files``."""
 
     dataset: str
-    files: tuple[FileReport, ...]
+    files: tuple[FileReport, ...] = field(repr=False)
     documents: int
     """Held by the dataset now."""
     chunks: int
     entities: int
     facts: int
     seconds: float
-    stages: dict[str, float] = field(default_factory=dict)
+    stages: dict[str, float] = field(default_factory=dict, repr=False)
     """Seconds by stage; those of an engine's workers, added up, as ``workers: STAGE``."""
     extraction: ExtractionCounts = ExtractionCounts()
     usage: dict[str, Any] = field(default_factory=dict)

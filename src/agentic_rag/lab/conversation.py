@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from agentic_rag.dates.instants import moment_of
@@ -31,17 +32,15 @@ class Dialog(TypedDict):
 class Packet(TypedDict):
     """Output of ``MemorySource``: one or two turns of one session."""
 
-    task_id: str
-    """Id of the conversation."""
-    session_id: int
-    dialog_id: int
-    """Index of its first turn in the session, from 0."""
-    dialogs: list[Dialog]
-    dialog_len: int
-    """Number of turns, 1 or 2."""
-    packet_idx: int
-    """Index of the packet, from 0."""
-    total_packets: int
+    task_id: Annotated[str, Field(description="Id of the conversation.")]
+    session_id: Annotated[int, Field(description="Number of the session, from 1.")]
+    dialog_id: Annotated[int, Field(description="Index of its first turn in the session, from 0.")]
+    dialogs: Annotated[list[Dialog], Field(description="One or two turns, with speaker, text and date_time.")]
+    dialog_len: Annotated[int, Field(description="Number of turns, 1 or 2.")]
+    packet_idx: Annotated[int, Field(description="Index of the packet, from 0.")]
+    total_packets: Annotated[
+        int, Field(description="Packets of the conversation; the last one ends the run.")
+    ]
 
 
 def is_last(packet: Packet) -> bool:

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
 
-from agentic_rag.lab.conversation import is_last
+from agentic_rag.lab.conversation import Packet, is_last
 from agentic_rag.lab.operators import Operator, StepCallback
 from agentic_rag.lab.runs import Compiled, MemorySink, MemorySource, PipelineCaller, Runs
-from agentic_rag.lab.state import InsertState, MainState, TestState
+from agentic_rag.lab.state import Design, InsertState, MainKeys, MainState, TestKeys, TestState
 
 STEPS = 1_000_000
 """Recursion limit: a conversation takes three steps per packet, more than LangGraph's default limit."""
@@ -25,7 +25,7 @@ def build_insert_graph(
     ``on_step`` is called with each operator's input and output.
     """
     steps = {"PreInsert": pre_insert, "MemoryInsert": memory_insert, "PostInsert": post_insert}
-    return _in_a_row("memory_insert", InsertState, steps, on_step)
+    return _in_a_row("memory_insert", InsertState, Packet, steps, on_step)
 
 
 def build_test_graph(
@@ -45,7 +45,7 @@ def build_test_graph(
         "PostRetrieval": post_retrieval,
         "MemoryTest": memory_test,
     }
-    return _in_a_row("memory_test", TestState, steps, on_step)
+    return _in_a_row("memory_test", TestState, TestKeys, steps, on_step)
 
 
 def build_main_graph(runs: Runs, checkpointer: Any = None) -> Compiled:
@@ -56,7 +56,9 @@ def build_main_graph(runs: Runs, checkpointer: Any = None) -> Compiled:
         checkpointer: any LangGraph checkpointer; with one, an interrupted run resumes where it was
             (``ainvoke(None, …)``), also in a new process.
     """
-    graph: StateGraph[MainState, Any, MainState, MainState] = StateGraph(MainState)
+    graph: StateGraph[MainState, Design, MainKeys, MainState] = StateGraph(
+        MainState, context_schema=Design, input_schema=MainKeys
+    )
     graph.add_node("MemorySource", MemorySource(runs).execute)
     graph.add_node("PipelineCaller", PipelineCaller(runs).execute)
     graph.add_node("MemorySink", MemorySink(runs).execute)
@@ -72,9 +74,11 @@ def to_next_packet(state: MainState) -> Literal["MemorySource", "__end__"]:
     return "__end__" if is_last(state["packet"]) else "MemorySource"
 
 
-def _in_a_row(name: str, state: Any, steps: Mapping[str, Operator], on_step: StepCallback | None) -> Compiled:
-    """A linear graph of the steps."""
-    graph: StateGraph[Any, Any, Any, Any] = StateGraph(state)
+def _in_a_row(
+    name: str, state: Any, given: Any, steps: Mapping[str, Operator], on_step: StepCallback | None
+) -> Compiled:
+    """A linear graph of the steps, whose caller gives the keys of ``given``."""
+    graph: StateGraph[Any, Any, Any, Any] = StateGraph(state, context_schema=Design, input_schema=given)
     for step, operator in steps.items():
         graph.add_node(step, _step(step, operator, on_step))
     for before, after in pairwise([START, *steps, END]):

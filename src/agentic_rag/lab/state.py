@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from agentic_rag.domain.memory import Memory
 from agentic_rag.lab.conversation import Packet
+
+
+class Design(TypedDict, total=False):
+    """The ``context`` of a run on LangGraph's server: which memory design it uses."""
+
+    pipeline: Annotated[
+        str,
+        Field(
+            description="Path of the design's YAML file. Unset: configs/locomo_agentic_memory_pipeline.yaml."
+        ),
+    ]
 
 
 class InsertState(Packet, total=False):
@@ -25,22 +37,30 @@ class InsertState(Packet, total=False):
     post_insert: dict[str, Any]
 
 
-class TestState(TypedDict, total=False):
-    """A question, and its answer with scores."""
+class TestKeys(TypedDict, total=False):
+    """A question to a memory."""
 
     __test__ = False  # type: ignore[misc]
 
-    question: str
-    answer: str | None
-    """The right answer; None if the question is unanswerable; absent if it is not scored."""
-    category: str
-    rubric: list[str]
-    """Requirements for a good answer; absent if it is judged by the right answer."""
-    task_id: str
-    session_id: int
-    question_id: int
-    reference_time: str | None
-    """ISO date of the latest inserted session; the question's time."""
+    question: Annotated[str, Field(description="What is asked of the memory.")]
+    answer: Annotated[
+        str | None,
+        Field(description="The right answer; null where there is none. Left out: the answer is not scored."),
+    ]
+    category: Annotated[str, Field(description="Kind of the question, by which scores are grouped.")]
+    rubric: Annotated[
+        list[str],
+        Field(description="Requirements for a good answer. Left out: it is judged by the right answer."),
+    ]
+    task_id: Annotated[str, Field(description="Id of the conversation; the result repeats it.")]
+    session_id: Annotated[int, Field(description="Number of the session; the result repeats it.")]
+    question_id: Annotated[int, Field(description="Number of the question; the result repeats it.")]
+    reference_time: Annotated[str | None, Field(description="ISO date of the latest inserted session.")]
+
+
+class TestState(TestKeys, total=False):
+    """A question, and its answer with scores."""
+
     query_embedding: list[float]
     memory_data: list[Memory]
     history_text: str
@@ -55,13 +75,19 @@ class TestState(TypedDict, total=False):
     rubric_met: float
 
 
-class MainState(TypedDict, total=False):
+class MainKeys(TypedDict, total=False):
+    """Which conversation is run."""
+
+    task_id: Annotated[str, Field(description="Id of the conversation. Unset: the only one of the file.")]
+    data: Annotated[
+        str | None,
+        Field(description="Path of a LoCoMo file or BEAM folder. Unset: runtime.data of the design."),
+    ]
+
+
+class MainState(MainKeys, total=False):
     """One run over one conversation."""
 
-    task_id: str
-    """By the caller: id of the conversation."""
-    data: str | None
-    """By the caller: its file; None for the configured one."""
     run: str
     """By MemorySource: unique key of the run's memory."""
     packet: Packet

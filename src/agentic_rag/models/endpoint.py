@@ -125,14 +125,15 @@ class Endpoint:
         self._prices = prices or Prices()
         self._spending = spending or Spending()
 
-    def span(self) -> AbstractContextManager[tracing.Span]:
-        """A span for one call with all its tries."""
+    def span(self, model: str | None = None) -> AbstractContextManager[tracing.Span]:
+        """A span for one call with all its tries; ``model``: its name, where the endpoint has none."""
+        name = self._model or model or ""
         attributes = {
             "gen_ai.provider.name": "openai",
-            "gen_ai.request.model": self._model or None,
+            "gen_ai.request.model": name or None,
             **tracing.of_server(self._base_url),
         }
-        return tracing.span(self._operation, self._model, attributes, remote=True)
+        return tracing.span(self._operation, name, attributes, remote=True)
 
     async def call(self, work: Callable[[], Awaitable[T]], most: Usage, told: Callable[[T], Usage]) -> T:
         """``once``, with retries after rate limits, server errors, lost connections and time-outs."""

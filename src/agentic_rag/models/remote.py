@@ -7,6 +7,7 @@ kind of failure determines the remedy.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -24,13 +25,19 @@ from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
-    from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage
+    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.runnables import Runnable
+    from langchain_core.tools import BaseTool
 
+logger = logging.getLogger(__name__)
 BATCH = 128
 """Maximum texts of an embedding request."""
 LENGTH_TOLD_BY = "How long is a vector?"
 """Text that is embedded once to determine an unknown dimension."""
+ROLES = {"human": "user", "ai": "assistant"}
+"""Roles of OpenTelemetry's conventions by message type, where they differ."""
+_BUGS = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, TypeError)
+"""Errors of a program and not of a server: the traceback says where."""
 _THOUGHT = re.compile(r"\A(?:\s*<think>)?.*?</think>", re.DOTALL)
 """A reasoning block; its opening tag is missing if the server's template has already written it."""
 _CUT = {
@@ -45,7 +52,7 @@ class LangChainChat:
     """``ports.Chat`` on a langchain-core chat model.
 
     Args:
-        model: the chat model.
+        model: the chat model, also bound, configured, retried or with fallbacks.
         endpoint: limits and retries; None: only a time limit, and the client's own retries.
         most: maximum tokens of an answer, if known.
         name: the model's name in errors.
@@ -54,7 +61,7 @@ class LangChainChat:
 
     def __init__(
         self,
-        model: BaseChatModel,
+        model: Runnable[Any, AIMessage],
         endpoint: Endpoint | None = None,
         *,
         most: int | None = None,
@@ -70,8 +77,9 @@ class LangChainChat:
     @property
     def name(self) -> str:
         """The model's name, else its class."""
-        names = (getattr(self._model, key, None) for key in ("model_name", "model"))
-        return next((name for name in names if isinstance(name, str) and name), type(self._model).__name__)
+        model = _innermost(self._model)
+        names = (getattr(model, key, None) for key in ("model_name", "model"))
+        return next((name for name in names if isinstance(name, str) and name), type(model).__name__)
 
     async def complete(self, system: str, user: str) -> str:
         """The model's text without the reasoning block.
@@ -82,31 +90,56 @@ class LangChainChat:
         """
         from langchain_core.messages import HumanMessage, SystemMessage
 
-        sent = most_tokens(system, user)
+        message = await self.respond([SystemMessage(system), HumanMessage(user)])
+        if not (text := spoken(str(message.text))):
+            raise ModelError(f"{self._name} gave an empty answer; try again, or set another chat.model")
+        return text
+
+    async def respond(self, messages: Sequence[BaseMessage], tools: Sequence[BaseTool] = ()) -> AIMessage:
+        """The model's message, with the id under which it was streamed, and its text without the reasoning block.
+
+        Args:
+            messages: the conversation.
+            tools: what the model may call; its calls are ``tool_calls`` of the message, and are not made here.
+
+        Raises:
+            ModelError: the model failed, timed out, was cut off, or takes no tools.
+            BudgetSpent: the call was not made.
+        """
+        model = self._with_tools(tools) if tools else self._model
+        sent = most_tokens(
+            *(str(message.text) for message in messages), *(tool.description for tool in tools)
+        )
         most = Usage(prompt_tokens=sent, completion_tokens=self._most)
         try:
-            with self._endpoint.span() as span:
-                told = [tracing.message("system", system), tracing.message("user", user)]
-                tracing.content(span, gen_ai__input__messages=told)
-                message = await self._endpoint.call(
-                    lambda: self._model.ainvoke([SystemMessage(system), HumanMessage(user)]),
-                    most,
-                    lambda answer: _used(answer, sent),
+            with self._endpoint.span(self.name) as span:
+                inputs = [tracing.message(ROLES.get(one.type, one.type), str(one.text)) for one in messages]
+                tracing.content(span, gen_ai__input__messages=inputs)
+                message: AIMessage = await self._endpoint.call(
+                    lambda: model.ainvoke(list(messages)), most, lambda answer: _used(answer, sent)
                 )
                 answer = tracing.message("assistant", str(message.text))
                 tracing.content(span, gen_ai__output__messages=[answer])
-            text = spoken(str(message.text))
             cut = _cut(message.response_metadata)
         except ModelError:
             raise
         except Exception as error:
+            if isinstance(error, _BUGS):
+                logger.exception("%s failed by an error in its program", self._name)
             # Not the client's own text: it may contain the key or the passages.
             raise ModelError(f"{self._name} {failure_text(error, 'chat')}") from error
         if cut is not None:
             raise ModelError(f"{self._name} {cut}")
-        if not text:
-            raise ModelError(f"{self._name} gave an empty answer; try again, or set another chat.model")
-        return text
+        if isinstance(message.content, str):
+            return message.model_copy(update={"content": spoken(message.content)})
+        return message
+
+    def _with_tools(self, tools: Sequence[BaseTool]) -> Runnable[Any, AIMessage]:
+        try:
+            bound: Runnable[Any, AIMessage] = self._model.bind_tools(tools)  # type: ignore[attr-defined]
+        except (AttributeError, NotImplementedError) as error:
+            raise ModelError(f"{self._name} takes no tools; set answer.mode to 'flow'") from error
+        return bound
 
     async def close(self) -> None:
         """Close the connections."""
@@ -122,10 +155,19 @@ def _used(message: AIMessage, sent: int) -> Usage:
     return Usage(prompt_tokens=told["input_tokens"], completion_tokens=told["output_tokens"])
 
 
+def _innermost(model: Any) -> Any:
+    """The chat model inside of what langchain-core wraps around one: bindings, retries, fallbacks, configurable fields."""
+    for key in ("bound", "runnable", "default"):
+        if (inner := getattr(model, "__dict__", {}).get(key)) is not None:
+            return _innermost(inner)
+    return model
+
+
 def as_chat(
-    model: Chat | BaseChatModel, config: ChatConfig | None = None, spending: Spending | None = None
+    model: Chat | Runnable[Any, AIMessage], config: ChatConfig | None = None, spending: Spending | None = None
 ) -> Chat:
-    """A chat model as this package uses it; a langchain-core model is wrapped.
+    """A chat model as this package uses it; a langchain-core model is wrapped, also one that is bound, configured,
+    retried or has fallbacks.
 
     Args:
         model: the given model.
@@ -139,7 +181,7 @@ def as_chat(
         return model
     from langchain_core.language_models import BaseChatModel
 
-    if isinstance(model, BaseChatModel):
+    if isinstance(_innermost(model), BaseChatModel):
         config = config or ChatConfig()
         return LangChainChat(model, chat_endpoint(config, spending, tries=1), most=config.max_tokens)
     raise ConfigError(
@@ -153,8 +195,20 @@ def spoken(text: str) -> str:
     return _THOUGHT.sub("", text).strip()
 
 
+_BROKEN_OFF = "stopped in the middle of its answer: the connection ended before the model did; try again"
+
+
 def _cut(metadata: Mapping[str, Any]) -> str | None:
-    """Why an answer is incomplete; None if it is complete or the metadata do not say."""
+    """Why an answer is incomplete; None if it is complete or the metadata do not say.
+
+    The OpenAI client takes the end of a connection for the end of a stream; only the finish reason is then missing.
+    """
+    ends = {
+        "finish_reason",
+        "status",
+    }  # of chat completions, of responses; null in a whole body that gives no reason
+    if metadata.get("model_provider") == "openai" and not ends & metadata.keys():
+        return _BROKEN_OFF
     reason = metadata.get("finish_reason") or metadata.get("stop_reason")
     return _CUT.get(str(reason).casefold())
 

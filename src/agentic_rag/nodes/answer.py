@@ -7,13 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from agentic_rag.answering.citations import CitationList, citation, cited_numbers, only_known, whole
 from agentic_rag.answering.passages import passage_text
 from agentic_rag.answering.quotes import Quote, has_statement
 from agentic_rag.answering.shapes import SHAPES, not_found, nothing_to_ask
-from agentic_rag.domain.ports import Chat
+from agentic_rag.domain.ports import Chat, MessageChat
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.mistakes import ListMistakes, asks_for_all, no_mistakes
@@ -63,6 +63,18 @@ async def answer(
     if state.get("units") and request.parameters.answer.method != "chat":
         return _written(request, _from_units(state["units"]))
     return _written(request, await _from_results(request, _with_texts(usable, results), chat))
+
+
+async def answer_by_agent(
+    request: Request, message: AIMessage, results: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """The keys of ``answer`` from the agent's last message and the passages that its marks count.
+
+    Raises:
+        ModelError: nothing of it is cited.
+    """
+    answered = _from_text(request.question, _text_of(message), results, "agent", message.id)
+    return _written(request, answered)
 
 
 def _of_mistakes(request: Request, quotes: Sequence[Quote]) -> dict[str, Any]:
@@ -121,8 +133,9 @@ def _written(request: Request, answered: dict[str, Any]) -> dict[str, Any]:
     """The keys, and the message that says the same."""
     details = {key: answered[key] for key in ("citations", "abstained")}
     details["operation"] = request.operation.value
-    message = AIMessage(answered["answer"], additional_kwargs=details)
-    return {**answered, "messages": [message]}
+    keys = dict(answered)
+    message = AIMessage(answered["answer"], additional_kwargs=details, id=keys.pop("message_id", None))
+    return {**keys, "messages": [message]}
 
 
 def _with_texts(usable: list[dict[str, Any]], results: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -150,11 +163,28 @@ def _not_found(question: str, method: str = "extractive") -> dict[str, Any]:
 
 async def _from_chat(chat: Chat, system: str, question: str, results: list[dict[str, Any]]) -> dict[str, Any]:
     passages = fenced([passage_text(result) for result in results])
-    text = (await chat.complete(system, f"{passages}\n\nQuestion: {question}")).strip()
+    user = f"{passages}\n\nQuestion: {question}"
+    if isinstance(chat, MessageChat):
+        message = await chat.respond([SystemMessage(system), HumanMessage(user)])
+        return _from_text(question, _text_of(message), results, "chat", message.id)
+    return _from_text(question, await chat.complete(system, user), results, "chat")
+
+
+def _text_of(message: AIMessage) -> str:
+    if not (text := str(message.text).strip()):
+        raise ModelError("the chat model gave an empty answer; try again, or set another chat.model")
+    return text
+
+
+def _from_text(
+    question: str, written: str, results: list[dict[str, Any]], method: str, identity: str | None = None
+) -> dict[str, Any]:
+    """What a model wrote, held to its passages; ``identity``: of its message."""
+    text = written.strip()
     if not text or _SAYS_NOT_FOUND.match(text):
-        return _not_found(question, "chat")
+        return _not_found(question, method) | {"message_id": identity}
     numbers = cited_numbers(text, range(1, len(results) + 1))
     if not numbers:
         raise ModelError("the chat model's answer cites no passage, so none of it can be checked")
     citations = [citation(number, whole(results[number - 1], number - 1)) for number in numbers]
-    return _answered(only_known(text, numbers), citations, step_outcome("chat"))
+    return _answered(only_known(text, numbers), citations, step_outcome(method)) | {"message_id": identity}

@@ -6,6 +6,7 @@ Also reads texts again that a run resumed from a checkpoint lacks, for this node
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from inspect import isawaitable
 from typing import Any, cast
 
@@ -82,6 +83,25 @@ async def resumable(
     """
     written = node(await read_again(state, engine))
     return cast(dict[str, Any], await written if isawaitable(written) else written)
+
+
+def with_whole_lists(node: Callable[..., Any], *, engine: VectorSearch) -> Callable[..., Any]:
+    """A user's node, given a state whose hits and results all have their texts, as plain lists.
+
+    Args:
+        node: takes the state, and whatever else LangGraph gives to a node by name (``config``, ``runtime``, …).
+        engine: has the texts that a run resumed from a checkpoint lacks.
+    """
+
+    @wraps(node)
+    async def run(state: CanvasRAGState, *given: Any, **named: Any) -> Any:
+        values: dict[str, Any] = {**await read_again(state, engine)}
+        written = node(
+            {**values, **{key: in_full(values[key]) for key in (*_HITS, *_RESULTS)}}, *given, **named
+        )
+        return await written if isawaitable(written) else written
+
+    return run
 
 
 async def read_again(state: CanvasRAGState, engine: VectorSearch) -> CanvasRAGState:

@@ -50,6 +50,7 @@ _RUN: dict[str, Any] = {
     "abstained": False,
     "citations": [],
     "answer_outcome": None,
+    "agent_outcome": None,
     "usage": None,
 }
 """Initial values of the keys that a run writes, so that a kept thread has no stale results. Each run gets copies,

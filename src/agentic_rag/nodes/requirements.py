@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentic_rag.domain.ports import Chat, TokenCounter
+from agentic_rag.domain.ports import Chat, MessageChat, TokenCounter
 from agentic_rag.errors import ConfigError
 from agentic_rag.rerank import BY_MODEL, Rerankers
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
@@ -40,6 +40,11 @@ def check_requirements(parameters: Parameters, tools: RerankTools) -> None:
     ):
         if method == "chat" and tools.chat is None:
             raise ConfigError(f"{setting} is 'chat' but no chat model is configured; set chat.base_url")
+    if parameters.answer.mode == "agent" and not isinstance(tools.chat, MessageChat):
+        raise ConfigError(
+            "answer.mode is 'agent' but no chat model that takes messages and tools is configured; set chat.base_url, or "
+            "give open_rag a chat model of langchain-core"
+        )
     if parameters.rerank.method in BY_MODEL:
         if tools.rerankers is None:
             raise ConfigError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -112,13 +113,13 @@ def _key_of(headers: Headers) -> str | None:
     return unquote(morsel.value) if morsel else None
 
 
-def error_body(kind: str, message: str) -> dict[str, Any]:
-    """The JSON body of every error, in OpenAI's format."""
-    return {"error": {"type": kind, "message": message}}
+def error_body(kind: str, message: str, param: str | None = None) -> dict[str, Any]:
+    """The JSON body of every error, in OpenAI's format; ``param`` names the wrong parameter of a request."""
+    return {"error": {"type": kind, "message": message, **({"param": param} if param else {})}}
 
 
 class Gate:
-    """Admits requests with a known host, the page's own origin and an allowed size.
+    """Admits requests with a known host, the page's own or an allowed origin, and an allowed size.
 
     Without these checks a foreign page could read notes by DNS rebinding or by a cross-origin request.
     """
@@ -126,6 +127,7 @@ class Gate:
     def __init__(self, app: ASGIApp, config: ServiceConfig, host: str) -> None:
         self._app = app
         self._hosts = {*LOOPBACK, host.lower(), *(name.lower() for name in config.hosts)}
+        self._origins = frozenset(config.origins)
         self._any_host = host in ("0.0.0.0", "::") and not config.hosts
         self._body, self._upload = int(config.max_body_mb * 1e6), int(config.max_upload_mb * 1e6)
 
@@ -154,10 +156,12 @@ class Gate:
     def _refusal(self, headers: Headers, most: int) -> JSONResponse | None:
         host = headers.get("host", "")
         if not self._any_host and _name(host) not in self._hosts:
-            return _refused(403, f"unknown host {host!r}; add it to service.hosts")
+            return _refused(403, f"unknown host {host!r}; {_allowed_by('hosts', _name(host))}")
         origin = headers.get("origin")
-        if origin and origin != "null" and _netloc(origin) != host.lower():
-            return _refused(403, f"a page of {origin} may not call this service")
+        if origin and origin != "null" and _netloc(origin) != host.lower() and origin not in self._origins:
+            return _refused(
+                403, f"a page of {origin} may not call this service; {_allowed_by('origins', origin)}"
+            )
         if origin == "null":
             return _refused(403, "a page without an origin may not call this service")
         length = headers.get("content-length", "0")
@@ -177,6 +181,14 @@ class TooLarge(InputError):
 
 def _refused(status: int, message: str) -> JSONResponse:
     return JSONResponse(error_body("refused", message), status_code=status)
+
+
+def _allowed_by(setting: str, value: str) -> str:
+    """The remedy: which setting allows a value, and how it is set."""
+    variable = f"AGENTIC_RAG_SERVICE__{setting.upper()}"
+    return (
+        f"to allow it, add it to service.{setting}, or set {variable}='{json.dumps([value])}' and start again"
+    )
 
 
 def _netloc(origin: str) -> str | None:

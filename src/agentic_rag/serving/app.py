@@ -14,6 +14,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,12 +22,13 @@ from agentic_rag.errors import AgenticRagError, ConfigError, InputError
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.opening import Reach
 from agentic_rag.rag import Rag, open_rag
-from agentic_rag.serving import asking, boards, health, notes, openai_surface, people
+from agentic_rag.serving import asking, boards, health, notes, people
 from agentic_rag.serving.access import LOOPBACK, Access, Gate
 from agentic_rag.serving.conversations import Conversations
 from agentic_rag.serving.errors import add_error_handlers
 from agentic_rag.serving.limits import Places
 from agentic_rag.serving.mcp_server import http_door, mcp_server
+from agentic_rag.serving.openai import chat, responses
 from agentic_rag.serving.page.routes import error_part, mount_page
 from agentic_rag.serving.readiness import Readiness
 from agentic_rag.serving.roots import AllowedRoots
@@ -38,7 +40,7 @@ logger = logging.getLogger(__name__)
 Opened = Callable[[], AbstractAsyncContextManager[Rag]]
 """Opens a ``Rag``, or gives access to one that stays open."""
 METHODS = frozenset(HTTPMethod)
-DOORS = (asking, notes, boards, people, openai_surface, health)
+DOORS = (asking, notes, boards, people, chat, responses, health)
 
 
 def create_app(
@@ -133,6 +135,14 @@ def create_app(
 
     app.mount("/mcp", mcp)
     app.add_middleware(Timed)
+    if config.service.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=config.service.origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            allow_private_network=True,
+        )
     app.add_middleware(Gate, config=config.service, host=host)
     return app
 

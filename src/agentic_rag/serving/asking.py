@@ -115,6 +115,16 @@ class Found(BaseModel):
     seconds: float
 
 
+def require_unicode(request: Any) -> None:
+    """Check the texts of JSON values.
+
+    Raises:
+        InputError: one has a lone surrogate.
+    """
+    if not is_unicode(json.dumps(request, ensure_ascii=False)):
+        raise InputError("the request holds a lone surrogate, which is not a Unicode character; remove it")
+
+
 async def asked(
     service: Service,
     caller: Caller,
@@ -123,9 +133,7 @@ async def asked(
     request_id: str | None = None,
 ) -> AsyncGenerator[Step | str | Answer]:
     """Answer a question under the limit on concurrent questions, and count it; yields steps, tokens, the answer."""
-    said = [ask.model_dump(), *(message.content for message in messages or [])]
-    if not is_unicode(json.dumps(said, ensure_ascii=False)):
-        raise InputError("the request holds a lone surrogate, which is not a Unicode character; remove it")
+    require_unicode([ask.model_dump(), *(message.content for message in messages or [])])
     rerank = (ask.parameters or {}).get("rerank")
     if isinstance(rerank, dict) and "model" in rerank:
         raise InputError("rerank.model cannot be chosen in a request; set it in the settings of the service")

@@ -98,7 +98,7 @@ class Conversations:
         """The messages in order: role, text, and an answer's citations; empty if the caller may not read the
         conversation."""
         thread = self.thread(caller.user_id, conversation_id)
-        said = [] if thread is None else await rag.said(thread)
+        said = [] if thread is None else await rag.messages(thread)
         # The check comes after the read, so that it covers an answer stored in the meantime.
         if thread is None or not await self._may(caller, thread):
             return []

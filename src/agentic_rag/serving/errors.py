@@ -1,4 +1,4 @@
-"""One format for every error: ``{"error": {"type", "message"}}`` with the matching HTTP status."""
+"""One format for every error: ``{"error": {"type", "message"}}`` and, for a wrong parameter, ``param``; with its status."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from agentic_rag.errors import (
 from agentic_rag.serving.access import OnlyAnswers, Refused, TooLarge, error_body
 from agentic_rag.serving.jobs import UnknownJob
 from agentic_rag.serving.limits import RETRY_AFTER, Busy, TooLate
+from agentic_rag.serving.openai.parameters import UnsupportedParameter
 
 logger = logging.getLogger(__name__)
 Model = TypeVar("Model", bound=BaseModel)
@@ -50,6 +51,7 @@ class ErrorDetail(BaseModel):
 
     type: str
     message: str
+    param: str | None = None
 
 
 class ErrorBody(BaseModel):
@@ -98,7 +100,8 @@ def error_of(error: AgenticRagError) -> tuple[int, dict[str, Any]]:
         if isinstance(error, Refused)
         else next(s for kind, s in _STATUS if isinstance(error, kind))
     )
-    return status, error_body(type(error).__name__, str(error))
+    param = error.param if isinstance(error, UnsupportedParameter) else None
+    return status, error_body(type(error).__name__, str(error), param)
 
 
 def add_error_handlers(app: FastAPI, page: Callable[[Request, str, int], Response]) -> None:
@@ -133,7 +136,7 @@ def add_error_handlers(app: FastAPI, page: Callable[[Request, str, int], Respons
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])  # the first element is body, query or path
         message = f"{where}: {first['msg']}" if where else str(first["msg"])
-        return answered(request, 422, error_body("invalid_request", message))
+        return answered(request, 422, error_body("invalid_request", message, where.partition(".")[0] or None))
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from datetime import datetime
+from importlib.metadata import version
 from typing import Annotated, Any, ParamSpec, TypeVar
 from urllib.parse import unquote
 
@@ -336,9 +337,11 @@ def mcp_server(
     server: MCPServer[Any] = MCPServer(
         "agentic-rag",
         title="Notes",
+        version=version("agentic-rag"),
         instructions=_INSTRUCTIONS,
         tools=[*(_tool(one, _READS) for one in reading), *(_tool(one, _WRITES) for one in writing)],
         log_level="ERROR",  # at lower levels it logs the clients' input
+        subscriptions=False,  # else it advertises changes of tools, prompts and resources, which it never reports
     )
     described = server.resource("notes://{dataset}/{+path}", name="note", mime_type=MARKDOWN)
     described(tools.note)
@@ -459,8 +462,10 @@ async def http_door(server: MCPServer[Any], access: Access) -> AsyncIterator[ASG
             await refusal(scope, receive, send)
             return
         token = _caller.set(caller)
+        # uvicorn with httptools keeps whitespace behind header values, and the MCP library compares them with the body.
+        headers = [(name, value.strip()) for name, value in scope["headers"]]
         try:
-            await app(scope, receive, send)
+            await app({**scope, "headers": headers}, receive, send)
         finally:
             _caller.reset(token)
 

@@ -5,14 +5,32 @@ Nothing here reads the environment or a file; ``environment.py`` does, for the c
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.settings.addresses import has_password, is_http
-from agentic_rag.settings.parameters import Parameters, Section, problems
+from agentic_rag.settings.parameters import (
+    AgentParameters,
+    AnswerParameters,
+    FusionParameters,
+    Parameters,
+    PostRetrievalParameters,
+    QualityParameters,
+    RerankParameters,
+    RetrievalParameters,
+    RewriteParameters,
+    Section,
+    SelectionParameters,
+    problems,
+)
+
+Values = Mapping[str, Any]
+"""A section's settings by name."""
 
 
 def endpoint_address(address: str | None) -> str | None:
@@ -124,7 +142,11 @@ class ServiceConfig(Section):
         (), description="API keys; needed on any address but loopback", repr=False
     )
     hosts: tuple[str, ...] = Field(
-        (), description="host names that clients may use, besides localhost and the address it listens on"
+        (),
+        description="host names that clients may use, besides localhost and the address it listens on; host.docker.internal for a front end in a container",
+    )
+    origins: tuple[str, ...] = Field(
+        (), description="origins of pages that may call it from a browser: https://chat.example.org"
     )
     conversations: SecretStr | None = Field(
         None,
@@ -143,6 +165,18 @@ class ServiceConfig(Section):
     )
     max_body_mb: float = Field(1.0, gt=0, description="largest request")
     max_upload_mb: float = Field(200.0, gt=0, description="largest upload of files")
+
+    @field_validator("origins")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        """Lowercase, as browsers send them."""
+        for origin in origins:
+            if not re.fullmatch(r"https?://[^\s/*?#@]+", origin.lower()):
+                raise ValueError(
+                    f"{origin!r} is not an origin; write scheme, host and port, without a path or a wildcard: "
+                    "http://localhost:3000"
+                )
+        return tuple(origin.lower() for origin in origins)
 
 
 class RagConfig(Parameters):
@@ -172,8 +206,38 @@ class RagConfig(Parameters):
             raise ValueError("Write it without a login; keys of the object store belong in storage_options")
         return uri
 
-    def __init__(self, **values: Any) -> None:
-        try:
-            super().__init__(**values)
-        except ValidationError as error:
-            raise ConfigError(problems(error, RagConfig)) from error
+    if (
+        TYPE_CHECKING
+    ):  # so that a misspelt name is an error in an editor too; a section is also given as a mapping
+
+        def __init__(
+            self,
+            *,
+            data_dir: str | Path = ...,
+            lancedb_uri: str | None = None,
+            storage_options: Mapping[str, str] = ...,
+            lancedb_copies: bool = False,
+            vectors: VectorsConfig | Values = ...,
+            graph: GraphConfig | Values = ...,
+            embedding: EmbeddingConfig | Values = ...,
+            chat: ChatConfig | Values = ...,
+            budget: BudgetConfig | Values = ...,
+            service: ServiceConfig | Values = ...,
+            fusion: FusionParameters | Values = ...,
+            retrieval: RetrievalParameters | Values = ...,
+            rerank: RerankParameters | Values = ...,
+            post_retrieval: PostRetrievalParameters | Values = ...,
+            quality: QualityParameters | Values = ...,
+            selection: SelectionParameters | Values = ...,
+            rewrite: RewriteParameters | Values = ...,
+            answer: AnswerParameters | Values = ...,
+            agent: AgentParameters | Values = ...,
+        ) -> None: ...
+
+    else:
+
+        def __init__(self, **values: Any) -> None:
+            try:
+                super().__init__(**values)
+            except ValidationError as error:
+                raise ConfigError(problems(error, RagConfig)) from error

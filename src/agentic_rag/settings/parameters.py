@@ -240,6 +240,10 @@ class AnswerParameters(Section):
     method: Literal["extractive", "chat"] = Field(
         "extractive", description="quotes, or a chat model that must cite them"
     )
+    mode: Literal["flow", "agent"] = Field(
+        "flow",
+        description="passages by the fixed flow, or besides by a chat model that calls search tools (document_retrieval)",
+    )
     sentences: int = Field(
         6,
         ge=1,
@@ -254,6 +258,14 @@ class AnswerParameters(Section):
     )
 
 
+class AgentParameters(Section):
+    """What the agent of ``answer.mode`` ``agent`` may use for a question; then it answers from what it has."""
+
+    calls: int = Field(6, ge=1, le=50, description="most calls of the chat model")
+    tokens: int = Field(30_000, ge=1, description="tokens after which it calls no further tool")
+    seconds: float = Field(60.0, gt=0, description="time limit; after it the fixed flow answers")
+
+
 class Parameters(Section):
     """Everything a single call may override: ``context={"fusion": {"k": 20}}``."""
 
@@ -265,6 +277,7 @@ class Parameters(Section):
     selection: SelectionParameters = SelectionParameters()
     rewrite: RewriteParameters = RewriteParameters()
     answer: AnswerParameters = AnswerParameters()
+    agent: AgentParameters = AgentParameters()
 
     def overridden(self, context: Mapping[str, Any] | Parameters | None) -> Parameters:
         """These parameters, with the values of a call replacing them.

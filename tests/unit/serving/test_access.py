@@ -1,4 +1,4 @@
-"""Access: large uploads through both routes, also under a path prefix; only data of the key's datasets."""
+"""Access: large uploads through both routes, also under a path prefix; only data of the key's datasets; hosts, origins."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.errors import ConfigError
 from agentic_rag.serving.access import Caller
 from agentic_rag.serving.app import beneath, create_app
 from agentic_rag.testing import HashingEmbedding
@@ -88,3 +89,58 @@ async def test_a_key_sees_nothing_of_datasets_that_it_does_not_open(tmp_path: Pa
             assert (await client.get(path, headers=tea)).status_code == 404
             assert (await client.delete(path, headers=tea)).status_code == 404
         assert (await client.delete("/memory", headers=tea)).json()["conversations"] == 3
+
+
+FRONT_END = "http://localhost:3000"
+PREFLIGHT = {
+    "Access-Control-Request-Method": "POST",
+    "Access-Control-Request-Headers": "authorization, content-type",
+}
+
+
+async def test_a_front_end_in_a_container_or_a_browser_is_allowed_by_name(tmp_path: Path) -> None:
+    allowed = {"hosts": ["host.docker.internal"], "origins": [FRONT_END.upper()]}
+    config = RagConfig.model_validate({"data_dir": tmp_path, "service": {**allowed, "keys": [{"key": "k"}]}})
+    async with called_service(config) as client:
+        from_container = await client.get("/v1/models", headers={"Host": "host.docker.internal:8321"})
+        assert from_container.status_code == 401
+        preflight = await client.options("/v1/chat/completions", headers={"Origin": FRONT_END, **PREFLIGHT})
+        assert preflight.status_code == 200
+        assert preflight.headers["Access-Control-Allow-Origin"] == FRONT_END
+        assert "authorization" in preflight.headers["Access-Control-Allow-Headers"]
+        key = {"Authorization": "Bearer k"}
+        for headers, status in (({}, 401), (key, 200)):
+            answer = await client.get("/v1/models", headers={"Origin": FRONT_END, **headers})
+            assert answer.status_code == status
+            assert answer.headers["Access-Control-Allow-Origin"] == FRONT_END
+            assert "Access-Control-Allow-Credentials" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("headers", "remedy"),
+    [
+        ({"Host": "host.docker.internal:8321"}, """service.hosts, or set AGENTIC_RAG_SERVICE__HOSTS='["host.docker.internal"]'"""),
+        ({"Origin": FRONT_END}, f"""service.origins, or set AGENTIC_RAG_SERVICE__ORIGINS='["{FRONT_END}"]'"""),
+        ({"Origin": f"{FRONT_END}.evil.example"}, "service.origins"),
+        ({"Origin": "null"}, "a page without an origin may not call this service"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("origins", [(), ("http://localhost:30", "https://localhost:3000")])
+async def test_others_are_refused_with_the_setting_that_allows_them(
+    tmp_path: Path, headers: dict[str, str], remedy: str, origins: tuple[str, ...]
+) -> None:
+    config = RagConfig.model_validate({"data_dir": tmp_path, "service": {"origins": origins}})
+    async with called_service(config) as client:
+        for method, more in (("GET", {}), ("OPTIONS", PREFLIGHT)):
+            refused = await client.request(method, "/v1/models", headers={**headers, **more})
+            assert refused.status_code == 403
+            assert remedy in refused.json()["error"]["message"]
+            assert "Access-Control-Allow-Origin" not in refused.headers
+
+
+@pytest.mark.parametrize(
+    "origin", ["*", "null", "localhost:3000", "http://*.example.org", "http://localhost:3000/", "ftp://x", ""]
+)
+def test_what_is_no_origin_is_no_setting(origin: str) -> None:
+    with pytest.raises(ConfigError, match="is not an origin; write scheme, host and port"):
+        RagConfig(**{"service": {"origins": [origin]}})

@@ -20,6 +20,7 @@ ASKED = {"model": "default", "messages": [{"role": "user", "content": "tea"}], "
         ("/ask", {"json": {"query": "tea"}}),
         ("/page/ask", {"data": {"query": "tea"}}),
         ("/v1/chat/completions", {"json": ASKED}),
+        ("/v1/responses", {"json": {"model": "default", "input": "tea", "stream": True}}),
     ],
 )
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ async def test_a_stream_that_breaks_says_so(
         monkeypatch.setattr("agentic_rag.rag.Rag.stream", broken)
         stream = (await client.post(path, headers={"Accept": "text/event-stream"}, **body)).text
     parts = stream.strip().split("\n\n")
-    if path.startswith("/v1"):
+    if path.startswith("/v1/chat"):
         assert parts.pop() == "data: [DONE]"
     assert told in parts[-1]
     assert "text of a note" not in stream

@@ -50,7 +50,7 @@ from agentic_rag.serving.notes import (
     read_note,
     summaries,
 )
-from agentic_rag.serving.openai_surface import note_url
+from agentic_rag.serving.openai.reply import note_url
 from agentic_rag.serving.page.answers import answer_parts
 from agentic_rag.serving.page.markdown import MOST_DRAWN, excerpt, note_html, rendered
 from agentic_rag.serving.page.words import Language, language_of, word

@@ -58,6 +58,7 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "prepare_query": ("question read", "读题"),
     "retrieve_graphiti": ("graph searched", "检索图谱"),
     "retrieve_lancedb": ("passages searched", "检索段落"),
+    "agent": ("searched by the agent", "智能体检索"),
     "select_notes": ("notes selected", "筛选笔记"),
     "retrieve_memory": ("memories searched", "检索记忆"),
     "fuse_results": ("fused", "融合"),

@@ -1,0 +1,151 @@
+"""The main graph as LangGraph class: one trace for a run, on the event loop of its stores; nodes can be exchanged."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from langgraph.graph import StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from agentic_rag import tracing
+from agentic_rag.errors import InputError
+from agentic_rag.settings.parameters import Overrides
+from agentic_rag.state import CallerKeys, CanvasRAGState
+
+T = TypeVar("T")
+Node = Callable[..., Any]
+"""Takes the state, and its dependencies by keyword; returns the keys it writes."""
+
+
+class RagGraph(CompiledStateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState]):
+    """The compiled main graph.
+
+    It is a LangGraph graph like any other, with three differences. A run is one trace with one root. A run on another
+    event loop than ``loop`` raises ``InputError`` at once, because stores and models would fail there one by one. And
+    ``invoke`` and ``stream`` work from any thread but the loop's own.
+
+    Args:
+        loop: the event loop of its stores and models; None: any.
+        compiled: what ``StateGraph.compile`` gives the class of LangGraph.
+    """
+
+    def __init__(self, *, loop: asyncio.AbstractEventLoop | None = None, **compiled: Any) -> None:
+        super().__init__(**compiled)
+        self.loop = loop
+
+    if not TYPE_CHECKING:  # type checkers see the signatures of LangGraph, which these only pass on
+
+        async def astream(self, *given: Any, **options: Any) -> AsyncIterator[Any]:
+            if self.loop not in (None, asyncio.get_running_loop()):
+                raise InputError(
+                    "this graph was opened on another event loop; open it with open_rag in the loop that asks it, or "
+                    "use open_rag_blocking, whose calls may come from any thread and loop"
+                )
+            parts = tracing.traced("invoke_workflow", self.name, super().astream(*given, **options))
+            async with aclosing(parts):
+                async for part in parts:
+                    yield part
+
+        def invoke(self, *given: Any, **options: Any) -> Any:
+            return result_of(self.ainvoke(*given, **options), self.loop)
+
+        def stream(self, *given: Any, **options: Any) -> Iterator[Any]:
+            parts = self.astream(*given, **options)
+            try:
+                while True:
+                    yield result_of(anext(parts), self.loop)
+            except StopAsyncIteration:
+                return
+            finally:
+                result_of(parts.aclose(), self.loop)
+
+
+def result_of(work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop | None) -> T:
+    """The result of ``work`` on another thread's event loop.
+
+    Raises:
+        InputError: called on the loop's own thread, or the loop does not run.
+    """
+    if loop is None or not loop.is_running() or loop is _running_loop():
+        work.close()
+        raise InputError(
+            "stores and models work on the event loop that opened them; in a coroutine use the asynchronous call: await "
+            "graph.ainvoke(…), await tool.ainvoke(…); and in a program without an event loop: with "
+            "open_rag_blocking(…) as rag: rag.ask(…)"
+        )
+    return asyncio.run_coroutine_threadsafe(work, loop).result()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+class RagStateGraph(StateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState]):
+    """The uncompiled main graph, whose nodes can be replaced and added to before it is compiled.
+
+    Args:
+        loop: see ``RagGraph``.
+        adapt: gives an added node the state with whole lists.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop | None, adapt: Callable[[Node], Node]) -> None:
+        super().__init__(CanvasRAGState, context_schema=Overrides, input_schema=CallerKeys)
+        self.loop = loop
+        self._adapt = adapt
+
+    def replace_node(self, name: str, node: Node) -> None:
+        """Run another function instead of a node, with the same edges.
+
+        Args:
+            name: of the node.
+            node: takes the state, whose hits and results are whole; returns the keys that the node writes (see
+                docs/state.md). A coroutine function or a plain one.
+
+        Raises:
+            InputError: the graph has no node of that name.
+        """
+        self._require(name)
+        del self.nodes[name]
+        self.add_node(name, self._adapt(node), input_schema=CanvasRAGState)
+
+    def insert_node(self, name: str, node: Node, *, after: str) -> None:
+        """Run a function between a node and what follows it.
+
+        Args:
+            name: of the new node.
+            node: as in ``replace_node``; it may write any key of the state.
+            after: the node whose edges the new one takes over.
+
+        Raises:
+            InputError: the graph has no node ``after``, or has a node ``name``.
+        """
+        self._require(after)
+        if name in self.nodes:
+            raise InputError(f"the graph has a node {name!r} already; use another name, or replace_node")
+        self.add_node(name, self._adapt(node), input_schema=CanvasRAGState)
+        self.edges = {(name if start == after else start, end) for start, end in self.edges}
+        if after in self.branches:
+            self.branches[name] = self.branches.pop(after)
+        self.add_edge(after, name)
+
+    def _require(self, name: str) -> None:
+        if name not in self.nodes:
+            raise InputError(f"the graph has no node {name!r}; its nodes are: {', '.join(self.nodes)}")
+
+    if not TYPE_CHECKING:
+
+        def compile(self, *given: Any, **options: Any) -> RagGraph:
+            compiled = vars(super().compile(*given, **options))
+            parts = {name: value for name, value in compiled.items() if name != "__orig_class__"}
+            return RagGraph(loop=self.loop, **parts)
+
+    else:
+
+        def compile(self, *given: Any, **options: Any) -> RagGraph:
+            raise NotImplementedError

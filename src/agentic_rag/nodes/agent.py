@@ -1,0 +1,177 @@
+"""Agentic mode: a chat model looks for the passages itself with tools, within a budget, and answers from them.
+
+The fixed flow has run before: its passages are the first that the model sees, and its answer stands where the model
+fails, takes no tools, or writes nothing that the passages support.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import operator
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
+from typing_extensions import TypedDict
+
+from agentic_rag.answering.passages import passage_text
+from agentic_rag.domain.ports import MessageChat
+from agentic_rag.domain.usage import Usage, counted
+from agentic_rag.errors import AgenticRagError, ModelError
+from agentic_rag.nodes.agent_tools import PASSAGES, AgentTools, Finding, Result, schemas
+from agentic_rag.nodes.request import Request
+from agentic_rag.settings.parameters import AgentParameters
+from agentic_rag.state import CanvasRAGState, in_full
+from agentic_rag.text.prompts import AGENT_LAST, AGENT_SYSTEM, fenced
+
+logger = logging.getLogger(__name__)
+STEPS = 25
+"""LangGraph's default limit, which the searches of the agent inherit."""
+Write = Callable[[Request, AIMessage, list[Result]], Awaitable[dict[str, Any]]]
+"""Makes the keys of the answer from the model's last message and the passages that its marks count."""
+
+
+class AgentState(TypedDict, total=False):
+    """What the agent has done so far."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    passages: Annotated[list[Result], operator.add]
+    """In the order of their numbers, from 1."""
+    trace: Annotated[list[dict[str, Any]], operator.add]
+    """Each call of a tool: ``tool``, ``argument``, ``passages`` (new ones), ``ms``, ``error``."""
+    calls: Annotated[int, operator.add]
+    """Of the model."""
+
+
+async def agent(
+    state: CanvasRAGState, *, chat: MessageChat | None, tools: AgentTools, write: Write
+) -> dict[str, Any]:
+    """Writes ``agent_outcome``, and the answer's keys where the agent came to one.
+
+    The outcome has ``status``, ``reason``, ``method``, ``calls`` (of the model), ``tools`` (the trace) and ``ms``.
+    """
+    request, started = Request.of(state), time.perf_counter()
+    budget = request.parameters.agent
+    first = in_full(state["reranked_results"])[:PASSAGES]
+    opening = f"{fenced(list(map(passage_text, first)))}\n\nQuestion: {request.question}"
+    reached: AgentState = {
+        "messages": [SystemMessage(AGENT_SYSTEM), HumanMessage(opening)],
+        "passages": first,
+        "trace": [],
+        "calls": 0,
+    }
+    answered: dict[str, Any] = {}
+    reason: str | None = None
+    try:
+        if chat is None:
+            raise ModelError("no chat model is configured; set chat.base_url")
+        with counted() as used:
+            graph = _graph(chat, tools.of(request), budget, used)
+            async with asyncio.timeout(budget.seconds):
+                async for part in graph.astream(reached, stream_mode="values"):
+                    reached = part
+                last = reached["messages"][-1]
+                assert isinstance(last, AIMessage)  # noqa: S101 - the loop ends with the model
+                answered = await write(request, last, reached["passages"])
+    except TimeoutError:
+        reason = f"no answer within agent.seconds {budget.seconds:g}"
+    except ModelError as error:
+        reason = str(error)
+    if reason is not None:
+        logger.warning("the agent is degraded, the fixed flow answers: %s", reason)
+    outcome = {
+        "status": "ok" if reason is None else "degraded",
+        "reason": reason,
+        "method": "agent" if reason is None else "flow",
+        "calls": reached["calls"],
+        "tools": reached["trace"],
+        "ms": round((time.perf_counter() - started) * 1000, 3),
+    }
+    return {**answered, "agent_outcome": outcome}
+
+
+def _graph(
+    chat: MessageChat,
+    tools: Mapping[str, Callable[[str], Awaitable[Finding]]],
+    budget: AgentParameters,
+    used: Usage,
+) -> Any:
+    """The loop as a subgraph: the model, then the tools that it calls, until it calls none."""
+    told = schemas(tools)
+
+    async def think(state: AgentState) -> dict[str, Any]:
+        is_last = state["calls"] + 1 >= budget.calls or used.tokens >= budget.tokens
+        messages = [*state["messages"], HumanMessage(AGENT_LAST)] if is_last else state["messages"]
+        message = await chat.respond(messages, () if is_last else told)
+        return {"messages": [message], "calls": 1}
+
+    async def use_tools(state: AgentState) -> dict[str, Any]:
+        last = state["messages"][-1]
+        assert isinstance(last, AIMessage)  # noqa: S101 - see ``to_tools``
+        messages: list[AnyMessage] = []
+        passages, trace = list(state["passages"]), []
+        for call in last.tool_calls:
+            started = time.perf_counter()
+            finding, error = await _called(tools, call["name"], call["args"])
+            text, new = _numbered(finding, passages)
+            passages += new
+            messages.append(ToolMessage(error or text, tool_call_id=call["id"] or ""))
+            trace.append(
+                {
+                    "tool": call["name"],
+                    "argument": json.dumps(call["args"], ensure_ascii=False),
+                    "passages": len(new),
+                    "ms": round((time.perf_counter() - started) * 1000, 3),
+                    "error": error,
+                }
+            )
+        return {"messages": messages, "passages": passages[len(state["passages"]) :], "trace": trace}
+
+    graph: StateGraph[AgentState, Any, AgentState, AgentState] = StateGraph(AgentState)
+    graph.add_node("think", think)
+    graph.add_node("use_tools", use_tools)
+    graph.add_edge(START, "think")
+    graph.add_conditional_edges("think", partial(to_tools, budget=budget), ["use_tools", END])
+    graph.add_edge("use_tools", "think")
+    return graph.compile(name="agent_loop", checkpointer=False).with_config(
+        recursion_limit=STEPS + 2 * budget.calls
+    )
+
+
+def to_tools(state: AgentState, budget: AgentParameters) -> Literal["use_tools", "__end__"]:
+    """The tools that the model calls; the end where it calls none, or may not."""
+    last = state["messages"][-1]
+    calls = isinstance(last, AIMessage) and bool(last.tool_calls)
+    return "use_tools" if calls and state["calls"] < budget.calls else "__end__"
+
+
+async def _called(
+    tools: Mapping[str, Callable[[str], Awaitable[Finding]]], name: str, arguments: Mapping[str, Any]
+) -> tuple[Finding, str | None]:
+    """What a tool found; or nothing, and the error as the model is told it."""
+    argument = next(iter(arguments.values()), None)
+    if name not in tools:
+        return Finding(()), f"there is no tool {name!r}; use one of: {', '.join(tools)}"
+    if not isinstance(argument, str) or not argument.strip():
+        return Finding(()), f"{name} takes one text that is not empty, not {argument!r}"
+    try:
+        return await tools[name](argument), None
+    except AgenticRagError as error:
+        return Finding(()), f"{name} failed: {error}"
+
+
+def _numbered(finding: Finding, known: Sequence[Result]) -> tuple[str, list[Result]]:
+    """The finding as text, its passages under their numbers, and those of them that are new."""
+    numbers = {one["id"]: number for number, one in enumerate(known, start=1)}
+    new = [one for one in finding.passages if one["id"] not in numbers]
+    numbers |= {one["id"]: number for number, one in enumerate(new, start=len(known) + 1)}
+    shown = fenced(
+        [passage_text(one) for one in finding.passages], [numbers[one["id"]] for one in finding.passages]
+    )
+    return "\n".join(filter(None, [finding.note, shown])) or "nothing was found", new

@@ -1,0 +1,158 @@
+"""A langchain-core retriever as the main graph's vector source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from agentic_rag.dates.instants import as_utc, moment_of
+from agentic_rag.domain import Chunk, by_document, filterable, is_own_note, search_text
+from agentic_rag.domain.filters import Expression, matches, parse_filters
+from agentic_rag.domain.identity import digest
+from agentic_rag.domain.ports import Embedding, FloatArray
+from agentic_rag.errors import StoreError
+from agentic_rag.retrieval.config import Strategy
+from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
+from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult
+from agentic_rag.retrieval.term_likeness import TermLikeness
+from agentic_rag.text import script
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+
+MAX_KEPT = 10_000
+"""Chunks that stay readable by id, the latest found; a resumed run and neighbouring passages read them."""
+
+
+class RetrieverSource:
+    """``retrieval.ports.VectorSearch`` on a langchain-core retriever; of a ``VectorStore`` on its ``as_retriever()``.
+
+    ``dataclasses.replace(rag.parts, lancedb=RetrieverSource(retriever, rag.embedding))`` puts it beside the graph, and its
+    documents are fused, reranked and cited like notes. A retriever tells no relevance, so each document is judged by the
+    cosine of its text with the question under ``embedding``.
+
+    Of a document's metadata, ``source`` or ``path`` names the note, ``title`` and ``date`` (ISO 8601) have their usual
+    meaning, and every key can be filtered by; filters and ``as_of`` leave out what the retriever found.
+
+    Args:
+        retriever: finds documents; how many is its own setting (``search_kwargs={"k": 50}``).
+        embedding: of the graph.
+    """
+
+    def __init__(self, retriever: BaseRetriever, embedding: Embedding) -> None:
+        self._retriever, self._embedding = retriever, embedding
+        self._calibration = EmbeddingCalibration(embedding)
+        self._chunks: dict[str, Chunk] = {}
+        self._vectors: dict[str, FloatArray] = {}
+
+    async def ready(self, strategy: Strategy | None = None) -> None:
+        """Measure the embedding's cosines, where it has no fitted calibration."""
+        await self._calibration.of_cosines()
+
+    async def find(
+        self,
+        dataset_id: str,
+        query_text: str,
+        top_k: int = 100,
+        score_threshold: float | None = None,
+        filters: Mapping[str, Any] | Expression | None = None,
+        *,
+        as_of: datetime | None = None,
+        strategy: Strategy | None = None,
+        judged_as: str | None = None,
+        own_notes: bool = False,
+    ) -> Judged:
+        """The retriever's documents by relevance in [0, 1] descending, then id; ``strategy`` is the retriever's own.
+
+        Raises:
+            StoreError: the retriever failed.
+            ModelError: the embedding failed.
+        """
+        wanted = parse_filters(filters)
+        chunks = [
+            chunk
+            for chunk in map(chunk_of, await self._documents(query_text))
+            if (wanted is None or matches(wanted, filterable(chunk)))
+            and (as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(as_of))
+            and (own_notes or not is_own_note(chunk.metadata))
+        ]
+        results = await self._judged(judged_as or query_text, list({one.id: one for one in chunks}.values()))
+        return Judged([one for one in results if one.score >= (score_threshold or 0.0)][:top_k])
+
+    async def _documents(self, query: str) -> list[Document]:
+        try:
+            return list(await self._retriever.ainvoke(query))
+        except Exception as error:
+            name = type(self._retriever).__name__
+            raise StoreError(f"the retriever {name} failed: {type(error).__name__}: {error}") from error
+
+    async def _judged(self, question: str, chunks: Sequence[Chunk]) -> list[RetrievalResult]:
+        if not chunks:
+            return []
+        vectors = await self._embedding.embed_passages([search_text(chunk) for chunk in chunks])
+        (asked,) = await self._embedding.embed_queries([question])
+        self._keep(chunks, vectors)
+        relevance = (await self._calibration.of_cosines()).judge(script(question))
+        cosines = [float(one) for one in vectors @ asked]
+        results = [
+            RetrievalResult(chunk, relevance(cosine, chunk.text), {"dense": Leg(rank, cosine)})
+            for rank, (chunk, cosine) in enumerate(zip(chunks, cosines, strict=True), start=1)
+        ]
+        return sorted(results, key=lambda one: (-one.score, one.id))
+
+    def _keep(self, chunks: Sequence[Chunk], vectors: FloatArray) -> None:
+        for chunk, vector in zip(chunks, vectors, strict=True):
+            self._chunks.pop(chunk.id, None)  # so that it counts as the latest
+            self._chunks[chunk.id], self._vectors[chunk.id] = chunk, vector
+        for oldest in list(self._chunks)[: max(0, len(self._chunks) - MAX_KEPT)]:
+            del self._chunks[oldest], self._vectors[oldest]
+
+    async def chunks(self, dataset_id: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        """The documents found before that exist among the ids."""
+        return {one: self._chunks[one] for one in chunk_ids if one in self._chunks}
+
+    async def documents(self, dataset_id: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
+        """The documents found before, by the note that they are of."""
+        return by_document(chunk for chunk in self._chunks.values() if chunk.document_id in document_ids)
+
+    async def likeness(self, dataset_id: str, question: str, chunks: Sequence[Chunk]) -> TermLikeness | None:
+        """None: a retriever has no token vectors."""
+        return None
+
+    async def vectors(
+        self, dataset_id: str, question: str, chunk_ids: Sequence[str]
+    ) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """The question's unit vector, and those of the documents found before."""
+        (asked,) = await self._embedding.embed_queries([question])
+        return asked, {one: self._vectors[one] for one in chunk_ids if one in self._vectors}
+
+    async def why_nothing_passes(
+        self, dataset_id: str, filters: Mapping[str, Any] | Expression | None, as_of: datetime | None = None
+    ) -> str | None:
+        """A sentence where something was to be filtered; what the retriever could have found is not known."""
+        if filters is None and as_of is None:
+            return None
+        return "no document that the retriever found passes the filters and the date"
+
+
+def chunk_of(document: Document) -> Chunk:
+    """A langchain-core document as a chunk; one without an id is known by its place and text."""
+    metadata, text = dict(document.metadata), document.page_content
+    path = str(metadata.get("path") or metadata.get("source") or "")
+    identity = document.id or f"{path}#{digest(path, text)[:16]}"
+    date = metadata.get("date")
+    return Chunk(
+        identity,
+        str(metadata.get("document_id") or path or identity),
+        text,
+        ordinal=0,
+        kind="paragraph",
+        path=path or identity,
+        title=str(metadata.get("title") or path.rpartition("/")[2] or identity),
+        date=date if isinstance(date, datetime) else moment_of(str(date)) if date else None,
+        start=int(metadata.get("start") or 0),
+        end=int(metadata.get("start") or 0) + len(text),
+        metadata=metadata,
+    )

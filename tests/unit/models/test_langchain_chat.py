@@ -1,0 +1,105 @@
+"""Chat models of langchain-core, also inside of what langchain-core wraps around them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import ConfigurableField
+from langchain_core.tools import tool
+from langchain_openai import ChatOpenAI
+
+from agentic_rag.domain.ports import Chat, MessageChat
+from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.models.remote import LangChainChat, as_chat
+from agentic_rag.testing import ScriptedChat
+from local_openai_server import LocalOpenAIServer
+
+
+def openai(server: LocalOpenAIServer) -> ChatOpenAI:
+    return ChatOpenAI(base_url=server.base_url, model="small", api_key="sk-secret-key", max_retries=0)
+
+
+WRAPPED: dict[str, Any] = {
+    "bound": lambda model: model.bind(stop=["END"]),
+    "retried": lambda model: model.with_retry(stop_after_attempt=2),
+    "with fallbacks": lambda model: model.with_fallbacks([model]),
+    "configured": lambda model: model.with_config(tags=["mine"]),
+    "configurable": lambda model: model.configurable_fields(temperature=ConfigurableField("heat")),
+    "all of it": lambda model: (
+        model.bind(stop=["END"]).with_retry(stop_after_attempt=2).with_fallbacks([model])
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WRAPPED)
+async def test_a_wrapped_model_answers_and_keeps_its_name(way: str, model_server: LocalOpenAIServer):
+    chat = as_chat(WRAPPED[way](openai(model_server)))
+    assert isinstance(chat, LangChainChat)
+    assert chat.name == "small"
+    assert await chat.complete("You answer.", "Where does tea come from?") == "Tea comes from China [1]."
+
+
+@pytest.mark.parametrize("other", ["gpt", 3, ChatPromptTemplate.from_template("{x}")])
+def test_what_is_no_chat_model_is_refused(other: Any):
+    with pytest.raises(ConfigError, match="not a chat model"):
+        as_chat(other)
+
+
+def test_ports_are_told_apart(model_server: LocalOpenAIServer):
+    assert isinstance(as_chat(openai(model_server)), MessageChat)
+    assert isinstance(ScriptedChat([]), Chat)
+    assert not isinstance(ScriptedChat([]), MessageChat)
+
+
+async def test_a_response_has_the_models_message_and_no_reasoning():
+    said = AIMessage("<think>Hm.</think>Tea comes from China.", id="run-1")
+    chat = LangChainChat(GenericFakeChatModel(messages=iter([said])))
+    message = await chat.respond([HumanMessage("Where from?")])
+    assert message.text == "Tea comes from China."
+    assert message.id
+
+
+async def test_calls_of_tools_are_in_the_response(model_server: LocalOpenAIServer):
+    @tool
+    def search(question: str) -> str:
+        """Search the notes."""
+        return question
+
+    await LangChainChat(openai(model_server)).respond([HumanMessage("Where from?")], [search])
+    (sent,) = model_server.requests[-1]["tools"]
+    assert sent["function"]["name"] == "search"
+
+
+async def test_a_model_without_tools_is_told():
+    class Search:
+        description = "Search."
+
+    with pytest.raises(ModelError, match=r"takes no tools; set answer\.mode"):
+        await LangChainChat(GenericFakeChatModel(messages=iter([]))).respond([HumanMessage("?")], [Search()])  # type: ignore[list-item]
+
+
+class Broken(GenericFakeChatModel):
+    def _generate(self, *given: Any, **named: Any) -> Any:
+        return {}["no such key"]
+
+
+async def test_a_bug_in_an_own_model_is_logged_with_its_traceback(caplog: pytest.LogCaptureFixture):
+    with pytest.raises(ModelError, match="KeyError"):
+        await LangChainChat(Broken(messages=iter([]))).complete("You answer.", "Where from?")
+    assert "Traceback" in caplog.text
+    assert "no such key" in caplog.text
+
+
+async def test_an_error_of_a_server_is_no_bug(
+    model_server: LocalOpenAIServer, caplog: pytest.LogCaptureFixture
+):
+    from local_openai_server import refused
+
+    model_server.judge = lambda request: refused(500)
+    with pytest.raises(ModelError):
+        await LangChainChat(openai(model_server)).complete("You answer.", "Where from?")
+    assert "Traceback" not in caplog.text

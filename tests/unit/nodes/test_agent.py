@@ -1,0 +1,196 @@
+"""Agentic mode: what a model that calls tools finds and cites, and that the fixed flow stands behind it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, ToolMessage
+
+from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.testing import ScriptedAgent, ScriptedChat, tool_call
+
+NOTES = {
+    "oolong.md": "---\nrating: 5\n---\n# Oolong\n\nOolong tea comes from Fujian in China.\n",
+    "sencha.md": "---\nrating: 3\n---\n# Sencha\n\nSencha is steamed in Uji. [[Oolong]] is not.\n",
+    "shade.md": "# Shade\n\nShade keeps theanine in the leaf.\n",
+}
+QUESTION = "Where does oolong tea come from?"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("agent")
+    (folder / "vault").mkdir()
+    for name, text in NOTES.items():
+        (folder / "vault" / name).write_text(text, "utf-8")
+
+    async def ingest() -> None:
+        async with open_rag(RagConfig(data_dir=folder / "data")) as rag:
+            await rag.ingest(folder / "vault")
+
+    asyncio.run(ingest())
+    return folder / "data"
+
+
+@pytest.fixture
+async def opened(data: Path) -> AsyncIterator[Any]:
+    from contextlib import AsyncExitStack
+
+    async with AsyncExitStack() as stack:
+
+        async def open_with(chat: Any, **agent: Any) -> Rag:
+            config = RagConfig(data_dir=data, answer={"mode": "agent"}, agent=agent)
+            return await stack.enter_async_context(open_rag(config, chat=chat))
+
+        yield open_with
+
+
+async def ask(rag: Rag, question: str = QUESTION) -> Any:
+    return await rag.ask(question, operation="document_retrieval")
+
+
+def tool_results(chat: ScriptedAgent) -> list[str]:
+    return [str(message.text) for message in chat.conversations[-1] if isinstance(message, ToolMessage)]
+
+
+async def test_an_agent_that_needs_no_tool_answers_from_the_first_passages(opened: Any):
+    chat = ScriptedAgent("Oolong tea comes from Fujian in China [1].")
+    answer = await ask(await opened(chat))
+    assert answer.text == "Oolong tea comes from Fujian in China [1]."
+    assert [citation["path"] for citation in answer.citations] == ["oolong.md"]
+    outcome = answer.state["agent_outcome"]
+    assert (outcome["status"], outcome["calls"], outcome["tools"]) == ("ok", 1, [])
+    assert chat.offered == [["search", "select_notes", "related", "read"]]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "path", "sentence"),
+    [
+        ("search", {"question": "What does shade keep?"}, "shade.md", "Shade keeps theanine in the leaf"),
+        ("read", {"note": "Shade"}, "shade.md", "Shade keeps theanine in the leaf"),
+        ("read", {"note": "vault/shade.md"}, None, None),
+        ("related", {"name": "Sencha"}, "sencha.md", "Sencha is steamed in Uji"),
+        ("select_notes", {"question": "Which notes have a rating of 5?"}, "oolong.md", None),
+    ],
+)
+async def test_what_a_tool_finds_can_be_cited(
+    opened: Any, tool: str, arguments: dict[str, str], path: str | None, sentence: str | None
+):
+    chat = ScriptedAgent(tool_call(tool, **arguments), "NOT FOUND")
+    await ask(await opened(chat), "What do I know about tea ceremonies in Mars colonies?")
+    (result,) = tool_results(chat)
+    if path is None:
+        assert result == "there is no note 'vault/shade.md'; search for it"
+        return
+    numbers = [line.split('"')[1] for line in result.splitlines() if line.startswith("<passage n=")]
+    assert numbers
+    if sentence is None:
+        assert "1 found" in result
+        return
+    chat = ScriptedAgent(tool_call(tool, **arguments), f"{sentence} [{numbers[0]}].")
+    rag = await opened(chat)
+    answer = await ask(rag, "What do I know about tea ceremonies in Mars colonies?")
+    assert answer.text == f"{sentence} [{numbers[0]}]."
+    assert [citation["path"] for citation in answer.citations] == [path]
+    (step,) = answer.state["agent_outcome"]["tools"]
+    assert (step["tool"], step["error"]) == (tool, None)
+
+
+async def test_the_answer_is_one_message_of_the_conversation(opened: Any):
+    message = AIMessage("Oolong tea comes from Fujian in China [1].", id="run-7")
+    answer = await ask(await opened(ScriptedAgent(message)))
+    assert [(one.type, one.id) for one in answer.state["messages"]][1:] == [("ai", "run-7")]
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (ModelError("the model is away"), "the model is away"),
+        ("Oolong tea comes from Fujian in China.", None),
+        ("It cures everything [99].", None),
+    ],
+)
+async def test_the_fixed_flow_answers_where_the_agent_does_not(opened: Any, reply: Any, reason: str | None):
+    answer = await ask(await opened(ScriptedAgent(reply)))
+    assert "Fujian" in answer.text
+    assert answer.citations[0]["path"] == "oolong.md"
+    if reason is not None:
+        assert answer.outcomes["agent"]["status"] == "degraded"
+        assert reason in answer.outcomes["agent"]["reason"]
+
+
+async def test_its_last_call_has_no_tools(opened: Any):
+    searching = [tool_call("search", question=f"tea {number}") for number in range(2)]
+    chat = ScriptedAgent(*searching, "Oolong tea comes from Fujian in China [1].")
+    answer = await ask(await opened(chat, calls=3))
+    assert [bool(offered) for offered in chat.offered] == [True, True, False]
+    assert answer.state["agent_outcome"]["calls"] == 3
+    assert answer.text.startswith("Oolong tea comes")
+
+
+async def test_a_model_that_calls_on_is_stopped(opened: Any):
+    chat = ScriptedAgent(*[tool_call("search", question="tea") for _ in range(9)])
+    answer = await ask(await opened(chat, calls=2))
+    assert answer.outcomes["agent"]["calls"] == 2
+    assert answer.outcomes["agent"]["status"] == "degraded"
+    assert "Fujian" in answer.text
+
+
+async def test_its_time_is_bounded(opened: Any):
+    class Slow(ScriptedAgent):
+        async def respond(self, *given: Any) -> AIMessage:
+            await asyncio.sleep(5)
+            return AIMessage("late")
+
+    answer = await ask(await opened(Slow(), seconds=0.2))
+    assert answer.outcomes["agent"]["reason"] == "no answer within agent.seconds 0.2"
+    assert "Fujian" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("call", "result"),
+    [
+        (tool_call("delete", note="x"), "there is no tool 'delete'; use one of: search, select_notes"),
+        (tool_call("search", question=3), "search takes one text that is not empty, not 3"),
+        (tool_call("search"), "search takes one text that is not empty, not None"),
+        (tool_call("select_notes", question="Why is the sky blue?"), "use search"),
+    ],
+)
+async def test_a_wrong_call_is_told_to_the_model(opened: Any, call: AIMessage, result: str):
+    chat = ScriptedAgent(call, "Oolong tea comes from Fujian in China [1].")
+    answer = await ask(await opened(chat))
+    (heard,) = tool_results(chat)
+    assert result in heard
+    assert answer.text.startswith("Oolong")
+
+
+async def test_a_note_cannot_give_it_orders(data: Path, opened: Any):
+    chat = ScriptedAgent(tool_call("read", note="Oolong"), "NOT FOUND")
+    await ask(await opened(chat))
+    assert all(text.startswith("<passage n=") for text in tool_results(chat))
+
+
+async def test_other_operations_keep_the_fixed_flow(opened: Any):
+    chat = ScriptedAgent()
+    rag = await opened(chat)
+    await rag.ask("Test me on oolong.", operation="verification_canvas")
+    assert chat.conversations == []
+
+
+async def test_offline_nothing_changes(data: Path):
+    async with open_rag(RagConfig(data_dir=data)) as rag:
+        assert (await ask(rag)).state["agent_outcome"] is None
+
+
+async def test_a_model_without_messages_is_refused(data: Path):
+    for chat in (None, ScriptedChat("text")):
+        with pytest.raises(
+            ConfigError, match=r"answer\.mode is 'agent' but no chat model that takes messages"
+        ):
+            async with open_rag(RagConfig(data_dir=data, answer={"mode": "agent"}), chat=chat):
+                pass
