@@ -104,6 +104,16 @@ async def test_a_passage_has_one_relevance_whoever_asks(example: Rag) -> None:
         }
 
 
+async def test_no_operation_is_auto_for_a_caller_of_rag(example: Rag) -> None:
+    question = "Which mistakes did I make about dark tea?"
+    auto, unset = [await example.ask(question, operation=one) for one in ("auto", None)]
+    *_, streamed = [step async for step in example.stream(question, operation=None)]
+    assert auto.operation == "weak_point_clustering"
+    assert {(one.operation, one.text) for one in (auto, unset, streamed)} == {(auto.operation, auto.text)}
+    graph_alone = await ask(example, question)
+    assert graph_alone["request"]["operation"] == "verification_canvas"
+
+
 PLAIN = {
     "en": (
         "The lamp in hall {hall} is checked every {days} days.",

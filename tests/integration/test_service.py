@@ -93,6 +93,8 @@ def test_it_is_alive_ready_and_describes_itself(client: httpx.Client) -> None:
 def test_a_question_is_answered_whole_or_as_events(client: httpx.Client) -> None:
     whole = client.post("/ask", json={"query": QUESTION}).json()
     assert "7 hours" in whole["answer"]
+    unset = client.post("/ask", json={"query": QUESTION, "operation": None}).json()
+    assert (unset["operation"], unset["answer"]) == (whole["operation"], whole["answer"]), "auto"
     events = _events(client, "/ask", json={"query": QUESTION})
     assert events[0][0] == "started"
     steps = [told["node"] for name, told in events if name == "step"]

@@ -31,7 +31,7 @@ MILLION = 1_000_000
 _BY_STATUS = {
     400: (
         "refused the request",
-        "the text may be too long for the model, or it does not take an option (some models take no temperature but 1)",
+        "the text may be too long for the model, or it does not take an option (some models take no temperature or seed: leave them unset)",
     ),
     401: ("refused the key", "check {section}.api_key"),
     403: ("refused the key", "check {section}.api_key and its permissions"),

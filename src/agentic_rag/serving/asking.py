@@ -47,7 +47,7 @@ class Ask(BaseModel):
 
     query: str = Field(min_length=1, max_length=LONGEST, description="The question, in any language.")
     dataset: str = Field(DEFAULT_DATASET, min_length=1, max_length=200)
-    operation: OperationName = "auto"
+    operation: OperationName | None = Field("auto", description="null is auto.")
     filters: dict[str, Any] | None = Field(
         None, description='On properties of notes: {"year": {"$gte": 2023}}.'
     )

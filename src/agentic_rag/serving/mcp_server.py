@@ -180,7 +180,7 @@ class NoteTools:
         self,
         question: Text,
         dataset: Name = DEFAULT_DATASET,
-        operation: OperationName = "auto",
+        operation: OperationName | None = "auto",
         as_of: AsOf = None,
         filters: Terms = (),
     ) -> AskResult:
@@ -279,7 +279,11 @@ class NoteTools:
 
     @_told
     async def write_board(
-        self, question: Text, path: Name, dataset: Name = DEFAULT_DATASET, operation: OperationName = "auto"
+        self,
+        question: Text,
+        path: Name,
+        dataset: Name = DEFAULT_DATASET,
+        operation: OperationName | None = "auto",
     ) -> str:
         """Answer as an Obsidian board: a .canvas file beneath a root."""
         file = self._roots.writable(path, SUFFIX)

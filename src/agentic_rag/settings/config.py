@@ -94,11 +94,14 @@ class ChatConfig(Section):
     api_key: SecretStr | None = Field(None, description="API key; never printed")
     timeout_seconds: float = Field(60.0, gt=0, description="time limit for one try")
     max_retries: int = Field(3, ge=0, description="tries after the first, for limits and server errors")
-    temperature: float = Field(
-        0.0, ge=0, le=2, description="sampling temperature; 0 for the most likely answer"
+    temperature: float | None = Field(
+        None,
+        ge=0,
+        le=2,
+        description="sampling temperature, 0 for the most likely answer; none: not sent, as some models refuse it",
     )
     max_tokens: int | None = Field(None, ge=1, description="longest answer; none: the endpoint's own limit")
-    seed: int | None = Field(None, description="random seed sent to the endpoint")
+    seed: int | None = Field(None, description="random seed; none: not sent")
     max_concurrency: int = Field(8, ge=1, description="calls at the same time")
     requests_per_minute: float | None = Field(
         None, gt=0, description="most calls begun in a minute; none: no limit"

@@ -64,8 +64,26 @@ async def test_system_and_user_are_sent_and_the_text_comes_back(
         ("system", "Be brief."),
         ("user", "Tea?"),
     ]
-    assert (request["model"], request["temperature"]) == ("small", 0)
+    assert request["model"] == "small"
     assert model_server.keys == {f"Bearer {KEY}"}
+
+
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [
+        ("small", {}),
+        ("gpt-5-mini", {}),
+        ("o1", {}),
+        ("small", {"temperature": 0.0}),
+        ("small", {"temperature": 0.7, "seed": 0}),
+    ],
+)
+async def test_temperature_and_seed_are_sent_only_if_they_are_set(
+    model_server: LocalOpenAIServer, make_chat: MakeChat, model: str, given: dict[str, float]
+) -> None:
+    await make_chat(model=model, **given).complete("Be brief.", "Tea?")
+    (request,) = model_server.requests
+    assert {key: request[key] for key in ("temperature", "seed") if key in request} == given
 
 
 async def test_no_key_is_taken_from_the_environment(
