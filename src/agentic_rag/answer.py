@@ -44,7 +44,7 @@ class Answer:
     def of(cls, state: Mapping[str, Any]) -> Answer:
         """From the state of a finished run of the main graph."""
         request = state["request"]
-        outcomes = {name: state[f"{name}_outcome"] for name in STEPS}
+        outcomes = {name: state.get(f"{name}_outcome") for name in STEPS}
         outcomes["selection"] = state.get("selection")
         degraded = {name: one for name, one in outcomes.items() if one and one["status"] == "degraded"}
         return cls(
