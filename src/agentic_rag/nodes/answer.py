@@ -132,7 +132,7 @@ def _answered(
 def _written(request: Request, answered: dict[str, Any]) -> dict[str, Any]:
     """The keys, and the message that says the same."""
     details = {key: answered[key] for key in ("citations", "abstained")}
-    details["operation"] = request.operation.value
+    details |= {"operation": request.operation.value, "dataset": request.dataset}
     keys = dict(answered)
     message = AIMessage(answered["answer"], additional_kwargs=details, id=keys.pop("message_id", None))
     return {**keys, "messages": [message]}

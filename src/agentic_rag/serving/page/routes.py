@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -51,7 +51,7 @@ from agentic_rag.serving.notes import (
     summaries,
 )
 from agentic_rag.serving.openai.reply import note_url
-from agentic_rag.serving.page.answers import answer_parts
+from agentic_rag.serving.page.answers import answer_parts, linked_lines
 from agentic_rag.serving.page.markdown import MOST_DRAWN, excerpt, note_html, rendered
 from agentic_rag.serving.page.words import Language, language_of, word
 from agentic_rag.serving.service import Service, TheCaller, TheService, TheWriter, caller_of
@@ -170,6 +170,11 @@ async def ask_page(
     # An unknown dataset must give an error, not an answer from another dataset.
     choices = [*held, dataset] if dataset and dataset not in held else held or [DEFAULT_DATASET]
     said = await service.conversations.messages(service.rag, caller, thread) if thread else []
+    last = next((one["dataset"] for one in reversed(said) if one.get("dataset")), None)
+    if last is not None and not dataset and caller.may(last):
+        dataset, choices = last, choices if last in choices else [*choices, last]
+    if service.conversations.are_kept:
+        thread = thread or uuid4().hex[:12]
     return _page(
         request,
         "ask.html",
@@ -180,11 +185,24 @@ async def ask_page(
         question=q,
         operations=[one.value for one in CanvasOperation],
         thread=thread,
-        new_thread=uuid4().hex[:12],
-        said=await asyncio.to_thread(
-            lambda: [{**one, "html": Markup(rendered(one["text"]))} for one in said]
-        ),
+        turns=_turns(said, f"{_root(request)}/"),
     )
+
+
+def _turns(messages: Sequence[Mapping[str, Any]], base: str) -> list[dict[str, Any]]:
+    """The questions of a conversation with the lines of their answers, whose marks lead to their notes."""
+    turns: list[dict[str, Any]] = []
+    for one in messages:
+        if one["role"] == "user" or not turns:
+            turns.append({"question": one["text"] if one["role"] == "user" else "", "lines": []})
+        if one["role"] == "assistant":
+            dataset = one.get("dataset") or DEFAULT_DATASET
+            cited = {
+                int(each["n"]): {**each, "address": note_url(base, dataset, each)}
+                for each in one.get("citations", ())
+            }
+            turns[-1]["lines"] += linked_lines(one["text"], cited)
+    return turns
 
 
 @router.get("/login")

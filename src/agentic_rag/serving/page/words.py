@@ -126,8 +126,10 @@ WORDS: Mapping[str, tuple[str, str]] = {
         "没有向页面开放的本机文件夹；请用 --root FOLDER 启动。",
     ),
     "seconds": ("s", "秒"),
-    "continue": ("continues this conversation", "继续这段对话"),
-    "new": ("A new conversation, which is kept", "开始一段保留的对话"),
+    "new": ("New conversation", "新对话"),
+    "keys": ("Enter asks, Shift+Enter begins a new line", "回车提问，Shift+回车换行"),
+    "all_well": ("Everything that is needed answers.", "一切正常。"),
+    "in_order": ("What is in order", "正常的部分"),
 }
 
 
