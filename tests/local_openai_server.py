@@ -36,6 +36,8 @@ class Fault:
     """Send a byte now and then, for ever: no single read times out."""
     cut: bool = False
     """Hang up in the middle of the answer."""
+    ends_after: int | None = None
+    """End a stream after so many words, as a proxy does whose server died: no error, and no reason to finish."""
 
 
 GOOD = None
@@ -46,6 +48,7 @@ HANG = Fault(hang=True)
 DROP = Fault(drop=True)
 TRICKLE = Fault(trickle=True)
 CUT = Fault(cut=True)
+BROKEN_OFF = Fault(ends_after=5)
 
 
 def refused(status: int, **headers: str) -> Fault:
@@ -58,7 +61,7 @@ class LocalOpenAIServer:
 
     dimension: int = 64
     answer: str = "Tea comes from China [1]."
-    finish_reason: str = "stop"
+    finish_reason: str | None = "stop"
     """Why it says that it stopped."""
     tokens: tuple[int, int] | None = (1, 1)
     """That it says a request had and an answer has; None: it says nothing."""
@@ -173,6 +176,8 @@ def _handler(model: LocalOpenAIServer) -> type[BaseHTTPRequestHandler]:
                 if request.get("stream"):
                     wanted = (request.get("stream_options") or {}).get("include_usage")
                     said = _streamed(text, model.finish_reason, model.tokens if wanted else None)
+                    if fault is not None and fault.ends_after is not None:
+                        said = "".join(f"{event}\n\n" for event in said.split("\n\n")[: fault.ends_after])
                     self._send(200, said, kind="text/event-stream", cut=cut)
                 else:
                     self._send(200, json.dumps(_chat(text, model.finish_reason, tool, model.tokens)), cut=cut)
@@ -240,7 +245,7 @@ def _usage(tokens: tuple[int, int] | None) -> dict[str, Any]:
 
 
 def _chat(
-    text: str, finish_reason: str, tool: dict[str, Any] | None, tokens: tuple[int, int] | None
+    text: str, finish_reason: str | None, tool: dict[str, Any] | None, tokens: tuple[int, int] | None
 ) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if tool is not None:
@@ -255,7 +260,7 @@ def _chat(
     }
 
 
-def _streamed(text: str, finish_reason: str, tokens: tuple[int, int] | None) -> str:
+def _streamed(text: str, finish_reason: str | None, tokens: tuple[int, int] | None) -> str:
     """A word an event."""
     deltas: list[dict[str, Any]] = [{"content": word} for word in re.findall(r"\S+\s*", text)]
     choices = [

@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from mcp import Client as McpClient
 
 from agentic_rag import RagConfig
 from agentic_rag.errors import ConfigError, InputError
@@ -25,7 +26,7 @@ from agentic_rag.serving.app import create_app
 from agentic_rag.serving.notes import upload_path
 from agentic_rag.settings.config import ServiceConfig
 from example_vault import EXAMPLE_VAULT
-from local_openai_server import CUT, LocalOpenAIServer
+from local_openai_server import BROKEN_OFF, CUT, LocalOpenAIServer
 from service_server import running_service
 
 QUESTION = "At what temperature and for how long is the second fire?"
@@ -436,6 +437,45 @@ def test_a_chat_models_words_come_as_it_writes_them(
         assert 'agentic_rag_degraded_total{part="answer"} 1.0' in metrics
         assert "agentic_rag_model_calls 1.0" in metrics
         assert 'agentic_rag_model_tokens{kind="completion"} 1.0' in metrics
+
+
+async def test_a_chat_model_that_breaks_off_is_replaced_by_quotes_on_every_surface(
+    example_data: Path, tmp_path: Path, model_server: LocalOpenAIServer
+) -> None:
+    data = Path(shutil.copytree(example_data, tmp_path / "data"))
+    chat = {"base_url": model_server.base_url, "model": "m", "api_key": "k", "max_retries": 0}
+    config = RagConfig.model_validate({"data_dir": data, "chat": chat, "answer": {"method": "chat"}})
+    model_server.answer = "An amino acid, theanine [1] is not called. So is tannin [1]."
+    half = "amino acid, theanine [1]"
+
+    def broken(request: dict[str, Any]) -> Any:
+        return BROKEN_OFF if request.get("stream") else CUT
+
+    model_server.judge = broken
+    question = "What is theanine?"
+    with running_service(config) as address, httpx.Client(base_url=address, timeout=60) as client:
+        answers = [_events(client, "/ask", json={"query": question})[-1][1]]
+        answers.append(client.post("/ask", json={"query": question}).json())
+        for one in answers:
+            assert one["outcomes"]["answer"]["status"] == "degraded"
+            assert half not in one["answer"]
+            assert one["citations"]
+        with openai.OpenAI(base_url=f"{address}/v1", api_key="any") as openai_client:
+            asked = [{"role": "user", "content": question}]
+            for stream in (False, True):
+                told = openai_client.chat.completions.create(model="default", messages=asked, stream=stream)  # type: ignore[call-overload]
+                text = (
+                    "".join(chunk.choices[0].delta.content or "" for chunk in told)
+                    if stream
+                    else told.choices[0].message.content
+                )
+                assert half not in text
+                assert "[[1]]" in text
+        async with McpClient(f"{address}/mcp") as mcp_client:
+            result = (await mcp_client.call_tool("ask", {"question": question})).structured_content
+            assert result is not None
+            assert half not in result["answer"]
+            assert result["citations"]
 
 
 def test_a_stream_that_breaks_says_so(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:

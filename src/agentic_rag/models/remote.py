@@ -153,8 +153,17 @@ def spoken(text: str) -> str:
     return _THOUGHT.sub("", text).strip()
 
 
+_BROKEN_OFF = "stopped in the middle of its answer: the connection ended before the model did; try again"
+
+
 def _cut(metadata: Mapping[str, Any]) -> str | None:
-    """Why an answer is incomplete; None if it is complete or the metadata do not say."""
+    """Why an answer is incomplete; None if it is complete or the metadata do not say.
+
+    The OpenAI client takes the end of a connection for the end of a stream; only the finish reason is then missing.
+    """
+    ends = {"finish_reason", "status"}  # of chat completions, of responses; null in a whole body that gives no reason
+    if metadata.get("model_provider") == "openai" and not ends & metadata.keys():
+        return _BROKEN_OFF
     reason = metadata.get("finish_reason") or metadata.get("stop_reason")
     return _CUT.get(str(reason).casefold())
 

@@ -24,7 +24,7 @@ from agentic_rag.models.remote import (
 )
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
 from agentic_rag.testing import HashingEmbedding, ScriptedChat
-from local_openai_server import CUT, DROP, EMPTY, HANG, Fault, LocalOpenAIServer, refused
+from local_openai_server import BROKEN_OFF, CUT, DROP, EMPTY, HANG, Fault, LocalOpenAIServer, refused
 
 KEY = "sk-very-secret"
 
@@ -178,6 +178,24 @@ async def test_an_answer_that_was_cut_off_is_none(
     with pytest.raises(ModelError, match=told) as failure:
         await make_chat().complete("s", "u")
     assert model_server.answer not in str(failure.value)
+
+
+async def test_a_stream_that_ends_without_a_reason_is_no_answer(
+    model_server: LocalOpenAIServer, make_chat: MakeChat
+) -> None:
+    chat = make_chat()
+    chat._model = chat._model.model_copy(update={"streaming": True})  # as LangGraph streams inside ainvoke
+    assert await chat.complete("s", "u") == model_server.answer
+    model_server.judge = lambda request: BROKEN_OFF
+    with pytest.raises(ModelError, match="middle of its answer: the connection ended"):
+        await chat.complete("s", "u")
+
+
+async def test_a_whole_body_without_a_finish_reason_is_an_answer(
+    model_server: LocalOpenAIServer, make_chat: MakeChat
+) -> None:
+    model_server.finish_reason = None
+    assert await make_chat().complete("s", "u") == model_server.answer
 
 
 def test_configuration() -> None:
