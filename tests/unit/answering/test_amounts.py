@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.boards.amounts import Amount, amounts, likeness, plain, without_amounts
+from agentic_rag.answering.amounts import Amount, amounts, likeness, plain, without_amounts
 from agentic_rag.boards.marking import Names, judged
 
 
@@ -102,7 +102,7 @@ def test_any_text_is_read_in_places_that_lie_apart(text: str) -> None:
 
 def test_units_are_read_without_pint_until_they_are_converted() -> None:
     code = (
-        "import sys; from agentic_rag.boards.amounts import amounts, likeness; a, b = amounts('5 mg, 7 mg');"
+        "import sys; from agentic_rag.answering.amounts import amounts, likeness; a, b = amounts('5 mg, 7 mg');"
         "likeness(a, b); assert 'pint' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
