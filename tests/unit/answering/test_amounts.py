@@ -110,3 +110,18 @@ def test_units_are_read_without_pint_until_they_are_converted() -> None:
 
 def test_an_amount_is_a_frozen_value() -> None:
     assert amounts("5 mg") == [Amount(5.0, 5.0, "milligram", 0, 4)]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("at half past seven in the evening", [(1170.0, 1170.0, "clock")]),
+        ("between 900 and 950 °C", [(900.0, 950.0, "degC")]),
+        ("born in 1819 in Leipzig", [(1819.0, 1819.0, "")]),
+        ("the 1960s", [(1960.0, 1969.0, "")]),
+        ("早上七点零五分", [(425.0, 425.0, "clock")]),
+        ("罚一角", [(1.0, 1.0, "jiao")]),
+    ],
+)
+def test_forms_that_were_read_as_something_else(text: str, read: list[tuple[float, float, str]]) -> None:
+    assert [(one.low, one.high, one.unit) for one in amounts(text)] == read
