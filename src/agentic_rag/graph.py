@@ -99,7 +99,7 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         "rerank": partial(rerank, tools=tools),
         "check_quality": partial(check_quality, engine=parts.lancedb, embedding=parts.embedding),
         "rewrite_query": partial(rewrite_query, chat=parts.chat),
-        "answer": partial(answer, chat=parts.chat, mistakes=_mistakes(parts)),
+        "answer": partial(answer, chat=parts.chat, mistakes=_mistakes(parts), embedding=parts.embedding),
     }
     asking: dict[str, Node] = {
         "retrieve_graphiti": partial(retrieve_graphiti, engine=parts.graphiti),

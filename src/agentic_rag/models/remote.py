@@ -161,7 +161,10 @@ def _cut(metadata: Mapping[str, Any]) -> str | None:
 
     The OpenAI client takes the end of a connection for the end of a stream; only the finish reason is then missing.
     """
-    ends = {"finish_reason", "status"}  # of chat completions, of responses; null in a whole body that gives no reason
+    ends = {
+        "finish_reason",
+        "status",
+    }  # of chat completions, of responses; null in a whole body that gives no reason
     if metadata.get("model_provider") == "openai" and not ends & metadata.keys():
         return _BROKEN_OFF
     reason = metadata.get("finish_reason") or metadata.get("stop_reason")
