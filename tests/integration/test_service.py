@@ -400,6 +400,32 @@ def test_a_chat_models_words_come_as_it_writes_them(
         assert 'agentic_rag_model_tokens{kind="completion"} 1.0' in metrics
 
 
+def test_what_no_passage_supports_is_left_out_and_told_on_every_surface(
+    example_data: Path, tmp_path: Path, model_server: LocalOpenAIServer
+) -> None:
+    data = Path(shutil.copytree(example_data, tmp_path / "data"))
+    chat = {"base_url": model_server.base_url, "model": "m", "api_key": "k"}
+    config = RagConfig.model_validate({"data_dir": data, "chat": chat, "answer": {"method": "chat"}})
+    question = "What is theanine?"
+    model_server.answer = "Theanine is an amino acid [1]. It also cures cancer. Theanine is radioactive [42]."
+    left_out = "2 of 3 statements left out: 2 without a citation"
+    with running_service(config) as address, httpx.Client(base_url=address, timeout=60) as client:
+        told = client.post("/ask", json={"query": question}).json()
+        assert told["answer"] == "Theanine is an amino acid [1]."
+        outcome = told["outcomes"]["answer"]
+        assert (outcome["status"], outcome["left_out"]) == ("partial", {"uncited": 2})
+        steps = [step for name, step in _events(client, "/ask", json={"query": question}) if name == "step"]
+        assert steps[-1]["told"]["reason"].startswith(left_out)
+        page = client.post("/page/ask", data={"query": question, "dataset": "default"}).text
+        assert f"in part: Answer: {left_out}" in page.replace("\\n", "")
+        assert "cures cancer" not in page
+        with openai.OpenAI(base_url=f"{address}/v1", api_key="any") as openai_client:
+            asked = [{"role": "user", "content": question}]
+            said = openai_client.chat.completions.create(model="default", messages=asked)  # type: ignore[arg-type]
+            assert "radioactive" not in str(said.choices[0].message.content)
+        assert "agentic_rag_degraded_total{" not in client.get("/metrics").text
+
+
 async def test_a_chat_model_that_breaks_off_is_replaced_by_quotes_on_every_surface(
     example_data: Path, tmp_path: Path, model_server: LocalOpenAIServer
 ) -> None:

@@ -71,7 +71,12 @@ async def test_the_first_few(question: str, titles: list[str]):
 
 @pytest.mark.parametrize(
     "question",
-    ["How many notes are there?", "how many notes do I have in total?", "我一共有多少篇笔记？", "count all notes"],
+    [
+        "How many notes are there?",
+        "how many notes do I have in total?",
+        "我一共有多少篇笔记？",
+        "count all notes",
+    ],
 )
 async def test_all_notes_are_counted(question: str):
     found = await selected(question)
@@ -103,9 +108,7 @@ def walks() -> Snapshot:
         (name, (Field("duration", time, 0, 9), Field("miles", miles, 10, 19)))
         for name, (time, miles) in lengths.items()
     ]
-    return Snapshot.of(
-        Note(f"walks/{name}.md", f"walks/{name}.md", name, fields=own) for name, own in fields
-    )
+    return Snapshot.of(Note(f"walks/{name}.md", f"walks/{name}.md", name, fields=own) for name, own in fields)
 
 
 @pytest.mark.parametrize(

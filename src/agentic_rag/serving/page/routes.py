@@ -20,7 +20,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from starlette.staticfiles import StaticFiles
 
-from agentic_rag.answer import Answer, Step
+from agentic_rag.answer import SHOWN, Answer, Step
 from agentic_rag.answering.passages import arrow, is_plain
 from agentic_rag.boards.canvas import board_text, read_board
 from agentic_rag.boards.drawing import drawn
@@ -316,10 +316,10 @@ async def answer_html(request: Request, service: Service, answer: Answer, second
         today=max([datetime.now(UTC).date().isoformat(), *days]),
         seconds=seconds,
         sources=sorted({name for one in answer.results for name in one["sources"]}),
-        degraded={
-            name: one["reason"]
+        notices={
+            name: (one["status"], one["reason"])
             for name, one in answer.outcomes.items()
-            if isinstance(one, dict) and one["status"] == "degraded"
+            if isinstance(one, dict) and one["status"] in SHOWN
         },
         as_of=(answer.state["request"]["as_of"] or "")[:10],
         question=answer.state["request"]["asked"],

@@ -91,6 +91,7 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "lancedb": ("passages", "段落"),
     "memory": ("memory", "记忆"),
     "degraded": ("degraded", "降级"),
+    "partial": ("in part", "部分略去"),
     "nothing": ("Nothing here yet.", "这里还没有内容。"),
     "drop": ("Drop a folder of notes here", "把笔记文件夹拖到这里"),
     "drop_hint": (
