@@ -102,11 +102,16 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   ask(event.target);
 });
+// A change to how the latest question is asked puts that question back into the box, to be asked again.
+function again() {
+  $("#query").value ||= $("#answer .asked")?.textContent ?? "";
+}
 // A reading becomes the filters of the next question, to be corrected there.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-terms]");
   const only = $("#only");
   if (!button || !only) return;
+  again();
   only.value = button.dataset.terms;
   only.rows = only.value.split("\n").length;
   only.focus();
@@ -238,6 +243,7 @@ document.addEventListener("click", async (event) => {
   };
   slider?.addEventListener("input", shown);
   slider?.addEventListener("change", () => {
+    again();
     const asOf = $("#as_of");
     asOf.value = new Date(Number(slider.value) * 864e5).toISOString().slice(0, 10);
     asOf.dispatchEvent(new Event("change", { bubbles: true }));
