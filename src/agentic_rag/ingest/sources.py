@@ -73,6 +73,8 @@ OWN_BOARD = "a board that agentic-rag wrote; such boards are not ingested"
 CHANGED = "the file changed while it was being read; ingest it again"
 _READ_AS_THEY_ARE = (*_MARKDOWN, ".txt")
 _MAX_BAD_LINES = 20
+MAX_CHARACTERS, MAX_LINES = 20_000_000, 500_000
+"""Of a file's text: to parse and to chunk it takes up to 1 KB of memory a line, and 30 bytes a character."""
 _RECORD_FIELDS = ("_id", "title", "text", "metadata")
 
 
@@ -323,9 +325,21 @@ def _parse_file(
     suffix = PurePosixPath(relative).suffix.lower()
     if suffix in MIME_TYPES:
         pages = extractor.extracted(_raw_file(path, relative, found), suffix)
+        _require_bounds(pages.text)
         return parse_extracted(document_id, relative, pages, url=url)
     named = {} if day is None else {"day": day}
-    return _PARSERS[suffix](document_id, relative, _read_file(path, relative, found), url=url, **named)
+    text = _read_file(path, relative, found)
+    _require_bounds(text)
+    return _PARSERS[suffix](document_id, relative, text, url=url, **named)
+
+
+def _require_bounds(text: str) -> None:
+    lines = max(text.count("\n"), text.count("\r"))
+    if len(text) > MAX_CHARACTERS or lines > MAX_LINES:
+        raise SourceError(
+            f"its text has {len(text):,} characters in {lines:,} lines, and the limits are {MAX_CHARACTERS:,} and "
+            f"{MAX_LINES:,}; divide the file"
+        )
 
 
 def _read_file(path: Path, relative: str, found: str) -> str:
