@@ -710,6 +710,7 @@ class Rag:
     async def _pipeline(
         self, dataset: str, engine: IngestEngine | None = None
     ) -> AsyncIterator[IngestPipeline]:
+        from agentic_rag.ingest.extraction import Extractor
         from agentic_rag.ingest.pipeline import IngestPipeline
         from agentic_rag.stores.lancedb.process_lock import only_one
 
@@ -731,6 +732,7 @@ class Rag:
                     token_counter(),
                     extractor,
                     engine,
+                    Extractor.of(self.config.documents),
                 )
         finally:
             if extractor is not None:

@@ -22,9 +22,10 @@ from mcp import Client as McpClient
 
 from agentic_rag import RagConfig
 from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.serving.app import create_app
 from agentic_rag.serving.notes import upload_path
-from agentic_rag.settings.config import ServiceConfig
+from agentic_rag.settings.config import DocumentsConfig, ServiceConfig
 from example_vault import EXAMPLE_VAULT
 from local_openai_server import BROKEN_OFF, CUT, LocalOpenAIServer
 from service_server import running_service
@@ -191,6 +192,28 @@ def test_an_upload_is_ingested_and_taken_out_again(client: httpx.Client, data: P
     assert gone["status"] == "done"
     assert not list((data / "uploads").rglob("*.md"))
     assert client.post("/ask", json={"query": "roses", "dataset": "garden"}).status_code == 404
+
+
+def test_an_upload_that_ends_its_reader_is_told_and_the_service_goes_on(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stand_in(settings: DocumentsConfig) -> Extractor:
+        return Extractor(1, 0.4, "extractor_stand_in")
+
+    monkeypatch.setattr(Extractor, "of", stand_in)
+    deeds = {"exit.pdf": "exit code 3", "hang.pdf": "not read within 1 s", "memory.pdf": "0.4 GB"}
+    files = [("files", (name, name.removesuffix(".pdf").encode())) for name in deeds]
+    files.append(("files", ("sound.pdf", b"Roses are pruned in March.")))
+    for action in ("failed", "skipped"):
+        job = client.post("/ingest/files", files=files, data={"dataset": "deeds"})
+        ended = _ended(client, job.json())
+        assert ended["status"] == "done"
+        assert ended["report"]["counts"] == {action: 3, "added" if action == "failed" else "unchanged": 1}
+        for file in ended["report"]["files"]:
+            assert deeds.get(file["path"], "") in (file["reason"] or "")
+        assert client.get("/notes/deeds/sound.pdf").json()["text"] == "Roses are pruned in March."
+        assert client.get("/healthz").status_code == 200
+    _ended(client, client.delete("/datasets/deeds").json())
 
 
 @pytest.mark.parametrize("name", ["../up.md", "/abs.md", "a/../../up.md", "..\\up.md", ""])

@@ -19,8 +19,9 @@ from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.domain.progress import Progress
 from agentic_rag.errors import InputError, RunError, UnknownDataset
 from agentic_rag.ingest.canvas import parse_canvas
+from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import SourceError, decode
-from agentic_rag.ingest.office import MIME_TYPES, extracted
+from agentic_rag.ingest.office import MIME_TYPES
 from agentic_rag.ingest.sources import discover
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Rag
@@ -238,11 +239,11 @@ async def read_note(rag: Rag, dataset: str, path: str) -> Note:
     record = records.get(path) or records.get(unicodedata.normalize("NFC", path))
     if record is None:
         raise InputError(f"dataset {dataset!r} holds no note {path!r}")
-    text, source = await asyncio.to_thread(_texts, record)
+    text, source = await asyncio.to_thread(_texts, record, Extractor.of(rag.config.documents))
     return Note(record.path, record.names[0] if record.names else record.path, text, source)
 
 
-def _texts(record: DocumentRecord) -> tuple[str, str]:
+def _texts(record: DocumentRecord, documents: Extractor) -> tuple[str, str]:
     """The ingested text and the file's content; they differ only for a canvas."""
     root, path = Path(record.root), record.path
     file = root if root.is_file() else root / path
@@ -255,7 +256,7 @@ def _texts(record: DocumentRecord) -> tuple[str, str]:
             text = _part(file, record.document_id)
             return text, text
         raw = file.read_bytes()
-        source = extracted(raw, suffix).text if suffix in MIME_TYPES else decode(raw)
+        source = documents.extracted(raw, suffix).text if suffix in MIME_TYPES else decode(raw)
         return parse_canvas(path, path, source).text if suffix == SUFFIX else source, source
     except OSError as error:
         raise InputError(

@@ -114,6 +114,19 @@ class ChatConfig(Section):
     _address = field_validator("base_url")(endpoint_address)
 
 
+class DocumentsConfig(Section):
+    """Limits of the process that reads PDF and office files; at most four of them run at once."""
+
+    timeout_seconds: float = Field(
+        60.0, gt=0, description="longest time for a file; then it is told and left out"
+    )
+    memory: float = Field(
+        2.0,
+        gt=0,
+        description="most memory of the process, in GB; a file that takes more is told and left out; not kept on Windows",
+    )
+
+
 class BudgetConfig(Section):
     """What the endpoints of models may use while a ``Rag`` is open: a command, a service, a ``with`` block."""
 
@@ -196,6 +209,7 @@ class RagConfig(Parameters):
     graph: GraphConfig = GraphConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     chat: ChatConfig = ChatConfig()
+    documents: DocumentsConfig = DocumentsConfig()
     budget: BudgetConfig = BudgetConfig()
     service: ServiceConfig = ServiceConfig()
 
@@ -221,6 +235,7 @@ class RagConfig(Parameters):
             graph: GraphConfig | Values = ...,
             embedding: EmbeddingConfig | Values = ...,
             chat: ChatConfig | Values = ...,
+            documents: DocumentsConfig | Values = ...,
             budget: BudgetConfig | Values = ...,
             service: ServiceConfig | Values = ...,
             fusion: FusionParameters | Values = ...,
