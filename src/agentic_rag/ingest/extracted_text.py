@@ -10,6 +10,7 @@ from dataclasses import dataclass
 _RULE = re.compile(r"[-=_*\s]+")
 _NO_ADDRESS = ("#", "javascript:", "data:")
 _IN_ADDRESS = str.maketrans({" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"})
+_DEEPEST = 9
 _LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _END = re.compile(r"[.!?…。！？]$")
 
@@ -79,12 +80,19 @@ def joined(blocks: Iterable[TextBlock]) -> str:
 
 
 def item(text: str, level: int, mark: str = "-") -> Item:
-    """An item of a list at a level from 0."""
-    indent = "    " * level
-    lines = text.strip().split("\n")
-    return Item(
-        "\n".join([f"{indent}{mark} {lines[0]}", *(f"{indent}  {line}" for line in lines[1:])]), mark != "-"
-    )
+    """An item of a list at a level from 0; the deepest ones are one beside the other."""
+    first, *more = text.strip().split("\n")
+    lines = [f"{mark} {first}", *(f"  {line}" for line in more)]
+    return Item(_indented(lines, level), mark != "-")
+
+
+def item_part(text: str, level: int, mark: str = "-") -> Item:
+    """A further paragraph of an item."""
+    return Item(_indented([f"  {line}" for line in text.split("\n")], level), mark != "-")
+
+
+def _indented(lines: Iterable[str], level: int) -> str:
+    return "\n".join("    " * min(level, _DEEPEST) + line for line in lines)
 
 
 def heading(text: str, level: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
@@ -37,6 +38,8 @@ _READERS = {
     ".epub": ("web_files", "read_epub"),
 }
 """By suffix: module and function."""
+_DAMAGES = (zipfile.BadZipFile, zlib.error, SyntaxError, ValueError, OSError, EOFError, RuntimeError)
+"""What the readers raise about damaged files; lxml's are of ``SyntaxError``, PDFium's of ``RuntimeError``."""
 MISSING = f"needs an extra: {install('documents')}"
 LARGEST, LARGEST_UNPACKED = 100_000_000, 500_000_000
 """Bytes of a file, and of all that a zipped one unpacks to."""
@@ -56,8 +59,14 @@ def extracted(raw: bytes, suffix: str) -> ExtractedText:
     """
     if not is_installed():
         raise SourceError(MISSING)
-    _require_size(raw)
-    found = _reader(suffix)(raw)
+    try:
+        _require_size(raw)
+        found = _reader(suffix)(raw)
+    except SourceError:
+        raise
+    except _DAMAGES as error:
+        told = (str(error).splitlines() or [type(error).__name__])[0]
+        raise SourceError(f"it is damaged ({told[:120]})") from error
     if not any(letter.isalnum() for letter in found.text):
         raise NothingToRead("it holds no text, perhaps only pictures; run OCR on it first")
     return found
@@ -75,12 +84,9 @@ def _reader(suffix: str) -> Callable[[bytes], ExtractedText]:
 def _require_size(raw: bytes) -> None:
     if len(raw) > LARGEST:
         raise SourceError(f"it has more than {LARGEST / 1e6:g} MB")
-    if raw[:4] == b"PK\x03\x04":
-        try:
-            with zipfile.ZipFile(BytesIO(raw)) as packed:
-                unpacked = sum(member.file_size for member in packed.infolist())
-        except zipfile.BadZipFile as error:
-            raise SourceError(f"it is damaged ({error})") from error
+    if zipfile.is_zipfile(BytesIO(raw)):
+        with zipfile.ZipFile(BytesIO(raw)) as packed:
+            unpacked = sum(member.file_size for member in packed.infolist())
         if unpacked > LARGEST_UNPACKED:
             raise SourceError(f"it unpacks to more than {LARGEST_UNPACKED / 1e6:g} MB")
 

@@ -37,17 +37,16 @@ def read_pdf(raw: bytes) -> ExtractedText:
     """Text of a PDF; each page that holds some is one.
 
     Raises:
-        SourceError: it is damaged or locked.
+        SourceError: it is locked.
     """
     with _ALONE:
         try:
             with pypdfium2.PdfDocument(raw) as document:
                 return _text_of(document)
         except pypdfium2.PdfiumError as error:
-            locked = "password" in str(error).lower() or "security" in str(error).lower()
-            raise SourceError(
-                "it is locked by a password" if locked else f"it is damaged ({str(error)[:100]})"
-            ) from error
+            if "password" in str(error).lower() or "security" in str(error).lower():
+                raise SourceError("it is locked by a password") from error
+            raise
 
 
 def _text_of(document: Any) -> ExtractedText:

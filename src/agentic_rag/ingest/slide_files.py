@@ -39,13 +39,13 @@ def read_slides(raw: bytes) -> ExtractedText:
     """Text of a PowerPoint file: each slide a page, with title, shapes, comments and notes.
 
     Raises:
-        SourceError: it is damaged or locked.
+        SourceError: it is locked, of the older format, or has no main part.
     """
     package = Package(raw)
     relations = package.relations(package.main)
     listed = child(package.part(package.main), "sldIdLst")
     references = [_reference(one) for one in (() if listed is None else listed)]
-    names = [relations[one].target for one in references if one in relations]
+    names = list(dict.fromkeys(relations[one].target for one in references if one in relations))
     slides = [_Slide(package, name) for name in names]
     pages = [(number, slide.text()) for number, slide in enumerate(slides, 1)]
     text = "\n\n".join(content for _, content in pages)
@@ -104,10 +104,9 @@ class _Slide:
         )
 
     def _drawn(self, reference: str | None) -> list[str]:
-        """The texts of a chart or a diagram."""
-        relation = self._relations.get(reference or "")
-        root = None if relation is None else self._package.part(relation.target)
-        return [] if root is None else ["; ".join(one_line(text) for text in texts(root) if text.strip())]
+        """The texts of a chart or a diagram, where it is referred to first."""
+        relation = self._relations.pop(reference or "", None)
+        return [] if relation is None else self._package.line_of(relation.target)
 
     def paragraphs(self, body: Element | None) -> Iterator[TextBlock]:
         """Its paragraphs; items of a list where one of them has a bullet or a level."""

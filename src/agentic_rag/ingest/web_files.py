@@ -21,6 +21,7 @@ from agentic_rag.ingest.extracted_text import (
     TextBlock,
     heading,
     item,
+    item_part,
     joined,
     link,
     lowered,
@@ -42,7 +43,7 @@ _BLOCKS = frozenset(
 _NESTING = frozenset({"li", "td", "th", "blockquote", "caption"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _HOLDERS = frozenset({"p", "li", "aside", "div", "dd", "td", "section"})
-_LONGEST_NOTE, _WIDEST = 2_000, 60
+_LONGEST_NOTE, _WIDEST, _DEEPEST_QUOTE = 2_000, 60, 20
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _ENTITY = re.compile(r"&([A-Za-z]\w*);")
 _FOR_XML = frozenset({"amp", "lt", "gt", "quot", "apos"})
@@ -52,11 +53,7 @@ _DOCUMENTS = frozenset({"application/xhtml+xml", "text/html", "application/x-dtb
 
 
 def read_html(raw: bytes) -> ExtractedText:
-    """Text of a page, by the encoding that it declares; its title is a heading unless one of level 1 holds it.
-
-    Raises:
-        SourceError: its encoding is not known.
-    """
+    """Text of a page, by the encoding that it declares; its title is a heading unless one of level 1 holds it."""
     text, warning = decode_page(raw)
     root, cut = _root(text)
     blocks = _PageWriter(root).blocks()
@@ -71,14 +68,11 @@ def read_epub(raw: bytes) -> ExtractedText:
     """Text of a book in the order of its spine, then its documents that are not in it.
 
     Raises:
-        SourceError: it is damaged or locked.
+        SourceError: it is locked, or has no package.
     """
-    try:
-        with zipfile.ZipFile(BytesIO(raw)) as archive:
-            book = _Book(archive)
-            blocks = [block for name in book.documents() for block in book.blocks(name)]
-    except (zipfile.BadZipFile, etree.XMLSyntaxError, NotImplementedError, RuntimeError, EOFError) as error:
-        raise SourceError(f"it is damaged ({str(error)[:100]})") from error
+    with zipfile.ZipFile(BytesIO(raw)) as archive:
+        book = _Book(archive)
+        blocks = [block for name in book.documents() for block in book.blocks(name)]
     return of_text(joined(blocks), book.warnings)
 
 
@@ -180,9 +174,10 @@ class _PageWriter:
         self._notes, self._moved = ({}, set()) if root is None else _notes(root)
         self._sinks: list[list[TextBlock]] = [[]]
         """Where blocks go: the page, and the items, cells and quotes that are open."""
-        self._text = ""
+        self._parts: list[str] = []
+        """The text of the paragraph that is open."""
         self._marks: list[int] = []
-        """Where the text of each open element begins."""
+        """The first part of each open element; -1 of one that is not read."""
         self._lists: list[int | None] = []
         """Open lists: the number of the next item, or None."""
         self._tables: list[_Table] = []
@@ -211,24 +206,32 @@ class _PageWriter:
 
     def _add(self, text: str | None) -> None:
         """Add running text, its white space as a browser shows it."""
-        if not text:
-            return
-        if not self._pre:
+        if not self._pre and text:
             text = _SPACE.sub(" ", text)
-            if not self._text or self._text.endswith((" ", "\n")):
+            if not self._parts or self._parts[-1].endswith((" ", "\n")):
                 text = text.lstrip(" ")
-        self._text += text
+        if text:
+            self._parts.append(text)
+
+    def _since(self, mark: int) -> str:
+        return "".join(self._parts[mark:])
+
+    def _replace(self, mark: int, text: str) -> None:
+        self._parts[mark:] = [text] if text else []
+
+    def _taken(self) -> str:
+        """The open paragraph's text, which ends with this."""
+        text = self._since(0)
+        self._parts = []
+        self._marks = [min(mark, 0) for mark in self._marks]
+        return text
 
     def _flush(self) -> None:
         """End the paragraph that is open."""
-        if self._text.strip():
-            lines = (
-                self._text.split("\n")
-                if self._pre
-                else [line.strip() for line in self._text.strip().split("\n")]
-            )
+        text = self._taken()
+        if text.strip():
+            lines = text.split("\n") if self._pre else [line.strip() for line in text.strip().split("\n")]
             self._sinks[-1].append("\n".join(lines))
-        self._text = ""
 
     def _start(self, name: str, element: Element) -> None:
         if name in _BLOCKS:
@@ -244,49 +247,39 @@ class _PageWriter:
             self._tables[-1].row = []
         elif name == "pre":
             self._pre += 1
-        self._marks.append(len(self._text))
+        self._marks.append(len(self._parts))
         if name == "br":
-            self._text = self._text.rstrip(" ") + "\n"
+            self._parts.append("\n")
         elif name == "img":
-            self._image(element)
+            self._add(_image(element))
         elif name == "input":
             self._add(_input(element))
         elif name == "q":
-            self._text += "“"
+            self._parts.append("“")
         self._add(element.text)
-
-    def _image(self, element: Element) -> None:
-        shown, source = one_line(attribute(element, "alt") or ""), attribute(element, "src") or ""
-        if shown:
-            self._text += f"![{shown}]({'' if source.startswith('data:') else source.replace(' ', '%20')})"
 
     def _end(self, name: str, element: Element, mark: int) -> None:
         if element in self._notes:
-            self._text = with_note(self._text[:mark], self._notes[element])
+            self._replace(0, with_note("".join(self._parts[:mark]), self._notes[element]))
         elif name == "a":
-            self._text = self._text[:mark] + link(self._text[mark:], attribute(element, "href"))
+            self._replace(mark, link(self._since(mark), attribute(element, "href")))
         elif name in ("sup", "sub"):
-            inner = self._text[mark:]
-            has_note = any(one in self._notes for one in element.iterdescendants())
-            self._text = self._text[:mark] + (
-                inner if has_note else {"sup": raised, "sub": lowered}[name](inner)
-            )
+            if not any(one in self._notes for one in element.iterdescendants()):
+                self._replace(mark, {"sup": raised, "sub": lowered}[name](self._since(mark)))
         elif name == "q":
-            self._text += "”"
-        elif name == "rt" and self._text[mark:].strip():
-            self._text = f"{self._text[:mark]}({self._text[mark:].strip()})"
-        elif name == "code" and not self._pre and self._text[mark:].strip():
-            self._text = f"{self._text[:mark]}`{self._text[mark:]}`"
+            self._parts.append("”")
+        elif name == "rt" and self._since(mark).strip():
+            self._replace(mark, f"({self._since(mark).strip()})")
+        elif name == "code" and not self._pre and self._since(mark).strip():
+            self._replace(mark, f"`{self._since(mark)}`")
         elif name in _BLOCKS:
             self._end_block(name, element)
 
     def _end_block(self, name: str, element: Element) -> None:
-        if name in _HEADINGS and self._text.strip():
-            self._sinks[-1].append(heading(self._text, _HEADINGS[name]))
-            self._text = ""
-        elif name == "pre" and self._text.strip():
-            self._sinks[-1].append(f"```\n{self._text.strip(chr(10)).rstrip()}\n```")
-            self._text = ""
+        if name in _HEADINGS:
+            self._sinks[-1].append(heading(self._taken(), _HEADINGS[name]))
+        elif name == "pre" and (text := self._taken()).strip():
+            self._sinks[-1].append(f"```\n{text.strip(chr(10)).rstrip()}\n```")
         self._flush()
         if name in _NESTING:
             self._end_nested(name, element, self._sinks.pop())
@@ -303,10 +296,9 @@ class _PageWriter:
     def _end_nested(self, name: str, element: Element, blocks: list[TextBlock]) -> None:
         """Put what an item, a cell or a quote holds into what it stands in."""
         outer = self._sinks[-1]
-        if name == "blockquote":
+        if name == "blockquote" and len(self._sinks) <= _DEEPEST_QUOTE:
             quoted = joined(blocks)
-            if quoted:
-                outer.append("\n".join(f"> {line}".rstrip() for line in quoted.split("\n")))
+            outer.append("\n".join(f"> {line}".rstrip() for line in quoted.split("\n")) if quoted else "")
         elif name == "li":
             outer += self._items(blocks)
         elif name in ("td", "th") and self._tables and not self._tables[-1].is_layout:
@@ -324,12 +316,8 @@ class _PageWriter:
         for place, block in enumerate(blocks):
             if isinstance(block, Item):
                 yield block
-            elif place == 0:
-                yield item(block, level, mark)
             else:
-                yield Item(
-                    "\n".join("    " * level + "  " + line for line in block.split("\n")), number is not None
-                )
+                yield (item_part if place else item)(block, level, mark)
 
     def _add_cell(self, element: Element, text: str) -> None:
         """A cell, with empty ones where it or one above it covers further columns or rows."""
@@ -341,6 +329,11 @@ class _PageWriter:
         for column in range(len(there.row), len(there.row) + wide):
             there.spans[column] = high - 1
         there.row += [text, *[""] * (wide - 1)]
+
+
+def _image(element: Element) -> str:
+    shown, source = one_line(attribute(element, "alt") or ""), attribute(element, "src") or ""
+    return f"![{shown}]({'' if source.startswith('data:') else source.replace(' ', '%20')})" if shown else ""
 
 
 def _span(element: Element, name: str) -> int:
@@ -362,29 +355,30 @@ def _input(element: Element) -> str:
 
 
 def _notes(root: Element) -> tuple[dict[Element, str], set[Element]]:
-    """Footnotes of a page: their texts by the links that refer to them, and the elements that hold them."""
-    by_id = {attribute(one, "id"): one for one in root.iter("*") if attribute(one, "id")}
-    notes, moved = {}, set()
+    """Footnotes of a page: their texts by the first links that refer to them, and the elements that hold them."""
+    by_id = {f"#{attribute(one, 'id')}": one for one in root.iter("*") if attribute(one, "id")}
+    notes: dict[Element, str] = {}
+    moved: set[Element] = set()
     for anchor in root.iter("{*}a"):
-        target = (
-            by_id.get((attribute(anchor, "href") or "")[1:])
-            if (attribute(anchor, "href") or "").startswith("#")
-            else None
-        )
+        target = by_id.get(attribute(anchor, "href") or "")
         if target is None or not _refers_to_note(anchor):
             continue
         while local(target) not in _HOLDERS and target.getparent() is not None:
             target = target.getparent()
-        text = one_line(" ".join(target.itertext()))
-        if (
-            len(text) <= _LONGEST_NOTE
-            and anchor not in target.iterdescendants()
-            and next(target.iter("{*}sup"), None) is None
-        ):
+        if target in moved:
+            notes[anchor] = ""
+            continue
+        text = one_line("".join(target.itertext()))
+        if len(text) <= _LONGEST_NOTE and not _has_reference(target):
             label = one_line("".join(anchor.itertext())).strip("[]()")
             notes[anchor] = _BACK.sub("", re.sub(rf"^\[?{re.escape(label)}[\].):]*\s+", "", text))
             moved.add(target)
     return notes, moved
+
+
+def _has_reference(holder: Element) -> bool:
+    """Whether what would be a footnote holds references of its own, as the text does that they lead back to."""
+    return any(_refers_to_note(one) for one in holder.iter("{*}a"))
 
 
 def _refers_to_note(anchor: Element) -> bool:

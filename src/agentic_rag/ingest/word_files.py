@@ -33,7 +33,6 @@ from agentic_rag.ingest.office_package import (
     chosen,
     inside,
     local,
-    texts,
 )
 
 _HEADING = re.compile(r"heading ?([1-9])", re.IGNORECASE)
@@ -67,7 +66,7 @@ def read_word(raw: bytes) -> ExtractedText:
     """Text of a Word file: footnotes in their sentence, boxes and comments under their paragraph.
 
     Raises:
-        SourceError: it is damaged or locked.
+        SourceError: it is locked, of the older format, or has no main part.
     """
     package = Package(raw)
     return _WordFile(package).read()
@@ -116,7 +115,7 @@ class _WordFile:
         self._relations = self._package.relations(main)
         root = self._package.part(main)
         body = list(self._blocks(child(root, "body")))
-        text = joined([*above, *body, *self._comments.values(), *below])
+        text = joined([*above, *body, *self._notes.values(), *self._comments.values(), *below])
         read = [main, *(name for names in kinds.values() for name in names)]
         return of_text(text, [*_deleted(root), *self._package.left_out(read, text)])
 
@@ -176,7 +175,8 @@ class _WordFile:
             elif name in _SIGNS:
                 line.text += _SIGNS[name]
             elif name in ("footnoteReference", "endnoteReference"):
-                line.text = with_note(line.text, self._notes.get((name[:-9], attribute(one, "id") or ""), ""))
+                note = self._notes.pop((name[:-9], attribute(one, "id") or ""), "")
+                line.text = with_note(line.text, note)
             elif name == "commentReference":
                 line.comments.append(attribute(one, "id") or "")
             elif name == "AlternateContent":
@@ -210,10 +210,9 @@ class _WordFile:
         line.text = line.text[:start] + added
 
     def _drawn(self, reference: str | None) -> list[str]:
-        """The texts of a chart or a diagram."""
-        relation = self._relations.get(reference or "")
-        root = None if relation is None else self._package.part(relation.target)
-        return [] if root is None else ["; ".join(one_line(text) for text in texts(root) if text.strip())]
+        """The texts of a chart or a diagram, where it is referred to first."""
+        relation = self._relations.pop(reference or "", None)
+        return [] if relation is None else self._package.line_of(relation.target)
 
     def _table(self, rows: Element) -> Iterator[TextBlock]:
         """A table; one that holds tables is a layout, and its cells are read one after the other."""

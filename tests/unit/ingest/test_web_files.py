@@ -55,6 +55,8 @@ def epub(chapters: dict[str, str], *, href: dict[str, str] | None = None, **more
         ("<pre>a\n  b</pre>", "```\na\n  b\n```"),
         ("<blockquote><p>a<p>b</blockquote>", "> a\n>\n> b"),
         ("<ul><li>a<ul><li>b</ul><li>c</ul><ol start=4><li>d</ol>", "- a\n    - b\n- c\n\n4. d"),
+        ("<ul><li><p>a<p>b<ul><li>c</ul></ul>", "- a\n  b\n    - c"),
+        ("a <a href='x.html'><div>b</div>c</a>", "a\n\nb\n\n[c](x.html)"),
         ('<a href="https://e.org/a b">here</a> <a href="#x">there</a>', "[here](https://e.org/a%20b) there"),
         ('<img src="x.png" alt="A dog">', "![A dog](x.png)"),
         ("<script>x()</script>a<style>y</style>", "a"),
@@ -153,3 +155,13 @@ def test_xhtml_is_read_as_xml_and_as_html_where_it_is_broken() -> None:
     page = '<?xml version="1.0" encoding="utf-8"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/></head><body><p>a&nbsp;b<![CDATA[ & c]]></p>{}</body></html>'
     assert read_html(page.format("").encode()).text == "a b & c\n".replace(" b", "\xa0b")
     assert read_html(b'<?xml version="1.0"?><html><body><p>a<p>b').text == "a\n\nb\n"
+
+
+def test_what_nests_deeply_stays_small() -> None:
+    for tag in ("<ul><li>x", "<blockquote>x"):
+        assert len(text_of(tag * 900)) < 100_000
+
+
+def test_a_footnote_of_many_marks_is_read_once() -> None:
+    mark = '<sup><a href="#n">1</a></sup>'
+    assert text_of(f"<p>a{mark} b{mark}.</p><p id='n'>By Lindt.</p>") == "a (By Lindt.) b.\n"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -170,7 +172,6 @@ def test_what_did_not_reach_the_text_is_named_with_its_place(monkeypatch: pytest
             "locked by a password",
         ),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "save it as .docx"),
-        (b"PK\x03\x04", "damaged"),
         (zipped({"a": "b"}), "no main part"),
     ],
 )
@@ -184,9 +185,6 @@ def test_entities_of_a_file_are_not_resolved(tmp_path: Path) -> None:
     secret.write_text("hunter2")
     raw = docx(paragraph(run("Hello.")))
     bad = f'<!DOCTYPE w:document [<!ENTITY x SYSTEM "{secret.as_uri()}">]><w:document {NAMESPACES}><w:body>{paragraph("<w:r><w:t>a&x;b</w:t></w:r>")}</w:body></w:document>'
-    import zipfile
-    from io import BytesIO
-
     with zipfile.ZipFile(BytesIO(raw)) as archive:
         members: dict[str, str | bytes] = {name: archive.read(name) for name in archive.namelist()}
     assert "hunter2" not in read_word(zipped({**members, "word/document.xml": bad})).text
