@@ -60,8 +60,13 @@ def garbage(raw: bytes) -> bytes | None:
     return bytes((37 * place + 11) % 256 for place in range(len(raw)))
 
 
+def zeroed(raw: bytes) -> bytes | None:
+    """What a power cut leaves of a file whose length was written before its content."""
+    return bytes(len(raw))
+
+
 Harm = Callable[[bytes], bytes | None]
-HARMS: tuple[Harm, ...] = (deleted, halved, emptied, garbage)
+HARMS: tuple[Harm, ...] = (deleted, halved, emptied, garbage, zeroed)
 
 
 def damage(folder: Path, pattern: str, harm: Harm) -> Path:
@@ -208,7 +213,8 @@ CASES = [
     for shift, pattern in enumerate((DATA, MANIFEST))
     if table in ("chunks_default", "ledger") or (number + shift) % 2
 ]
-"""Both kinds of files of two tables, one kind of the others; each kind of harm to each is in
+CASES += [(table, MANIFEST, zeroed) for table in TABLES if (table, MANIFEST, zeroed) not in CASES]
+"""Both kinds of files of two tables, one kind of the others, and the blank manifest, which LanceDB opens, of all; each kind of harm to each is in
 tests/unit/stores/lancedb/test_damage.py."""
 
 
@@ -494,7 +500,7 @@ async def test_a_damaged_journal_costs_a_look_at_everything(base: Base, tmp_path
     assert_mended(await tables(folder), base.stored)
 
 
-@pytest.mark.parametrize("harm", [halved, emptied, garbage])
+@pytest.mark.parametrize("harm", [halved, emptied, garbage, zeroed])
 async def test_the_form_of_the_folder(base: Base, tmp_path: Path, harm: Harm):
     folder = base.copied(tmp_path / "data")
     (folder / "format").write_text("one", "utf-8")
@@ -526,7 +532,7 @@ async def test_a_folder_of_an_earlier_version_is_left_alone(base: Base, tmp_path
     assert (folder / "format").read_text("utf-8") == "1\n"
 
 
-@pytest.mark.parametrize("harm", [halved, garbage])
+@pytest.mark.parametrize("harm", [halved, garbage, zeroed])
 async def test_kept_conversations(base: Base, tmp_path: Path, harm: Harm):
     folder = base.copied(tmp_path / "data")
     config = RagConfig(data_dir=folder)
@@ -539,7 +545,7 @@ async def test_kept_conversations(base: Base, tmp_path: Path, harm: Harm):
     damage(folder, CONVERSATIONS, harm)
     found = await _conversations(config)
     assert (found.status, found.cure) == ("missing", "agentic-rag repair")
-    if harm is garbage:
+    if harm is not halved:
         with pytest.raises(StoreError, match=COMMAND):
             async with kept_conversations(config):
                 pass
