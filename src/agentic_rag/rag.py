@@ -828,6 +828,7 @@ async def open_rag(
                     count_tokens,
                     stores.turn,
                     _renewing(chunks, knowledge, embedding),
+                    config.data_dir,
                 ),
                 engine,
                 graph_engine,
