@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -325,6 +326,56 @@ async def test_what_of_a_memory_is_lost_is_told(base: Base, tmp_path: Path, harm
     assert report.dataset == "memory:ada"
     assert (report.restored, report.lost) == (len(after), len(before) - len(after))
     assert len(after) < len(before)
+
+
+def files_with(word: str, folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file() and word.encode() in file.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("table", "pattern", "harm"),
+    [
+        (f"chunks_{ADA}", MANIFEST, zeroed),
+        (f"chunks_{ADA}", DATA, halved),
+        (f"graph_{ADA}_episodes", MANIFEST, garbage),
+        (f"values_{ADA}", MANIFEST, emptied),
+    ],
+)
+@pytest.mark.parametrize("everything", [True, False])
+async def test_forgetting_reaches_what_was_set_aside(
+    base: Base, tmp_path: Path, table: str, pattern: str, harm: Harm, everything: bool
+):
+    folder = base.copied(tmp_path / "data")
+    damage(folder / "vectors" / f"{table}.lance", pattern, harm)
+    damage(folder / "vectors" / "chunks_other.lance", MANIFEST, harm)
+    await repaired(folder)
+    (aside,) = folder.glob("damaged-*")
+    async with opened(folder) as rag:
+        told = [one for one in await rag.memory.list("ada", include_ended=True) if "Norwegian" in one.content]
+        assert (await rag.memory.forget("ada", None if everything else [one.id for one in told])).found == 0
+    assert files_with("Norwegian", folder) == []
+    assert [one.name for one in (aside / "vectors").iterdir()] == ["chunks_other.lance"]
+
+
+async def test_nothing_is_forgotten_in_the_middle_of_a_repair(
+    base: Base, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = base.copied(tmp_path / "data")
+    damage(folder / "vectors" / f"chunks_{ADA}.lance", MANIFEST, zeroed)
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+        patch.setattr(_Repair, "_put_in_place", stop)
+        await repaired(folder)
+    async with opened(folder) as rag:
+        with pytest.raises(StoreError, match=f"{COMMAND}, then forget again"):
+            await rag.memory.forget("ada")
+    await repaired(folder)
+    async with opened(folder) as rag:
+        await rag.memory.forget("ada")
+    assert files_with("Norwegian", folder) == []
 
 
 async def test_the_rows_of_other_files_stay(base: Base, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -39,6 +39,8 @@ Turn = Callable[[str], AbstractAsyncContextManager[None]]
 """A lock on a dataset for changes; its holder sees all earlier writes."""
 Renew = Callable[[str], Awaitable[None]]
 """Embeds a dataset again if its vectors are of another model than the configured one, and removes the old vectors."""
+Discard = Callable[[str], Awaitable[None]]
+"""Deletes what a repair has set aside of a dataset; ``StoreError`` if some of it stays."""
 MOST = 1_000_000
 IN_GRAPH = frozenset({MemoryType.EPISODIC, MemoryType.SEMANTIC})
 MOST_NAME = 200
@@ -62,6 +64,7 @@ class MemoryStore:
         count_tokens: counts the model's tokens in a batch of texts.
         turn: see ``Turn``.
         renew: see ``Renew``; None: the stores do not support it.
+        discard: see ``Discard``; None: the stores are never repaired.
         data: the data folder, for the notes of calls under way; see ``Intents``.
     """
 
@@ -73,6 +76,7 @@ class MemoryStore:
         count_tokens: TokenCounter,
         turn: Turn,
         renew: Renew | None = None,
+        discard: Discard | None = None,
         data: Path | None = None,
     ) -> None:
         self._chunks = chunks
@@ -81,6 +85,7 @@ class MemoryStore:
         self._count_tokens = count_tokens
         self._turn = turn
         self._renew = renew
+        self._discard = discard
         self.intents = Intents(data)
 
     def changing(self, user_id: str) -> AbstractAsyncContextManager[None]:
@@ -163,8 +168,11 @@ class MemoryStore:
         return (set(ids) & await self._chunks.document_ids(dataset)) | {first[name] for name in episodes}
 
     async def tidy(self, user_id: str) -> None:
-        """Compact and index the written data; afterwards no file contains removed records."""
+        """Compact and index the written data, and delete what a repair has set aside; afterwards no file contains removed
+        records."""
         dataset = memory_dataset(user_id)
+        if self._discard is not None:
+            await self._discard(dataset)
         await self._chunks.optimize(dataset, purge=True)
         await self._graph.optimize(dataset, purge=True)
 
