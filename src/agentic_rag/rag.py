@@ -36,7 +36,7 @@ from agentic_rag.memory.memories import Memories
 from agentic_rag.memory.reading.reader import ChatStatements, RuleStatements
 from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.searching import SearchParts
-from agentic_rag.memory.store import MemoryStore, Renew
+from agentic_rag.memory.store import Discard, MemoryStore, Renew
 from agentic_rag.models.endpoint import Spending
 from agentic_rag.models.remote import as_chat, as_embedding, chat_from_config
 from agentic_rag.models.rerankers import ConfiguredRerankers
@@ -772,6 +772,15 @@ def _renewing(chunks: ChunkStore, knowledge: GraphStore, embedding: Embedding) -
     return renew
 
 
+def _discarding(data: Path) -> Discard:
+    async def discard(dataset: str) -> None:
+        from agentic_rag.stores.set_aside import delete_tables
+
+        await asyncio.to_thread(delete_tables, data, dataset)
+
+    return discard
+
+
 def _as_paths(given: Any) -> list[Path]:
     """One path or several; ``InputError`` for anything else."""
     several = [given] if isinstance(given, str | Path) else given
@@ -830,6 +839,8 @@ async def open_rag(
                     count_tokens,
                     stores.turn,
                     _renewing(chunks, knowledge, embedding),
+                    _discarding(config.data_dir),
+                    config.data_dir,
                 ),
                 engine,
                 graph_engine,

@@ -272,6 +272,25 @@ def test_a_conversation_is_kept_and_forgotten(client: httpx.Client, data: Path) 
         assert b"zebra" not in file.read_bytes(), file
 
 
+@pytest.mark.parametrize("path", ["/memory", "/threads/one"])
+def test_conversations_that_were_set_aside_are_not_called_forgotten(
+    client: httpx.Client, data: Path, path: str
+) -> None:
+    client.post("/ask", json={"query": "What is kill-green?", "thread_id": "one"})
+    aside = data / "damaged-2026-01-01T000000" / "conversations.sqlite"
+    aside.parent.mkdir()
+    aside.write_bytes(bytes(100))
+    try:
+        refused = client.delete(path)
+        assert refused.is_server_error
+        assert f"{aside.parent.name}/{aside.name} in the data folder may hold" in refused.text
+        assert str(data) not in refused.text
+        assert client.get("/threads").json()["conversations"] == []
+    finally:
+        shutil.rmtree(aside.parent)
+    assert client.delete(path).json()["conversations"] == 0
+
+
 def test_questions_of_one_conversation_take_turns(client: httpx.Client) -> None:
     questions = [f"What is kill-green? {number}" for number in range(6)]
     with ThreadPoolExecutor() as pool:

@@ -55,6 +55,7 @@ from agentic_rag.serving.page.answers import answer_parts, linked_lines
 from agentic_rag.serving.page.markdown import MOST_DRAWN, excerpt, note_html, rendered
 from agentic_rag.serving.page.words import Language, language_of, word
 from agentic_rag.serving.service import Service, TheCaller, TheService, TheWriter, caller_of
+from agentic_rag.stores.set_aside import check_conversations
 
 HERE = Path(__file__).parent
 LANGUAGE = "agentic_rag_language"
@@ -499,6 +500,7 @@ async def conversations_page(request: Request, service: TheService, caller: TheV
 async def page_forget(conversation_id: str, service: TheService, caller: TheCaller) -> HTMLResponse:
     """Delete a conversation; nothing stays in its place."""
     await service.conversations.forget(caller, conversation_id)
+    check_conversations(service.rag.config.data_dir)
     return HTMLResponse("", headers=HEADERS)
 
 
