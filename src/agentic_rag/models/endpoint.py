@@ -24,7 +24,7 @@ from agentic_rag.errors import BudgetSpent
 from agentic_rag.settings.config import BudgetConfig
 
 if TYPE_CHECKING:
-    from httpx import AsyncClient
+    from openai import DefaultAsyncHttpxClient
 
 T = TypeVar("T")
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
@@ -291,7 +291,7 @@ def _redirected_to(error: BaseException) -> str:
     return host or "another path of the same host"
 
 
-def http_client() -> AsyncClient:
+def http_client() -> DefaultAsyncHttpxClient:
     """A client for an endpoint that follows no redirect: a 307 would send the prompt to an address that nobody
     configured."""
     from openai import DefaultAsyncHttpxClient
