@@ -402,7 +402,7 @@ def test_a_key_opens_its_users_things_alone(example_data: Path, tmp_path: Path) 
         assert client.get("/health", headers=bob).text.count("default") == 0
         for page in ("/health", "/notes", "/learn", "/"):
             assert str(tmp_path) not in client.get(page, headers=bob).text, page
-        assert str(tmp_path) in client.get("/notes", headers=ann).text
+            assert str(tmp_path) not in client.get(page, headers=ann).text, page
         assert 'dataset="default"' in client.get("/metrics", headers=ann).text
         assert 'dataset="default"' not in client.get("/metrics", headers=bob).text
         assert client.get("/threads/t", headers=bob).json()["messages"] == []

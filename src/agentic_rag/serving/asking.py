@@ -183,11 +183,13 @@ def event(name: str, value: Any) -> str:
 
 
 async def to_the_end(
-    parts: AsyncGenerator[str], failed: Callable[[dict[str, Any]], str]
+    service: Service, caller: Caller, parts: AsyncGenerator[str], failed: Callable[[dict[str, Any]], str]
 ) -> AsyncIterator[str]:
     """A stream that ends with an error event on failure, because its status was already sent.
 
     Args:
+        service: the open service.
+        caller: who reads the stream.
         parts: the stream.
         failed: makes the last part from the error body.
     """
@@ -196,7 +198,7 @@ async def to_the_end(
             async for part in parts:
                 yield part
     except AgenticRagError as error:
-        yield failed(error_of(error)[1])
+        yield failed(error_of(error, service, caller)[1])
     except Exception as error:
         logger.exception("a question failed")
         yield failed(error_body("internal", f"{type(error).__name__}; see the log"))
@@ -230,7 +232,12 @@ async def ask(
         caller.require(ask.dataset)
         await service.rag.require_dataset(ask.dataset)
         return StreamingResponse(
-            to_the_end(_events(service, caller, ask, request_id), lambda error: event("error", error)),
+            to_the_end(
+                service,
+                caller,
+                _events(service, caller, ask, request_id),
+                lambda error: event("error", error),
+            ),
             media_type=EVENTS,
             headers={"Cache-Control": "no-store"},
         )

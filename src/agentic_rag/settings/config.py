@@ -6,6 +6,7 @@ Nothing here reads the environment or a file; ``environment.py`` does, for the c
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -145,7 +146,17 @@ class ServiceKey(Section):
 
     key: SecretStr = Field(description="the key itself; never printed")
     user: str = Field("local", description="whose memories and conversations it opens")
-    datasets: tuple[str, ...] = Field((), description="datasets it may read and fill; none named: all")
+    datasets: tuple[str, ...] | None = Field(
+        None, description="datasets it may read and fill; left out: all; []: none"
+    )
+
+    @field_validator("user")
+    @classmethod
+    def _one_form(cls, user: str) -> str:
+        """In NFC, so that however it was typed it is one user in every store."""
+        if not user.strip():
+            raise ValueError("it is blank; name the user")
+        return unicodedata.normalize("NFC", user)
 
 
 class ServiceConfig(Section):

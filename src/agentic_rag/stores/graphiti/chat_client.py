@@ -19,6 +19,7 @@ from agentic_rag.models.endpoint import (
     Spending,
     failure_text,
     happened,
+    http_client,
     most_tokens,
     retry_wait,
     status,
@@ -96,7 +97,11 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
             api_key=key, model=config.model, small_model=config.model, base_url=config.base_url
         )
         client = AsyncOpenAI(
-            base_url=config.base_url, api_key=key, timeout=config.timeout_seconds, max_retries=0
+            base_url=config.base_url,
+            api_key=key,
+            timeout=config.timeout_seconds,
+            max_retries=0,
+            http_client=http_client(),
         )
         super().__init__(settings, client=client)
         self._endpoint = chat_endpoint(config, spending, tries=config.max_retries + 1)
