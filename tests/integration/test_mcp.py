@@ -109,6 +109,34 @@ async def test_a_client_sees_what_notes_state_and_corrects_a_reading(rag: Rag) -
         assert "KEY=VALUE" in _all_text(wrong)
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "message"),
+    [
+        (
+            "ask",
+            {"question": "a", "filter": ["x=1"]},
+            "ask has no argument 'filter'; did you mean 'filters'?",
+        ),
+        (
+            "ask",
+            {"question": "a", "datset": "other"},
+            "ask has no argument 'datset'; did you mean 'dataset'?",
+        ),
+        ("search", {"query": "a", "limit": 3}, "search has no argument 'limit'"),
+        ("datasets", {"all": True}, "datasets has no argument 'all'"),
+    ],
+)
+async def test_an_unknown_argument_is_refused_by_name(
+    rag: Rag, tool: str, arguments: dict[str, Any], message: str
+) -> None:
+    async with Client(mcp_server(rag, AllowedRoots())) as client:
+        result = await client.call_tool(tool, arguments)
+        assert result.is_error
+        assert message in _all_text(result)
+        (listed,) = [one for one in (await client.list_tools()).tools if one.name == tool]
+        assert listed.input_schema["additionalProperties"] is False
+
+
 async def test_a_model_that_fails_is_a_tool_error_with_the_reason(
     rag: Rag, monkeypatch: pytest.MonkeyPatch
 ) -> None:

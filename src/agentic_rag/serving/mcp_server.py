@@ -10,7 +10,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from datetime import datetime
+from difflib import get_close_matches
 from importlib.metadata import version
+from inspect import signature
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
 from urllib.parse import unquote
 
@@ -20,7 +22,14 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import INVALID_PARAMS, ListResourcesResult, Resource, ToolAnnotations
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    ListResourcesResult,
+    Resource,
+    TextContent,
+    ToolAnnotations,
+)
 from pydantic import BaseModel, Field
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -362,6 +371,7 @@ def mcp_server(
         log_level="ERROR",  # at lower levels it logs the clients' input
         subscriptions=False,  # else it advertises changes of tools, prompts and resources, which it never reports
     )
+    known = {one.__name__: list(signature(one).parameters) for one in (*reading, *writing)}
     described = server.resource("notes://{dataset}/{+path}", name="note", mime_type=MARKDOWN)
     described(tools.note)
 
@@ -369,6 +379,8 @@ def mcp_server(
         # The MCP library treats a wrong prompt as a crash and logs the client's input.
         if ctx.method == "prompts/get":
             _check_prompt(ctx.params or {})
+        if ctx.method == "tools/call" and (refusal := _unknown_argument(ctx.params or {}, known)):
+            return CallToolResult(content=[TextContent(type="text", text=refusal)], is_error=True)
         return await call_next(ctx)
 
     async def by_pages(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -390,10 +402,27 @@ def mcp_server(
 
 def _tool(function: Callable[..., Any], annotations: ToolAnnotations) -> Tool:
     tool = Tool.from_function(function, annotations=annotations)
-    tool.parameters = _short(tool.parameters)
+    tool.parameters = {**_short(tool.parameters), "additionalProperties": False}
     if tool.fn_metadata.output_schema is not None:
         tool.fn_metadata.output_schema = _short(tool.fn_metadata.output_schema)
     return tool
+
+
+def _unknown_argument(params: Mapping[str, Any], known: Mapping[str, Sequence[str]]) -> str | None:
+    """Why a call is refused whose arguments the tool does not have, which the library would leave out; None: it is not.
+
+    ``known``: the arguments of each tool.
+    """
+    arguments = known.get(str(params.get("name")))
+    given = params.get("arguments")
+    unknown = (
+        [] if arguments is None or not isinstance(given, Mapping) else sorted(set(given) - set(arguments))
+    )
+    if arguments is None or not unknown:
+        return None
+    near = get_close_matches(unknown[0], arguments, n=1)
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    return f"{params['name']} has no argument {unknown[0]!r}{meant} (it has: {', '.join(arguments)})"
 
 
 def _short(schema: Any) -> Any:

@@ -30,19 +30,29 @@ def review(asks: str, expected: str, dataset: str = "my physics") -> Review:
 )
 def test_formulas_stand_between_ankis_signs(text: str, written: str) -> None:
     (row,) = _rows(anki_text([review(text, text)]))
-    assert row[:2] == [written, f"{written}\nPhysics"]
+    assert row[1:3] == [written, f"{written}\nPhysics"]
 
 
 @pytest.mark.parametrize("dataset", ["my physics", " my\u3000physics ", "my\tphysics"])
 def test_a_tag_has_no_spaces(dataset: str) -> None:
     (row,) = _rows(anki_text([review("What is h?", "6.6", dataset)]))
-    assert row[2] == "my_physics"
+    assert row[3] == "my_physics"
 
 
 def test_a_cell_that_begins_as_a_comment_is_quoted() -> None:
-    assert anki_text([review("#tag is what?", "a")]).splitlines()[4].startswith('"#tag is what?"\t')
+    line = anki_text([review("#tag is what?", "a")]).splitlines()[5]
+    assert '\t"#tag is what?"\t' in line
+
+
+def test_a_question_has_one_identity_in_a_dataset_and_another_in_another() -> None:
+    first, again, other = _rows(
+        anki_text(
+            [review("What is h?", "6.6"), review("What is h?", "6.63"), review("What is h?", "a", "notes")]
+        )
+    )
+    assert first[0] == again[0] != other[0]
 
 
 def _rows(text: str) -> list[list[str]]:
-    body = text.split("#tags column:3\n", 1)[1]
+    body = text.split("#tags column:4\n", 1)[1]
     return list(csv.reader(body.splitlines(keepends=True), delimiter="\t"))
