@@ -39,7 +39,7 @@ PACKAGES = (
     "onnxruntime",
 )
 EXTRAS = {
-    "PDF and Office documents": ("kreuzberg", "documents"),
+    "PDF and Office documents": ("pypdfium2", "documents"),
     "cross-encoder": ("sentence_transformers", "rerank"),
     "LangGraph Studio": ("langgraph_api", "studio"),
     "FalkorDB": ("falkordb", "falkordb"),

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import RunError
+from agentic_rag.ingest.extracted_text import ExtractedText
 from agentic_rag.ingest.extraction_worker import (
     EMPTY,
     MAX_OUTPUT,
@@ -35,7 +36,6 @@ from agentic_rag.ingest.extraction_worker import (
     send,
 )
 from agentic_rag.ingest.files import NothingToRead, SourceError
-from agentic_rag.ingest.office import ExtractedText
 
 if TYPE_CHECKING:
     from agentic_rag.settings.config import DocumentsConfig

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import os
 import re
@@ -15,17 +14,10 @@ from typing import Literal, Protocol
 from pathspec import GitIgnoreSpec
 
 from agentic_rag.errors import RunError
+from agentic_rag.ingest.encodings import decode_text
 from agentic_rag.ingest.vaults import CONFIG, Vault
 
 _MAX_NUL_SHARE = 0.1
-# UTF-32 first: its little-endian mark begins with UTF-16's.
-_MARKED = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-)
 NO_FILE = "neither a file nor a folder"
 
 
@@ -44,16 +36,21 @@ class Skip(Protocol):
 
 
 def decode(raw: bytes) -> str:
-    """The text without its byte order mark, line ends as they are.
+    """The text that ``decoded`` gives, without what it says of the encoding."""
+    return decoded(raw)[0]
 
-    UTF-8, or what the mark says. Single NUL characters are kept, as dropping them would shift every offset.
+
+def decoded(raw: bytes) -> tuple[str, str | None]:
+    """The text without its byte order mark, line ends as they are; and a line where its encoding was recognised.
+
+    UTF-8, or what the mark says, or another that it surely is. Single NUL characters are kept, as dropping them would
+    shift every offset.
 
     Raises:
         SourceError: another encoding, or not text.
     """
-    encoding = next((name for mark, name in _MARKED if raw.startswith(mark)), "utf-8")
     try:
-        text = raw.decode(encoding)
+        text, about = decode_text(raw)
     except UnicodeDecodeError as error:
         hint = " (it may be a binary file)" if raw.count(0) else ""
         raise SourceError(
@@ -63,7 +60,7 @@ def decode(raw: bytes) -> str:
         raise SourceError(
             "binary content (more than a tenth NUL characters); if it is text, save it as UTF-8"
         )
-    return text
+    return text, about
 
 
 def reason(error: OSError | RuntimeError) -> str:

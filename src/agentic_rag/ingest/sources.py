@@ -10,7 +10,7 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from functools import partial
 from hashlib import blake2b
@@ -33,7 +33,7 @@ from agentic_rag.ingest.beam import (
 from agentic_rag.ingest.canvas import is_own_board, parse_canvas
 from agentic_rag.ingest.conversation import RawSession, looks_like_locomo, parse_session, sessions
 from agentic_rag.ingest.extraction import Extractor
-from agentic_rag.ingest.files import NO_FILE, SourceError, decode, reason, walk
+from agentic_rag.ingest.files import NO_FILE, SourceError, decode, decoded, reason, walk
 from agentic_rag.ingest.office import (
     MIME_TYPES,
     MISSING,
@@ -57,7 +57,7 @@ __all__ = [
     "resolved",
 ]
 
-PARSER_VERSION = "3"
+PARSER_VERSION = "4"
 """Part of every content hash: raise it when a parser gives another document for the same bytes."""
 
 SourceKind = Literal["auto", "vault", "files", "locomo", "beam", "beam-control", "jsonl"]
@@ -328,9 +328,10 @@ def _parse_file(
         _require_bounds(pages.text)
         return parse_extracted(document_id, relative, pages, url=url)
     named = {} if day is None else {"day": day}
-    text = _read_file(path, relative, found)
+    text, about = decoded(_raw_file(path, relative, found))
     _require_bounds(text)
-    return _PARSERS[suffix](document_id, relative, text, url=url, **named)
+    document = _PARSERS[suffix](document_id, relative, text, url=url, **named)
+    return document if about is None else replace(document, warnings=(*document.warnings, about))
 
 
 def _require_bounds(text: str) -> None:

@@ -148,14 +148,15 @@ async def empty(dataset: str, service: TheWriter, caller: TheCaller) -> JobState
         await asyncio.to_thread(_delete_tree, upload_folder(service, name))
         return report.to_dict()
 
-    return state_of(service.jobs.start(name, caller.user_id, work))
+    return state_of(service, caller, service.jobs.start(name, caller.user_id, work))
 
 
 @router.post("/ingest", status_code=202)
 async def ingest(request: IngestRequest, service: TheWriter, caller: TheCaller) -> JobState:
     """Make a dataset hold what paths beneath the service's roots hold now."""
-    paths = [service.roots.existing(path) for path in request.paths]
-    return state_of(start_ingest(service, caller, request.dataset, paths))
+    roots = service.roots.of(caller, caller.require(notes_dataset(request.dataset)))
+    paths = [roots.existing(path) for path in request.paths]
+    return state_of(service, caller, start_ingest(service, caller, request.dataset, paths))
 
 
 @router.post("/ingest/files", status_code=202)
@@ -184,19 +185,19 @@ async def ingest_files(
 
     job = start_ingest(service, caller, name, [folder], before=keep)
     await job.until(kept)  # the temporary uploads are deleted at the end of the request
-    return state_of(job)
+    return state_of(service, caller, job)
 
 
 @router.get("/ingest")
 async def jobs(service: TheWriter, caller: TheCaller) -> JobStates:
     """The caller's ingests."""
-    return JobStates(jobs=[state_of(job) for job in service.jobs.of(caller)])
+    return JobStates(jobs=[state_of(service, caller, job) for job in service.jobs.of(caller)])
 
 
 @router.get("/ingest/{job_id}")
 async def job(job_id: str, service: TheWriter, caller: TheCaller) -> JobState:
     """How far an ingest is."""
-    return state_of(service.jobs.get(job_id, caller))
+    return state_of(service, caller, service.jobs.get(job_id, caller))
 
 
 @router.delete("/ingest/{job_id}")
@@ -204,7 +205,7 @@ async def cancel(job_id: str, service: TheWriter, caller: TheCaller) -> JobState
     """End an ingest; the next one of the dataset finishes what it began."""
     found = service.jobs.get(job_id, caller)
     await service.jobs.cancel(found)
-    return state_of(found)
+    return state_of(service, caller, found)
 
 
 @router.get("/notes/{dataset}/{path:path}")
@@ -305,9 +306,9 @@ def start_ingest(
     return service.jobs.start(name, caller.user_id, work)
 
 
-def state_of(job: Job) -> JobState:
+def state_of(service: Service, caller: Caller, job: Job) -> JobState:
     """The job as a response model."""
-    return JobState(**job.to_dict())
+    return JobState(**service.disclosure.values(caller, job.to_dict()))
 
 
 def upload_folder(service: Service, dataset: str) -> Path:

@@ -6,6 +6,7 @@ Nothing here reads the environment or a file; ``environment.py`` does, for the c
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -94,11 +95,14 @@ class ChatConfig(Section):
     api_key: SecretStr | None = Field(None, description="API key; never printed")
     timeout_seconds: float = Field(60.0, gt=0, description="time limit for one try")
     max_retries: int = Field(3, ge=0, description="tries after the first, for limits and server errors")
-    temperature: float = Field(
-        0.0, ge=0, le=2, description="sampling temperature; 0 for the most likely answer"
+    temperature: float | None = Field(
+        None,
+        ge=0,
+        le=2,
+        description="sampling temperature, 0 for the most likely answer; none: not sent, as some models refuse it",
     )
     max_tokens: int | None = Field(None, ge=1, description="longest answer; none: the endpoint's own limit")
-    seed: int | None = Field(None, description="random seed sent to the endpoint")
+    seed: int | None = Field(None, description="random seed; none: not sent")
     max_concurrency: int = Field(8, ge=1, description="calls at the same time")
     requests_per_minute: float | None = Field(
         None, gt=0, description="most calls begun in a minute; none: no limit"
@@ -142,7 +146,17 @@ class ServiceKey(Section):
 
     key: SecretStr = Field(description="the key itself; never printed")
     user: str = Field("local", description="whose memories and conversations it opens")
-    datasets: tuple[str, ...] = Field((), description="datasets it may read and fill; none named: all")
+    datasets: tuple[str, ...] | None = Field(
+        None, description="datasets it may read and fill; left out: all; []: none"
+    )
+
+    @field_validator("user")
+    @classmethod
+    def _one_form(cls, user: str) -> str:
+        """In NFC, so that however it was typed it is one user in every store."""
+        if not user.strip():
+            raise ValueError("it is blank; name the user")
+        return unicodedata.normalize("NFC", user)
 
 
 class ServiceConfig(Section):

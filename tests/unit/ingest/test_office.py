@@ -125,6 +125,10 @@ def test_headings_are_kept(raw: bytes, suffix: str, heading: tuple[str, ...], te
     [
         (b"%PDF-1.4 broken", ".pdf", "damaged"),
         (b"PK\x03\x04broken", ".docx", "damaged"),
+        (b"broken", ".epub", "damaged"),
+        (docx()[:-30], ".docx", "damaged"),
+        (docx().replace(b"PK\x01\x02\x14\x03\x14", b"PK\x01\x02\x14\x03\x99"), ".docx", "damaged"),
+        (zipped({"_rels/.rels": "<Relationships>"}), ".pptx", "damaged"),
         (pdf("", ""), ".pdf", "only pictures"),
         (b"<html></html>", ".html", "no text, perhaps only pictures"),
     ],

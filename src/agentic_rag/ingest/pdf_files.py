@@ -1,0 +1,200 @@
+"""PDF files by PDFium: text page by page, values of form fields beside their labels, and notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from ctypes import POINTER, byref, c_ushort, cast, create_string_buffer
+from threading import Lock
+from typing import Any
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from agentic_rag.ingest.extracted_text import ExtractedText, of_pages, one_line
+from agentic_rag.ingest.files import SourceError
+from agentic_rag.ingest.page_columns import Piece, Row, in_reading_order
+
+_ALONE = Lock()
+"""PDFium must not be called by two threads at once."""
+_DIVIDED = re.compile(r"(\w+)(?:[\x02\ufffe]\n?|(?<=[^\W\d_])-\n(?=[^\W\d_A-Z]))(\w+)")
+_HYPHEN = "\x02"
+"""PDFium's mark for a hyphen at a line's end, which takes the place of the line's end, too."""
+_COMPOUND = re.compile(r"\w+-\w+")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
+_NOTES = frozenset({
+    pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_HIGHLIGHT, pdfium.FPDF_ANNOT_UNDERLINE,
+    pdfium.FPDF_ANNOT_SQUIGGLY, pdfium.FPDF_ANNOT_STRIKEOUT, pdfium.FPDF_ANNOT_STAMP, pdfium.FPDF_ANNOT_CARET,
+    pdfium.FPDF_ANNOT_INK, pdfium.FPDF_ANNOT_SQUARE, pdfium.FPDF_ANNOT_CIRCLE, pdfium.FPDF_ANNOT_LINE,
+    pdfium.FPDF_ANNOT_POLYGON, pdfium.FPDF_ANNOT_POLYLINE,
+})  # fmt: skip
+_BOXES = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
+_BUTTONS = (pdfium.FPDF_FORMFIELD_PUSHBUTTON, pdfium.FPDF_FORMFIELD_SIGNATURE)
+_SHOWN = 8
+
+
+def read_pdf(raw: bytes) -> ExtractedText:
+    """Text of a PDF; each page that holds some is one.
+
+    Raises:
+        SourceError: it is locked.
+    """
+    with _ALONE:
+        try:
+            with pypdfium2.PdfDocument(raw) as document:
+                return _text_of(document)
+        except pypdfium2.PdfiumError as error:
+            if "password" in str(error).lower() or "security" in str(error).lower():
+                raise SourceError("it is locked by a password") from error
+            raise
+
+
+def _text_of(document: Any) -> ExtractedText:
+    document.init_forms()
+    pages, empty, unknown = [], [], 0
+    for number in range(len(document)):
+        page = document[number]
+        text, lost = _page(page, document.formenv)
+        page.close()
+        pages.append((number + 1, text))
+        unknown += lost
+        if not text:
+            empty.append(number + 1)
+    compounds = {found for _, text in pages for found in _COMPOUND.findall(text)}
+    pages = [(number, _CONTROL.sub("", _undivided(text, compounds))) for number, text in pages]
+    return of_pages(pages, _left_out(empty, unknown, document.count_attachments()))
+
+
+def _left_out(empty: list[int], unknown: int, attachments: int) -> list[str]:
+    lines = []
+    if empty:
+        shown = ", ".join(map(str, empty[:_SHOWN])) + (
+            f" and {len(empty) - _SHOWN} more" if len(empty) > _SHOWN else ""
+        )
+        lines.append(f"pages with no text, perhaps pictures: {shown}; run OCR on them first")
+    if unknown:
+        lines.append(f"{unknown} letters cannot be read, as their font does not say which they are")
+    if attachments:
+        lines.append(f"attached files were not read: {attachments}")
+    return lines
+
+
+def _undivided(text: str, compounds: set[str]) -> str:
+    """The text without the hyphens at which lines divide words; those of words that are written so are kept."""
+
+    def whole(match: re.Match[str]) -> str:
+        before, after = match.groups()
+        compound = f"{before}-{after}"
+        return compound if compound in compounds or not after[0].islower() else before + after
+
+    return _DIVIDED.sub(whole, text)
+
+
+def _page(page: Any, forms: Any) -> tuple[str, int]:
+    """Its text, and how many of its letters have no code."""
+    textpage = page.get_textpage()
+    pieces, unknown = _pieces(textpage)
+    textpage.close()
+    rows, loose, notes = in_reading_order(pieces), [], []
+    for number in range(pdfium.FPDFPage_GetAnnotCount(page)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, number)
+        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+        if kind == pdfium.FPDF_ANNOT_WIDGET and forms is not None:
+            loose += _placed(_field(annotation, forms), rows)
+        elif kind in _NOTES and (written := one_line(_string(annotation, "Contents"))):
+            author = one_line(_string(annotation, "T"))
+            notes.append(f"Note by {author}: {written}" if author else f"Note: {written}")
+        pdfium.FPDFPage_CloseAnnot(annotation)
+    lines = [" ".join(piece.text for piece in row) for row in rows] + loose
+    return "\n\n".join(filter(None, ["\n".join(lines).strip(), *notes])), unknown
+
+
+def _pieces(textpage: Any) -> tuple[list[Piece], int]:
+    """The page's text between line ends and gaps wider than a letter's height, and its letters without a code."""
+    pieces: list[Piece] = []
+    letters: list[str] = []
+    box = [0.0] * 4
+    unknown = 0
+    for code, here in _letters(textpage):
+        letter = chr(code) if 0 < code <= 0x10FFFF else ""
+        unknown += letter in ("", "\ufffd")
+        if letter in "\r\n" or (
+            letters and here is not None and (letters[-1] == _HYPHEN or _is_beyond(box, here))
+        ):
+            pieces += _piece(letters, box)
+            letters = []
+        if letter in "\r\n":
+            continue
+        if here is not None:
+            box = _around(box, here) if letters else here
+        letters.append(letter)
+    return [*pieces, *_piece(letters, box)], unknown
+
+
+def _letters(textpage: Any) -> Iterator[tuple[int, list[float] | None]]:
+    """Code and box (left, bottom, right, top) of each letter; spaces that PDFium adds have none."""
+    box = pdfium.FS_RECTF()
+    for number in range(textpage.count_chars()):
+        has_box = pdfium.FPDFText_GetLooseCharBox(textpage, number, byref(box))
+        here = [box.left, box.bottom, box.right, box.top] if has_box and box.right > box.left else None
+        yield pdfium.FPDFText_GetUnicode(textpage, number), here
+
+
+def _is_beyond(box: list[float], here: list[float]) -> bool:
+    """Whether a letter is on the line of the text before it, beyond a gap; not so in lines that go up or leftwards."""
+    height = max(here[3] - here[1], 1e-6)
+    shared = min(box[3], here[3]) - max(box[1], here[1])
+    return shared > height / 3 and here[0] - box[2] > height
+
+
+def _around(box: list[float], here: list[float]) -> list[float]:
+    return [min(box[0], here[0]), min(box[1], here[1]), max(box[2], here[2]), max(box[3], here[3])]
+
+
+def _piece(letters: list[str], box: list[float]) -> list[Piece]:
+    # Letters beyond the first plane come as two halves.
+    text = "".join(letters).encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip(" \t\xa0")
+    return [Piece(text, *box)] if text else []
+
+
+def _field(annotation: Any, forms: Any) -> tuple[str, Piece]:
+    """A form field: its name, and its value in its place; an empty one where it has none."""
+    kind = pdfium.FPDFAnnot_GetFormFieldType(forms, annotation)
+    value = ""
+    if kind in _BOXES:
+        value = "☒" if pdfium.FPDFAnnot_IsChecked(forms, annotation) else "☐"
+    elif kind not in _BUTTONS:
+        value = one_line(_wide(pdfium.FPDFAnnot_GetFormFieldValue, forms, annotation))
+    name = _wide(pdfium.FPDFAnnot_GetFormFieldAlternateName, forms, annotation)
+    name = name or _wide(pdfium.FPDFAnnot_GetFormFieldName, forms, annotation)
+    box = pdfium.FS_RECTF()
+    pdfium.FPDFAnnot_GetRect(annotation, byref(box))
+    return one_line(name), Piece(
+        value, box.left, min(box.bottom, box.top), box.right, max(box.bottom, box.top)
+    )
+
+
+def _placed(field: tuple[str, Piece], rows: list[Row]) -> list[str]:
+    """Put a field's value into the line that it stands in; where it stands alone, the line that it is."""
+    name, value = field
+    if not value.text:
+        return []
+    middle = (value.bottom + value.top) / 2
+    for row in rows:
+        if row[0].bottom <= middle <= row[0].top:
+            row.append(value)
+            row.sort(key=lambda piece: piece.left)
+            return []
+    return [f"{name}: {value.text}" if name else value.text] if value.text != "☐" else []
+
+
+def _string(annotation: Any, key: str) -> str:
+    return _wide(pdfium.FPDFAnnot_GetStringValue, annotation, key.encode())
+
+
+def _wide(get: Callable[..., int], *arguments: Any) -> str:
+    """A text that PDFium writes as UTF-16 into a buffer whose size it tells first."""
+    size = get(*arguments, None, 0)
+    buffer = create_string_buffer(size + 2)
+    get(*arguments, cast(buffer, POINTER(c_ushort)), size)
+    return buffer.raw[:size].decode("utf-16-le", "replace").rstrip("\x00")

@@ -1,0 +1,58 @@
+"""Encodings without a mark: read where the detector is sure, refused or told where it is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentic_rag.ingest.encodings import decode_text, recognised
+
+TEXTS = {
+    "gb18030": "苏州的桥很多，河水从城中流过，老人在桥边喝茶。",
+    "big5": "臺灣的高山茶葉很有名，採茶的人在清晨上山。",
+    "cp932": "港の灯台は毎晩七時に光り始め、漁師たちは朝早く船を出す。",
+    "cp949": "항구의 등대는 매일 밤 일곱 시에 켜진다.",
+    "cp1251": "Паром отходит утром в семь часов, а возвращается поздно вечером.",
+    "cp1253": "Το πλοίο φεύγει το πρωί στις επτά και επιστρέφει αργά το βράδυ.",
+    "cp1255": "הספינה יוצאת בבוקר בשבע וחוזרת מאוחר בערב.",
+    "cp1256": "السفينة تغادر في الصباح وتعود في وقت متأخر من المساء.",
+    "cp1250": "Przewoźnik płynie codziennie przez rzekę, chyba że grożą powodzie.",
+    "koi8_r": "Паром отходит утром в семь часов, билеты продают на пристани.",
+}
+
+
+@pytest.mark.parametrize("encoding", TEXTS)
+@pytest.mark.parametrize("times", [1, 40])
+def test_texts_are_recognised_and_the_encoding_is_told(encoding: str, times: int) -> None:
+    text = "# Note\r\n" * (times > 1) + TEXTS[encoding] * times
+    found, about = decode_text(text.encode(encoding))
+    assert found == text
+    assert about is not None
+    assert about.startswith("read as ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["La rivière traverse la forêt et les élèves préfèrent l'été.", "El niño comió en la habitación mañana.", "Färjan går på måndag från ön."],
+)  # fmt: skip
+def test_latin_letters_are_read_as_western_with_the_doubt(text: str) -> None:
+    found, about = decode_text(text.encode("cp1252"))
+    assert found == text
+    assert about is not None
+    assert "read as Windows-1252; if letters are wrong it is Windows-1250" in about
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "你好".encode("gb18030"), "caf\xe9".encode("latin-1"), "今天买了三斤苹果和两本书".encode("gb18030"), bytes(range(256)) * 4,
+        "茶と水と花の話を書いた長いメモ。".encode() + b"\xff" + "続きの文もここにある。".encode(), b"\xff\xfea",
+    ],
+)  # fmt: skip
+def test_what_is_not_sure_is_refused(raw: bytes) -> None:
+    with pytest.raises(UnicodeDecodeError):
+        decode_text(raw)
+
+
+def test_plain_texts_need_no_line() -> None:
+    assert decode_text("茶".encode()) == ("茶", None)
+    assert recognised(b"") is None
