@@ -93,7 +93,7 @@ class Extractor:
             SourceError: it is damaged, locked, too large, or has only pictures; or the extra is missing, or the process
                 does not start.
             ExtractionFailure: it ended the process, or is more than the limits allow.
-            RunError: the process was interrupted (Ctrl-C).
+            RunError: the process was interrupted (Ctrl-C, ``interrupt``).
         """
         crashes, until = 0, None
         while True:
@@ -106,6 +106,10 @@ class Extractor:
                     raise self._failure(ended) from ended
                 if crashes == TRIES or time.monotonic() > until:
                     raise self._failure(ended) from ended
+
+    def interrupt(self) -> None:
+        """End what this very object reads now, in another thread: that call raises ``RunError``."""
+        _POOL.interrupt(self)
 
     def attempt(self, content_hash: str) -> str:
         """Identifies an attempt to read a document within these limits, for ``Failure.attempt``."""
@@ -207,6 +211,11 @@ class _Process:
 
         return self._within(self.extractor.timeout_seconds, talk)
 
+    def interrupt(self) -> None:
+        """As Ctrl-C does."""
+        with suppress(OSError, ValueError):  # it is gone, or the system has no such signal
+            self._popen.send_signal(signal.SIGINT)
+
     def end(self) -> int:
         """Kill it; its exit code."""
         self._popen.kill()
@@ -250,6 +259,7 @@ class _Pool:
         """An idle process, or a new one. Raises ``_Ended`` if it was killed, ``SourceError`` if it does not start."""
         while (process := self._first_idle(extractor)) is not None:
             if process.is_alive:
+                process.extractor = extractor
                 return process
             self.drop(process)
         try:
@@ -292,6 +302,13 @@ class _Pool:
         process.end()
         with self._lock:
             self._all.discard(process)
+
+    def interrupt(self, extractor: Extractor) -> None:
+        """End the processes that read for this very extractor."""
+        with self._lock:
+            busy = [one for one in self._all.difference(self._idle) if one.extractor is extractor]
+        for process in busy:
+            process.interrupt()
 
     def close(self) -> None:
         """End all."""

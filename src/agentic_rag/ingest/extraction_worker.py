@@ -57,7 +57,7 @@ def send(stream: BinaryIO, *parts: bytes) -> None:
 def main(options: str) -> None:
     """Serve stdin and stdout; ``options``: JSON of module, seconds, memory in bytes, and the parent's process id."""
     module, seconds, memory, parent = json.loads(options)
-    if hasattr(signal, "SIGALRM"):
+    if os.name == "posix":
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it even inside a library
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not come between the frames

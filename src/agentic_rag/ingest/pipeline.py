@@ -8,8 +8,9 @@ well. So a run that was killed leaves a mark, and whatever comes next writes or 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -29,14 +30,14 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.domain.progress import Meter, Progress, StageClock, in_this_loop, silent
 from agentic_rag.domain.usage import counted
-from agentic_rag.errors import InputError, StoreError
+from agentic_rag.errors import InputError, RunError, StoreError
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, IngestEngine, InProcess, Order
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Action, FileReport, Plan, Work, planned
 from agentic_rag.ingest.preparing import PreparedDocument, Stored
 from agentic_rag.ingest.remembered import Remembered
-from agentic_rag.ingest.sources import SourceKind, SourceScan, discover, resolved
+from agentic_rag.ingest.sources import SourceItem, SourceKind, SourceScan, discover, resolved
 
 UNFINISHED = "not all of it could be read by the chat model (see quarantine.jsonl); ingest again to try again"
 TIDIED_FROM = 0.02
@@ -197,8 +198,8 @@ class IngestPipeline:
         way = BY_CHAT if self._reads_by_chat else WRITTEN
         failures = await self._ledger.failures(dataset)
         reasons = _reasons(scan, failures, self._documents)
-        plan = await asyncio.to_thread(
-            planned, scan, records, way, self._engine.parsed, in_this_loop(progress), remembered, reasons
+        plan = await self._planned(
+            scan, records, way, progress=in_this_loop(progress), remembered=remembered, reasons=reasons
         )
         await self._ledger.replace_failures(dataset, _failures(plan, scan, failures, self._documents))
         clock.lap("parse")
@@ -230,6 +231,25 @@ class IngestPipeline:
             extraction=counts,
             usage=used.to_dict() if used.calls else {},
         )
+
+    async def _planned(
+        self, scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, **options: Any
+    ) -> Plan:
+        """The plan, made in a thread that ends when this is cancelled."""
+        stopped = threading.Event()
+
+        def parse(wanted: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
+            for found in self._engine.parsed(wanted):
+                if stopped.is_set():
+                    raise RunError("the ingest was cancelled")
+                yield found
+
+        try:
+            return await asyncio.to_thread(planned, scan, records, way, parse, **options)
+        except asyncio.CancelledError:
+            stopped.set()
+            self._documents.interrupt()
+            raise
 
     async def _write(
         self, dataset: str, plan: Plan, progress: Progress, clock: StageClock

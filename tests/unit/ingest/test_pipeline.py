@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.ingest import sources
+from agentic_rag.ingest import extraction, sources
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.office import ExtractedText
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
@@ -520,3 +520,18 @@ async def test_a_dataset_with_nothing_but_an_unreadable_file_can_be_removed(tmp_
     assert (await ingest.run([vault], "d")).documents == 0
     await ingest.remove([vault], "d")
     assert await ingest._ledger.failures("d") == {}
+
+
+async def test_a_cancelled_ingest_ends_what_it_reads(tmp_path: Path) -> None:
+    vault = write(tmp_path, {f"{number}.html": "hang now" for number in range(20)})
+    extractor = Extractor(30, reader="extractor_stand_in")
+    running = asyncio.create_task(documents_pipeline(pipeline(), extractor).run([vault], "d"))
+    while not extraction._POOL._all:
+        await asyncio.sleep(0.05)
+    await asyncio.sleep(0.5)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    async with asyncio.timeout(10):
+        await asyncio.get_running_loop().shutdown_default_executor()
+    assert not extraction._POOL._all
