@@ -219,9 +219,7 @@ class LanceConnection:
     async def drop_table(self, name: str) -> None:
         """Delete a table with its rows; one that is not there is ignored."""
         database = await self.database()
-        held = self._tables.pop(name, None)
-        if held is not None:
-            held.close()
+        self._tables.pop(name, None)
         with translated(f"dropping table {name}"):
             await database.drop_table(name, ignore_missing=True)
 
@@ -246,7 +244,8 @@ class LanceConnection:
     async def close(self) -> None:
         """Close for good; reopening it would lock the database for others.
 
-        The last user of the database removes the old versions of the changed tables.
+        The last user of the database removes the old versions of the changed tables. No table is closed, here or when it is
+        dropped: LanceDB panics where one is read that was closed, and work that was left running may still read it.
         """
         self._closed = True
         if self._using is not None:
@@ -254,15 +253,13 @@ class LanceConnection:
                 await self._clean_up()
             self._using.close()
             self._using = None
-        for table in self._tables.values():
-            table.close()
         self._tables.clear()
         if self._database is not None:
             self._database.close()
             self._database = None
 
     async def _clean_up(self) -> None:
-        for name, table in self._tables.items():
+        for name, table in list(self._tables.items()):  # work that was left running may open one meanwhile
             try:
                 with translated(f"removing old versions of {name}"):
                     await table.checkout_latest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import subprocess
 import sys
@@ -12,9 +13,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from agentic_rag.errors import StoreError
 from agentic_rag.stores.lancedb import connection as connections
-from agentic_rag.stores.lancedb.connection import LanceConnection, folder_bytes, lance_connection
+from agentic_rag.stores.lancedb.connection import LanceConnection, folder_bytes, lance_connection, translated
 from agentic_rag.stores.lancedb.indexes import IndexPlan, table_stats, tidied
+from agentic_rag.stores.lancedb.row_ids import RowIds
 
 SCHEMA = pa.schema([pa.field("id", pa.string(), nullable=False), pa.field("text", pa.string())])
 ROWS = 40
@@ -144,3 +147,42 @@ async def test_a_database_that_is_not_local_is_left_to_the_age_of_its_versions(t
     async with lance_connection(uri) as connection:
         await write(connection)
     assert await versions(uri) > 1
+
+
+@pytest.mark.parametrize("how", ["close", "drop_table", "replace"])
+async def test_what_still_reads_a_table_that_goes_does_not_panic(
+    uri: str, how: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    connection = LanceConnection(uri)
+    table = await write(connection, 1)
+    batches = await table.query().select(["id"]).to_batches(max_batch_length=1)
+    assert (await anext(batches)).num_rows
+    if how == "close":
+        await connection.close()
+    else:
+        await connection.drop_table("rows")
+    if how == "replace":
+        await write(connection, 1)
+    with contextlib.suppress(StoreError), translated("reading rows"):
+        [batch async for batch in batches]
+        await RowIds("id").rows(table, {"1"}, ["text"])
+    with contextlib.suppress(StoreError), translated("reading rows"):
+        await table.query().select(["text"]).to_arrow()
+    assert "panicked" not in capfd.readouterr().err
+    await connection.close()
+
+
+async def test_a_table_that_is_opened_while_another_is_cleaned(
+    uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = LanceConnection(uri)
+    await write(connection, 1)
+    other = await connection.create_table("others", SCHEMA, "id")
+    del connection._tables["others"]
+
+    async def cleaned(*_: Any) -> None:
+        connection._tables["others"] = other
+
+    monkeypatch.setattr(connections, "cleaned", cleaned)
+    await connection.close()
+    assert connection._tables == {}
