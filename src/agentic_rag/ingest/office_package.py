@@ -155,6 +155,7 @@ class Package:
         """Lines about texts of the parts that are not in ``text``, by letters, and about files in the file."""
         lines = [line for name in parts if (line := self._missing(name, text)) is not None]
         inner = [name for low, name in self.names.items() if "/embeddings/" in low and not low.endswith("/")]
+        inner += self.related(self.main, "aFChunk")
         if inner:
             files = "1 file in it was" if len(inner) == 1 else f"{len(inner)} files in it were"
             lines.append(f"{files} not read: {', '.join(map(posixpath.basename, inner[:_SHOWN]))}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -143,6 +145,15 @@ def test_documents_beside_the_spine_are_read_last() -> None:
         read_epub(epub({"a.xhtml": "<p>Salt.", "notes.xhtml": "<p>Notes."}, apart="1")).text
         == "Salt.\n\nNotes.\n"
     )
+
+
+def test_what_of_a_spine_is_no_page_is_named() -> None:
+    raw = epub({"a.xhtml": "<p>Salt.", "b.jpg": "x"})
+    with zipfile.ZipFile(BytesIO(raw)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    package = members["O/c.opf"].decode().replace('href="b.jpg" media-type="application/xhtml+xml"', 'href="b.jpg" media-type="image/jpeg"')  # fmt: skip
+    found = read_epub(zipped({**members, "O/c.opf": package}))
+    assert (found.text, found.warnings) == ("Salt.\n", ("O/b.jpg was not read, as it is image/jpeg",))
 
 
 def test_a_book_that_is_locked_says_so() -> None:
