@@ -6,6 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore
 from agentic_rag.memory.agents import AGENTS
@@ -44,12 +45,16 @@ def opened(reader: StatementReader | None = None) -> Memories:
 
 
 def memories_on(
-    embedding: Embedding, chunks: ChunkStore, graph: GraphStore, reader: StatementReader | None = None
+    embedding: Embedding,
+    chunks: ChunkStore,
+    graph: GraphStore,
+    reader: StatementReader | None = None,
+    data: Path | None = None,
 ) -> Memories:
-    """Memories on given stores."""
+    """Memories on given stores; ``data``: folder for the notes of calls under way."""
     calibration = EmbeddingCalibration(embedding)
     store = MemoryStore(
-        chunks, graph, embedding, lambda batch: [len(text.split()) for text in batch], turns()
+        chunks, graph, embedding, lambda batch: [len(text.split()) for text in batch], turns(), data=data
     )
     engines = (
         RetrievalEngine(chunks, embedding, calibration),

@@ -10,6 +10,8 @@ from agentic_rag.domain.filters import parse_filters, spelled
 
 STEPS = ("rerank", "rewrite", "agent", "answer")
 """Steps that a model may do, and that may therefore be degraded."""
+SHOWN = ("degraded", "partial")
+"""Outcomes of a step that a reader is told of: another method did it, or a part of what the model wrote was left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Answer:
     results: list[dict[str, Any]] = field(repr=False)
     """The first ``top_k`` in their final order; each with ``sources``, ``facts`` and ``evidence``."""
     outcomes: dict[str, Any] = field(repr=False)
-    """Outcome by source, or ``skipped``; also of the steps whose model failed and was replaced."""
+    """Outcome by source, or ``skipped``; also of the steps of whose model nothing, or not all, was used."""
     fusion: dict[str, Any] = field(repr=False)
     quality: dict[str, Any] = field(repr=False)
     rewrites: list[str]
@@ -44,9 +46,9 @@ class Answer:
     def of(cls, state: Mapping[str, Any]) -> Answer:
         """From the state of a finished run of the main graph."""
         request = state["request"]
-        outcomes = {name: state[f"{name}_outcome"] for name in STEPS}
+        outcomes = {name: state.get(f"{name}_outcome") for name in STEPS}
         outcomes["selection"] = state.get("selection")
-        degraded = {name: one for name, one in outcomes.items() if one and one["status"] == "degraded"}
+        shown = {name: one for name, one in outcomes.items() if one and one["status"] in SHOWN}
         return cls(
             question=request["query"],
             text=state["answer"],
@@ -55,7 +57,7 @@ class Answer:
             operation=request["operation"],
             dataset=request["dataset"],
             results=state["reranked_results"][: request["top_k"]],
-            outcomes={**state["outcomes"], **degraded},
+            outcomes={**state["outcomes"], **shown},
             fusion=state["fusion"],
             quality=state["quality"],
             rewrites=state["rewrites"],

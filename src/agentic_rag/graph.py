@@ -133,9 +133,9 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
             agent,
             chat=parts.chat if isinstance(parts.chat, MessageChat) else None,
             tools=AgentTools(_Flow(parts, defaults), parts.graphiti, parts.lancedb, parts.catalogue),
-            write=answer_by_agent,
+            write=partial(answer_by_agent, embedding=parts.embedding),
         ),
-        "answer": partial(answer, chat=parts.chat, mistakes=_mistakes(parts)),
+        "answer": partial(answer, chat=parts.chat, mistakes=_mistakes(parts), embedding=parts.embedding),
     }
     asking: dict[str, Node] = {
         "retrieve_graphiti": partial(retrieve_graphiti, engine=parts.graphiti),

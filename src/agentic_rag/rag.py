@@ -36,7 +36,7 @@ from agentic_rag.memory.memories import Memories
 from agentic_rag.memory.reading.reader import ChatStatements, RuleStatements
 from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.searching import SearchParts
-from agentic_rag.memory.store import MemoryStore, Renew
+from agentic_rag.memory.store import Discard, MemoryStore, Renew
 from agentic_rag.models.endpoint import Spending
 from agentic_rag.models.remote import as_chat, as_embedding, chat_from_config
 from agentic_rag.models.rerankers import ConfiguredRerankers
@@ -401,11 +401,16 @@ class Rag:
         async with self._turns.setdefault(thread_id, asyncio.Lock()):
             yield
 
-    def write_board(self, answer: Answer, path: str | Path) -> BoardReport:
+    def write_board(self, answer: Answer, path: str | Path, *, within: Path | None = None) -> BoardReport:
         """Write an answer as a board of an Obsidian vault, in the form of its operation.
 
         A board of the same question that lies there is brought up to date: what a person added, moved, edited or
         deleted stays so. Boards are never ingested as notes.
+
+        Args:
+            answer: cites the notes that the board shows.
+            path: a ``.canvas`` file.
+            within: the vault is looked for in this folder and beneath it alone; None: in all folders above the file.
 
         Raises:
             InputError: no ``.canvas`` file, the answer cites nothing, or the file is a board of a person's own, or
@@ -414,7 +419,7 @@ class Rag:
         """
         from agentic_rag.boards.files import write_board
 
-        return write_board(answer.to_dict(), Path(path))
+        return write_board(answer.to_dict(), Path(path), within)
 
     async def selection_base(self, answer: Answer) -> SelectionBase:
         """The notes that a question about many notes selected, as an Obsidian Base: its text, and what it shows.
@@ -444,7 +449,12 @@ class Rag:
         return write_selection(answer.state, (await self._snapshot(answer.dataset)).notes, Path(path))
 
     async def check(
-        self, board: str | Path, *, user_id: str = LOCAL_USER, at: datetime | None = None
+        self,
+        board: str | Path,
+        *,
+        user_id: str = LOCAL_USER,
+        at: datetime | None = None,
+        within: Path | None = None,
     ) -> CheckReport:
         """Mark what a person wrote into a verification board, colour it, note what was wrong, schedule it.
 
@@ -452,6 +462,7 @@ class Rag:
             board: a ``.canvas`` file that ``write_board`` wrote.
             user_id: whose answers they are.
             at: when they were given; None: now.
+            within: as in ``write_board``; mistake notes are written in this vault.
 
         Raises:
             InputError: no board of ours, or one that asks nothing.
@@ -464,7 +475,7 @@ class Rag:
         records = await self.ledger.records(known.dataset)
         names = Names.of(record.names for record in records.values())
         return await check_board(
-            Path(board), names, self.reviews(user_id), at or datetime.now(UTC), chat=self.chat
+            Path(board), names, self.reviews(user_id), at or datetime.now(UTC), chat=self.chat, within=within
         )
 
     def reviews(self, user_id: str = LOCAL_USER) -> Reviews:
@@ -710,6 +721,7 @@ class Rag:
     async def _pipeline(
         self, dataset: str, engine: IngestEngine | None = None
     ) -> AsyncIterator[IngestPipeline]:
+        from agentic_rag.ingest.extraction import Extractor
         from agentic_rag.ingest.pipeline import IngestPipeline
         from agentic_rag.stores.lancedb.process_lock import only_one
 
@@ -731,6 +743,7 @@ class Rag:
                     token_counter(),
                     extractor,
                     engine,
+                    Extractor.of(self.config.documents),
                 )
         finally:
             if extractor is not None:
@@ -768,6 +781,15 @@ def _renewing(chunks: ChunkStore, knowledge: GraphStore, embedding: Embedding) -
             await renewed(stores, embedding, dataset)
 
     return renew
+
+
+def _discarding(data: Path) -> Discard:
+    async def discard(dataset: str) -> None:
+        from agentic_rag.stores.set_aside import delete_tables
+
+        await asyncio.to_thread(delete_tables, data, dataset)
+
+    return discard
 
 
 def _as_paths(given: Any) -> list[Path]:
@@ -828,6 +850,8 @@ async def open_rag(
                     count_tokens,
                     stores.turn,
                     _renewing(chunks, knowledge, embedding),
+                    _discarding(config.data_dir),
+                    config.data_dir,
                 ),
                 engine,
                 graph_engine,

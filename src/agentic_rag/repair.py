@@ -35,17 +35,15 @@ from agentic_rag.stores.batch import batches
 from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
 from agentic_rag.stores.checkpoints import is_database
 from agentic_rag.stores.graphiti.commit import Journal
-from agentic_rag.stores.graphiti.schemas import group_of
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import LanceConnection
 from agentic_rag.stores.lancedb.damage import Damage, all_damages, salvaged, table_names, without_indexes
 from agentic_rag.stores.lancedb.manifests import Manifest, Manifests, generation_name, of_generation
 from agentic_rag.stores.lancedb.process_lock import fair_lock, in_use
+from agentic_rag.stores.set_aside import REPAIRING, SET_ASIDE, place_of
 from agentic_rag.stores.whole_file import write_whole
 
-REPAIRING = "repairing"
-"""Subfolder of the data folder during a repair."""
 UNKNOWN_ROOT = "unknown-folder"
 """Folder name of documents whose record is lost; this path never exists."""
 OF_NOTES = frozenset({"chunks", "entities", "episodes", "facts", "mentions"})
@@ -117,7 +115,8 @@ async def repair(
 ) -> RepairReport:
     """Read every table completely and repair the damaged ones. The repair waits for writers, and writers wait for it.
 
-    Nothing is deleted: unreadable data is moved to ``damaged-<time>`` in the data folder.
+    Nothing is deleted: unreadable data is moved to ``damaged-<time>`` in the data folder; that of a user's memory is
+    deleted when the user's memories are forgotten.
 
     Args:
         config: configuration of the data folder.
@@ -161,7 +160,9 @@ class _Repair:
         self._folder = config.data_dir
         self._vectors = config.data_dir / VECTORS
         self._state = config.data_dir / REPAIRING
-        self._aside = _unused(config.data_dir / f"damaged-{datetime.now(UTC):%Y-%m-%dT%H%M%S}")
+        self._aside = _unused(
+            config.data_dir / SET_ASIDE.replace("*", f"{datetime.now(UTC):%Y-%m-%dT%H%M%S}")
+        )
 
     async def run(self) -> RepairReport:
         files = await asyncio.to_thread(self._mended_files)
@@ -231,9 +232,9 @@ class _Repair:
         if self._only is None:
             return names
         group = group_id(self._only)
-        if group not in (groups := {_place(name)[0] for name in names}):
+        if group not in (groups := {place_of(name)[0] for name in names}):
             raise UnknownDataset(self._only, [known for one in groups if (known := _called(one))])
-        return [name for name in names if _place(name)[0] in (group, None)]
+        return [name for name in names if place_of(name)[0] in (group, None)]
 
     async def _mended_tables(self, names: Sequence[str]) -> dict[str, str]:
         """Replace damaged tables by their readable copies, each with a note; returns the dropped indexes."""
@@ -248,7 +249,7 @@ class _Repair:
     async def _replace(self, damage: Damage) -> None:
         name = damage.table
         saved = await salvaged(self._vectors, name, self._state / "tables")
-        group, part = _place(name)
+        group, part = place_of(name)
         mended = MendedTable(name, part, group, damage.reason, saved.kept, saved.lost, saved.is_latest)
         write_whole(self._state / f"{name}.json", json.dumps(asdict(mended)))
         self._set_aside(self._vectors / f"{name}.lance")
@@ -266,7 +267,7 @@ class _Repair:
         if any(not table.is_latest for table in tables):
             # A journal that names nothing makes the next write look for entities that have no reference any more.
             await Journal(self._folder).write({})
-        groups = set(touched) | {_place(name)[0] for name in indexes}
+        groups = set(touched) | {place_of(name)[0] for name in indexes}
         names = {*await rag.chunks.datasets(), *await rag.ledger.datasets()}
         mended = []
         for name in sorted(names):
@@ -338,16 +339,6 @@ def _unused(path: Path) -> Path:
     return next(one for one in chain([path], numbered) if not one.exists())
 
 
-def _place(table: str) -> tuple[str | None, str]:
-    """Group and part of a table; ledger and manifests have no group."""
-    base, _ = of_generation(table)
-    for part in ("chunks", "values"):
-        if base.startswith(f"{part}_"):
-            return base.removeprefix(f"{part}_"), part
-    group = group_of(base)
-    return (None, base) if group is None else (group, base.rpartition("_")[2])
-
-
 def _called(group: str | None) -> str | None:
     """The dataset of a group; None if its id cannot be decoded."""
     if group is None or not group.startswith("u_"):
@@ -405,7 +396,7 @@ async def _restore_manifests(rag: Rag, tables: Sequence[str]) -> None:
     named = {group_id(name): name for name in await rag.ledger.datasets()}
     generations: dict[str, list[str]] = defaultdict(list)
     for table in tables:
-        group, part = _place(table)
+        group, part = place_of(table)
         if group is not None and part in ("chunks", "entities"):
             generations[group].append(table)
     for group, of_group in generations.items():

@@ -180,18 +180,24 @@ class CanvasRAGState(CallerKeys, total=False):
     reranked_results: Annotated[
         list[dict[str, Any]], Field(description="Results in their final order."), Packed
     ]
-    rerank_outcome: Annotated[dict[str, Any] | None, Field(description="Method, and whether it failed.")]
+    rerank_outcome: Annotated[
+        dict[str, Any] | None, Field(description="Method, whether it failed, and what was left out.")
+    ]
     post_retrieval: Annotated[list[dict[str, Any]], Field(description="What each post-retrieval step did.")]
     quality: Annotated[dict[str, Any], Field(description="Grade, best relevance, reasons, decision.")]
     units: Annotated[
         list[dict[str, Any]], Field(description="The lines that answer, each with its place."), Packed
     ]
     rewrites: Annotated[list[str], Field(description="The other words that were tried in this run.")]
-    rewrite_outcome: Annotated[dict[str, Any] | None, Field(description="Method, and whether it failed.")]
+    rewrite_outcome: Annotated[
+        dict[str, Any] | None, Field(description="Method, whether it failed, and what was left out.")
+    ]
     answer: Annotated[str, Field(description="Text with [n] marks.")]
     abstained: Annotated[bool, Field(description="True where nothing was relevant enough.")]
     citations: Annotated[list[dict[str, Any]], Field(description="What the marks stand for, verbatim.")]
-    answer_outcome: Annotated[dict[str, Any] | None, Field(description="Method, and whether it failed.")]
+    answer_outcome: Annotated[
+        dict[str, Any] | None, Field(description="Method, whether it failed, and what was left out.")
+    ]
     agent_outcome: Annotated[
         dict[str, Any] | None,
         Field(description="What the agent did, and whether it failed; null without one."),

@@ -175,17 +175,30 @@ def test_folders_are_ingested_with_progress_and_cancelled(page: Page, vault: Pat
 
 
 def test_conversations_are_listed_and_deleted(page: Page) -> None:
-    page.goto("/")
-    page.get_by_role("link", name="A new conversation").click()
-    page.get_by_label("Your question").fill("What is kill-green?")
-    page.get_by_role("button", name="Ask", exact=True).click()
-    expect(page.locator("#answer section")).to_be_visible()
+    _asked(page, "What is kill-green?")
     page.goto("/conversations")
     page.get_by_role("link", name="What is kill-green?").click()
-    expect(page.locator(".said").first).to_contain_text("What is kill-green?")
+    expect(page.locator(".turn").first).to_contain_text("What is kill-green?")
+    page.locator(".turn a.mark").first.click()
+    expect(page.locator("#beside mark#passage")).to_be_visible()
     page.goto("/conversations")
     page.get_by_role("button", name="Delete What is kill-green?").click()
     expect(page.get_by_role("link", name="What is kill-green?")).to_have_count(0)
+
+
+def test_a_follow_up_needs_no_choice_and_earlier_turns_stay_above(page: Page) -> None:
+    _asked(page, "At what temperature is the second fire?")
+    page.get_by_label("Your question").fill("And for how long?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#answer .asked")).to_have_text("And for how long?")
+    expect(page.locator("#answer")).to_contain_text("7 hours")
+    expect(page.locator("#turns .asked")).to_have_text(["At what temperature is the second fire?"])
+    page.reload()
+    expect(page.locator("#turns .asked")).to_have_text(
+        ["At what temperature is the second fire?", "And for how long?"]
+    )
+    page.get_by_role("link", name="New conversation").click()
+    expect(page.locator("#turns .asked")).to_have_count(0)
 
 
 def test_the_keyboard_alone(page: Page) -> None:

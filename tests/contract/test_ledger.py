@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain.notes import Field, Note, Row
-from agentic_rag.domain.ports import DocumentRecord, Ledger
+from agentic_rag.domain.ports import DocumentRecord, Failure, Ledger
 from agentic_rag.errors import InputError
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.stores.lancedb import ledger as ledger_module
@@ -216,3 +216,19 @@ async def test_many_small_writes_of_several_processes_lose_nothing_and_leave_few
         await ledger.put("notes", [record("last")])
         table = await connection.table("ledger")
         assert (await table.stats())["fragment_stats"]["num_fragments"] <= MOST_PIECES
+
+
+async def test_failures_are_those_of_the_last_call(ledger: Ledger):
+    assert await ledger.failures("notes") == {}
+    await ledger.replace_failures("notes", [])
+    first = [Failure(name, "/notes", "attempt", f"{name} hung") for name in HOSTILE]
+    await ledger.replace_failures("notes", first)
+    await ledger.replace_failures("others", first[:1])
+    assert await ledger.failures("notes") == {one.document_id: one for one in first}
+    second = [replace(first[0], reason="it crashed")]
+    await ledger.replace_failures("notes", second)
+    assert list((await ledger.failures("notes")).values()) == second
+    assert list((await ledger.failures("others")).values()) == first[:1]
+    await ledger.replace_failures("notes", [])
+    assert await ledger.failures("notes") == {}
+    assert await ledger.datasets() == []

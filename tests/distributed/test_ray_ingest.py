@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.distributed.engine import PARSED_TOGETHER
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError, ModelError, RunError
+from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.testing import HashingEmbedding
 from example_vault import EXAMPLE_VAULT
 from ray_nodes import kill, workers
@@ -109,6 +111,26 @@ async def killing(rag: Rag, vault: Path, address: str, kills: int) -> int:
             await asyncio.sleep(1.0)
     await ingest
     return killed
+
+
+async def test_workers_read_documents_apart(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Extractor, "of", lambda settings: Extractor(2, 0.4, "extractor_stand_in"))
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    for number in range(PARSED_TOGETHER + 2):
+        (folder / f"{number}.html").write_text(f"Tea {number}.", "utf-8")
+    deeds = {"crash": "SIGSEGV", "hang": "not read within 2 s", "memory": "0.4 GB"}
+    for deed in deeds:
+        (folder / f"{deed}.html").write_text(deed, "utf-8")
+    async with open_rag(RagConfig(data_dir=tmp_path / "data"), embedding=HashingEmbedding()) as rag:
+        report = await rag.ingest(folder, engine="ray", address=address)
+        assert (report.count("added"), report.count("failed")) == (PARSED_TOGETHER + 2, len(deeds))
+        for deed, told in deeds.items():
+            assert told in next(str(file.reason) for file in report.files if file.path == f"{deed}.html")
+        again = await rag.ingest(folder, engine="ray", address=address)
+        assert (again.count("unchanged"), again.count("skipped")) == (PARSED_TOGETHER + 2, len(deeds))
 
 
 async def test_workers_that_die(address: str, vault: Path, tmp_path: Path) -> None:

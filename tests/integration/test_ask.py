@@ -104,10 +104,47 @@ async def test_a_passage_has_one_relevance_whoever_asks(example: Rag) -> None:
         }
 
 
+async def test_no_operation_is_auto_for_a_caller_of_rag(example: Rag) -> None:
+    question = "Which mistakes did I make about dark tea?"
+    auto, unset = [await example.ask(question, operation=one) for one in ("auto", None)]
+    *_, streamed = [step async for step in example.stream(question, operation=None)]
+    assert auto.operation == "weak_point_clustering"
+    assert {(one.operation, one.text) for one in (auto, unset, streamed)} == {(auto.operation, auto.text)}
+    graph_alone = await ask(example, question)
+    assert graph_alone["request"]["operation"] == "verification_canvas"
+
+
+PLAIN = {
+    "en": (
+        "The lamp in hall {hall} is checked every {days} days.",
+        "How often is the lamp in hall {hall} checked?",
+    ),
+    "zh": ("第{hall}号车间的灯每{days}天检查一次。", "第{hall}号车间的灯多久检查一次？"),
+}
+
+
+@pytest.mark.parametrize("language", PLAIN)
+async def test_the_graph_of_plain_text_says_that_it_is_empty(tmp_path: Path, language: str) -> None:
+    sentence, question = PLAIN[language]
+    notes, halls = tmp_path / "notes", range(10, 30)
+    notes.mkdir()
+    for hall in halls:
+        # Called by a number that stands in another note's text
+        (notes / f"{10 + (hall * 7) % 20}.md").write_text(sentence.format(hall=hall, days=hall + 30), "utf-8")
+    async with open_rag(RagConfig(data_dir=tmp_path / "data")) as rag:
+        await rag.ingest(notes)
+        for hall in halls:
+            state = await ask(rag, question.format(hall=hall), operation="document_retrieval")
+            assert state["graphiti_outcome"]["status"] == "empty"
+            assert "the question names no note" in state["graphiti_outcome"]["reason"]
+            assert in_full(state["fused_results"])[0]["content"] == sentence.format(hall=hall, days=hall + 30)
+
+
 async def test_the_graph_finds_nothing_where_nothing_is_named(example: Rag) -> None:
     state = await ask(example, "what is there to see at night?")
     told = {name: state["graphiti_outcome"][name] for name in ("status", "reason", "count", "question")}
-    assert told == {"status": "empty", "reason": None, "count": 0, "question": {"names": []}}
+    reason = "the question names no note, heading, tag or person of the documents, and no fact is near it"
+    assert told == {"status": "empty", "reason": reason, "count": 0, "question": {"names": []}}
     assert state["lancedb_outcome"]["status"] == "ok"
     assert state["fused_results"]
     assert all(result["source"] == "lancedb" for result in in_full(state["fused_results"]))

@@ -6,14 +6,17 @@ Kills are enumerated in ``test_killed_runs``; endpoints that misbehave are in ``
 from __future__ import annotations
 
 import asyncio
+import errno
+import itertools
 import os
 import shutil
 import signal
 import sqlite3
 import subprocess
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,9 +24,11 @@ from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import AgenticRagError, StoreAway, StoreError
 from agentic_rag.memory.schemas import MemoryType
+from agentic_rag.memory.store import IN_GRAPH
 from agentic_rag.stores.checkpoints import FILE, Kept, kept_conversations
 from agentic_rag.testing import HashingEmbedding
 from graph_servers import GraphServer, falkordb_server, neo4j_server
+from images import WRITES, copied
 from object_store import ObjectStore, s3_server
 from stored import assert_same, everything
 
@@ -132,6 +137,56 @@ async def test_a_disk_that_fills_keeps_a_memory_whole_or_not_at_all(disk: Disk, 
         ]
         assert told
         assert len(told) == len(set(told))
+
+
+@contextmanager
+def full_from(write: int) -> Iterator[list[int]]:
+    """While it lasts, the writes of a data folder from the given one on fail as on a full disk; lists their numbers."""
+    made: list[int] = []
+
+    def failing(original: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
+        async def tried(*args: Any, **kwargs: Any) -> object:
+            made.append(len(made))
+            if len(made) > write:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return await original(*args, **kwargs)
+
+        return tried
+
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, names in WRITES.items():
+            for name in names:
+                patch.setattr(owner, name, failing(getattr(owner, name)))
+        yield made
+
+
+async def test_a_memory_whose_write_fails_is_stored_once_or_not_at_all(tmp_path: Path):
+    text = "My favourite city is Bergen. Always answer in Norwegian."
+    base = tmp_path / "base"
+    async with opened(base) as rag:
+        await rag.memory.remember("My favourite city is Oslo. I live in Oslo.", "ada")
+    for write in itertools.count():
+        data = copied(base, tmp_path / str(write))
+        returned = True
+        async with opened(data) as rag:
+            before = await rag.memory.list("ada", include_ended=True)
+            with full_from(write) as made:
+                try:
+                    await rag.memory.remember(text, "ada")
+                except AgenticRagError:
+                    returned = False
+        async with opened(data) as rag:
+            if not returned:
+                assert await rag.memory.list("ada", include_ended=True) == before
+                await rag.memory.remember(text, "ada")
+            after = await rag.memory.list("ada", include_ended=True)
+            counts = await rag.knowledge.counts("memory:ada")
+            assert sum(one.content == text for one in after) == 1
+            assert len({(one.memory_type, one.content, one.valid_at) for one in after}) == len(after)
+        if len(made) <= write:
+            break
+    assert write > 5
+    assert counts.episodes == sum(one.memory_type in IN_GRAPH for one in after)
 
 
 async def test_a_follower_goes_on_when_a_full_disk_has_room_again(disk: Disk, vault: Path):

@@ -15,8 +15,10 @@ from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain import Document
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.ingest.documents import DocumentWriter
+from agentic_rag.memory.records import RECORD
 from agentic_rag.notes.markdown import parse_markdown
 from agentic_rag.opening import token_counter
+from agentic_rag.stores.lancedb.rows import to_chunk
 from agentic_rag.testing import HashingEmbedding
 from images import copied, images_of
 from stored import Stored, assert_same, assert_whole, everything, tables
@@ -239,3 +241,51 @@ async def test_documents_that_a_memory_writes(
     for state in states:
         shutil.rmtree(state / "vectors" / "ledger.lance")
     await assert_ends_as(states, tmp_path, write, expected)
+
+
+FIRST = "My favourite tea is oolong. I live in Bergen."
+SENT = "I moved to Oslo last week. Always answer in Norwegian. My friend Kari grows tea."
+ADA, RETURNED = "chunks_u_6d656d6f72793a616461", "returned"
+
+
+def memories_of(stored: Stored) -> list[tuple[str, list[str]]]:
+    """Text and evidence of each stored memory of ada, without what depends on the time of the call."""
+    records = [(chunk.text, chunk.metadata[RECORD]) for chunk in map(to_chunk, stored.rows[ADA].values())]
+    return sorted((text, [name[:14] for name in record["evidence"]]) for text, record in records)
+
+
+def counts_of(stored: Stored) -> dict[str, int]:
+    """Rows of each table; of values for filters there may be some too many."""
+    return {name: rows for name, rows in stored.row_counts().items() if not name.startswith("values_")}
+
+
+@pytest.mark.parametrize("at", [None, "2024-06-30T10:00:00+00:00"])
+async def test_a_message_sent_again_is_stored_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_index_care: Callable[[], None], at: str | None
+) -> None:
+    """Whatever write it was killed at, unless it had returned."""
+
+    async def first(rag: Rag) -> None:
+        await rag.memory.remember(FIRST, "ada", at="2024-01-01")
+
+    async def send(rag: Rag) -> None:
+        await rag.memory.remember(SENT, "ada", at=at)
+        (rag.config.data_dir / RETURNED).touch()
+
+    no_index_care()
+    await done(tmp_path / "before", first)
+    fresh = await done(copied(tmp_path / "before", tmp_path / "fresh"), send)
+    images = await images_of(
+        copied(tmp_path / "before", tmp_path / "data"),
+        tmp_path / "images",
+        lambda: done(tmp_path / "data", send),
+        monkeypatch,
+    )
+    interrupted = [image for image in images if not (image / RETURNED).exists()]
+    assert len(interrupted) > 7
+    for number, image in enumerate(interrupted):
+        stored = await done(copied(image, tmp_path / f"continued-{number}"), send)
+        assert memories_of(stored) == memories_of(fresh), f"image {number} of {len(images)}"
+        assert counts_of(stored) == counts_of(fresh)
+        if at is not None:
+            assert stored.rows[ADA] == fresh.rows[ADA]

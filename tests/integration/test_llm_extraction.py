@@ -82,6 +82,7 @@ async def world(
     retries: int = 1,
     timeout: float = 5.0,
     budget: BudgetConfig | None = None,
+    **sampling: float,
 ) -> AsyncIterator[World]:
     notes = folder / "vault"
     notes.mkdir(exist_ok=True)
@@ -95,6 +96,7 @@ async def world(
         max_retries=retries,
         max_tokens=None if budget is None else 1000,
         input_price=1.0,
+        **sampling,  # type: ignore[arg-type]
     )
     extractor = extractor_from_config(store, config, Spending(budget))
     waits: list[float] = []
@@ -469,19 +471,31 @@ async def test_a_server_without_response_format_is_shown_the_schema(small: World
     assert set(await small.facts()) == {"Ada knows Bob"}
 
 
-async def test_options_a_server_refuses_are_left_out(small: World) -> None:
+@pytest.mark.parametrize("sampling", [{}, {"temperature": 0.0, "seed": 7}], ids=["unset", "set"])
+async def test_temperature_and_seed_are_sent_only_if_they_are_set(
+    tmp_path: Path, model_server: LocalOpenAIServer, sampling: dict[str, float]
+) -> None:
+    async with world(tmp_path, model_server, **sampling) as small:
+        small.write(one="Ada knows Bob.")
+        await small.ingest()
+        for request in small.server.requests:
+            assert {key: request[key] for key in ("temperature", "seed") if key in request} == sampling
+
+
+async def test_options_a_server_refuses_are_left_out(tmp_path: Path, model_server: LocalOpenAIServer) -> None:
     def judge(request: dict[str, Any]) -> Fault | None:
-        for option in ("response_format", "temperature"):
+        for option in ("response_format", "temperature", "seed"):
             if option in request:
                 return Fault(
                     status=400, body=json.dumps({"error": {"message": f"{option} is not supported"}})
                 )
         return None
 
-    small.server.judge = judge
-    small.write(one="Ada knows Bob.")
-    assert counts(await small.ingest()) == (1, 1, 0, 0)
-    assert set(await small.facts()) == {"Ada knows Bob"}
+    async with world(tmp_path, model_server, temperature=0.0, seed=7) as small:
+        small.server.judge = judge
+        small.write(one="Ada knows Bob.")
+        assert counts(await small.ingest()) == (1, 1, 0, 0)
+        assert set(await small.facts()) == {"Ada knows Bob"}
 
 
 async def test_notes_are_data_and_blank_or_property_chunks_are_not_read(small: World) -> None:

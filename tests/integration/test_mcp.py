@@ -72,6 +72,8 @@ async def test_a_client_asks_searches_and_fetches(rag: Rag) -> None:
         told = asked.structured_content
         assert told is not None
         assert "96 °C" in told["answer"]
+        unset = {"question": "At what temperature is the second fire?", "operation": None}
+        assert (await client.call_tool("ask", unset)).structured_content == told, "auto"
         found = (await client.call_tool("search", {"query": "second fire"})).structured_content
         assert found is not None
         first = found["results"][0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -60,8 +61,13 @@ def garbage(raw: bytes) -> bytes | None:
     return bytes((37 * place + 11) % 256 for place in range(len(raw)))
 
 
+def zeroed(raw: bytes) -> bytes | None:
+    """What a power cut leaves of a file whose length was written before its content."""
+    return bytes(len(raw))
+
+
 Harm = Callable[[bytes], bytes | None]
-HARMS: tuple[Harm, ...] = (deleted, halved, emptied, garbage)
+HARMS: tuple[Harm, ...] = (deleted, halved, emptied, garbage, zeroed)
 
 
 def damage(folder: Path, pattern: str, harm: Harm) -> Path:
@@ -208,7 +214,8 @@ CASES = [
     for shift, pattern in enumerate((DATA, MANIFEST))
     if table in ("chunks_default", "ledger") or (number + shift) % 2
 ]
-"""Both kinds of files of two tables, one kind of the others; each kind of harm to each is in
+CASES += [(table, MANIFEST, zeroed) for table in TABLES if (table, MANIFEST, zeroed) not in CASES]
+"""Both kinds of files of two tables, one kind of the others, and the blank manifest, which LanceDB opens, of all; each kind of harm to each is in
 tests/unit/stores/lancedb/test_damage.py."""
 
 
@@ -319,6 +326,56 @@ async def test_what_of_a_memory_is_lost_is_told(base: Base, tmp_path: Path, harm
     assert report.dataset == "memory:ada"
     assert (report.restored, report.lost) == (len(after), len(before) - len(after))
     assert len(after) < len(before)
+
+
+def files_with(word: str, folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file() and word.encode() in file.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("table", "pattern", "harm"),
+    [
+        (f"chunks_{ADA}", MANIFEST, zeroed),
+        (f"chunks_{ADA}", DATA, halved),
+        (f"graph_{ADA}_episodes", MANIFEST, garbage),
+        (f"values_{ADA}", MANIFEST, emptied),
+    ],
+)
+@pytest.mark.parametrize("everything", [True, False])
+async def test_forgetting_reaches_what_was_set_aside(
+    base: Base, tmp_path: Path, table: str, pattern: str, harm: Harm, everything: bool
+):
+    folder = base.copied(tmp_path / "data")
+    damage(folder / "vectors" / f"{table}.lance", pattern, harm)
+    damage(folder / "vectors" / "chunks_other.lance", MANIFEST, harm)
+    await repaired(folder)
+    (aside,) = folder.glob("damaged-*")
+    async with opened(folder) as rag:
+        told = [one for one in await rag.memory.list("ada", include_ended=True) if "Norwegian" in one.content]
+        assert (await rag.memory.forget("ada", None if everything else [one.id for one in told])).found == 0
+    assert files_with("Norwegian", folder) == []
+    assert [one.name for one in (aside / "vectors").iterdir()] == ["chunks_other.lance"]
+
+
+async def test_nothing_is_forgotten_in_the_middle_of_a_repair(
+    base: Base, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = base.copied(tmp_path / "data")
+    damage(folder / "vectors" / f"chunks_{ADA}.lance", MANIFEST, zeroed)
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+        patch.setattr(_Repair, "_put_in_place", stop)
+        await repaired(folder)
+    async with opened(folder) as rag:
+        with pytest.raises(StoreError, match=f"{COMMAND}, then forget again"):
+            await rag.memory.forget("ada")
+    await repaired(folder)
+    async with opened(folder) as rag:
+        await rag.memory.forget("ada")
+    assert files_with("Norwegian", folder) == []
 
 
 async def test_the_rows_of_other_files_stay(base: Base, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -494,7 +551,7 @@ async def test_a_damaged_journal_costs_a_look_at_everything(base: Base, tmp_path
     assert_mended(await tables(folder), base.stored)
 
 
-@pytest.mark.parametrize("harm", [halved, emptied, garbage])
+@pytest.mark.parametrize("harm", [halved, emptied, garbage, zeroed])
 async def test_the_form_of_the_folder(base: Base, tmp_path: Path, harm: Harm):
     folder = base.copied(tmp_path / "data")
     (folder / "format").write_text("one", "utf-8")
@@ -526,7 +583,7 @@ async def test_a_folder_of_an_earlier_version_is_left_alone(base: Base, tmp_path
     assert (folder / "format").read_text("utf-8") == "1\n"
 
 
-@pytest.mark.parametrize("harm", [halved, garbage])
+@pytest.mark.parametrize("harm", [halved, garbage, zeroed])
 async def test_kept_conversations(base: Base, tmp_path: Path, harm: Harm):
     folder = base.copied(tmp_path / "data")
     config = RagConfig(data_dir=folder)
@@ -539,7 +596,7 @@ async def test_kept_conversations(base: Base, tmp_path: Path, harm: Harm):
     damage(folder, CONVERSATIONS, harm)
     found = await _conversations(config)
     assert (found.status, found.cure) == ("missing", "agentic-rag repair")
-    if harm is garbage:
+    if harm is not halved:
         with pytest.raises(StoreError, match=COMMAND):
             async with kept_conversations(config):
                 pass

@@ -22,9 +22,10 @@ from mcp import Client as McpClient
 
 from agentic_rag import RagConfig
 from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.serving.app import create_app
 from agentic_rag.serving.notes import upload_path
-from agentic_rag.settings.config import ServiceConfig
+from agentic_rag.settings.config import DocumentsConfig, ServiceConfig
 from example_vault import EXAMPLE_VAULT
 from local_openai_server import BROKEN_OFF, CUT, LocalOpenAIServer
 from service_server import running_service
@@ -93,6 +94,8 @@ def test_it_is_alive_ready_and_describes_itself(client: httpx.Client) -> None:
 def test_a_question_is_answered_whole_or_as_events(client: httpx.Client) -> None:
     whole = client.post("/ask", json={"query": QUESTION}).json()
     assert "7 hours" in whole["answer"]
+    unset = client.post("/ask", json={"query": QUESTION, "operation": None}).json()
+    assert (unset["operation"], unset["answer"]) == (whole["operation"], whole["answer"]), "auto"
     events = _events(client, "/ask", json={"query": QUESTION})
     assert events[0][0] == "started"
     steps = [told["node"] for name, told in events if name == "step"]
@@ -191,6 +194,28 @@ def test_an_upload_is_ingested_and_taken_out_again(client: httpx.Client, data: P
     assert client.post("/ask", json={"query": "roses", "dataset": "garden"}).status_code == 404
 
 
+def test_an_upload_that_ends_its_reader_is_told_and_the_service_goes_on(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stand_in(settings: DocumentsConfig) -> Extractor:
+        return Extractor(1, 0.4, "extractor_stand_in")
+
+    monkeypatch.setattr(Extractor, "of", stand_in)
+    deeds = {"exit.pdf": "exit code 3", "hang.pdf": "not read within 1 s", "memory.pdf": "0.4 GB"}
+    files = [("files", (name, name.removesuffix(".pdf").encode())) for name in deeds]
+    files.append(("files", ("sound.pdf", b"Roses are pruned in March.")))
+    for action in ("failed", "skipped"):
+        job = client.post("/ingest/files", files=files, data={"dataset": "deeds"})
+        ended = _ended(client, job.json())
+        assert ended["status"] == "done"
+        assert ended["report"]["counts"] == {action: 3, "added" if action == "failed" else "unchanged": 1}
+        for file in ended["report"]["files"]:
+            assert deeds.get(file["path"], "") in (file["reason"] or "")
+        assert client.get("/notes/deeds/sound.pdf").json()["text"] == "Roses are pruned in March."
+        assert client.get("/healthz").status_code == 200
+    _ended(client, client.delete("/datasets/deeds").json())
+
+
 @pytest.mark.parametrize("name", ["../up.md", "/abs.md", "a/../../up.md", "..\\up.md", ""])
 def test_an_upload_stays_in_its_folder(client: httpx.Client, data: Path, name: str) -> None:
     files = [("files", (name, b"x", "text/markdown"))]
@@ -245,6 +270,25 @@ def test_a_conversation_is_kept_and_forgotten(client: httpx.Client, data: Path) 
     assert client.get("/threads").json()["conversations"] == []
     for file in data.glob("conversations.sqlite*"):
         assert b"zebra" not in file.read_bytes(), file
+
+
+@pytest.mark.parametrize("path", ["/memory", "/threads/one"])
+def test_conversations_that_were_set_aside_are_not_called_forgotten(
+    client: httpx.Client, data: Path, path: str
+) -> None:
+    client.post("/ask", json={"query": "What is kill-green?", "thread_id": "one"})
+    aside = data / "damaged-2026-01-01T000000" / "conversations.sqlite"
+    aside.parent.mkdir()
+    aside.write_bytes(bytes(100))
+    try:
+        refused = client.delete(path)
+        assert refused.is_server_error
+        assert f"{aside.parent.name}/{aside.name} in the data folder may hold" in refused.text
+        assert str(data) not in refused.text
+        assert client.get("/threads").json()["conversations"] == []
+    finally:
+        shutil.rmtree(aside.parent)
+    assert client.delete(path).json()["conversations"] == 0
 
 
 def test_questions_of_one_conversation_take_turns(client: httpx.Client) -> None:
@@ -358,7 +402,7 @@ def test_a_key_opens_its_users_things_alone(example_data: Path, tmp_path: Path) 
         assert client.get("/health", headers=bob).text.count("default") == 0
         for page in ("/health", "/notes", "/learn", "/"):
             assert str(tmp_path) not in client.get(page, headers=bob).text, page
-        assert str(tmp_path) in client.get("/notes", headers=ann).text
+            assert str(tmp_path) not in client.get(page, headers=ann).text, page
         assert 'dataset="default"' in client.get("/metrics", headers=ann).text
         assert 'dataset="default"' not in client.get("/metrics", headers=bob).text
         assert client.get("/threads/t", headers=bob).json()["messages"] == []
@@ -396,6 +440,32 @@ def test_a_chat_models_words_come_as_it_writes_them(
         assert 'agentic_rag_degraded_total{part="answer"} 1.0' in metrics
         assert "agentic_rag_model_calls 1.0" in metrics
         assert 'agentic_rag_model_tokens{kind="completion"} 1.0' in metrics
+
+
+def test_what_no_passage_supports_is_left_out_and_told_on_every_surface(
+    example_data: Path, tmp_path: Path, model_server: LocalOpenAIServer
+) -> None:
+    data = Path(shutil.copytree(example_data, tmp_path / "data"))
+    chat = {"base_url": model_server.base_url, "model": "m", "api_key": "k"}
+    config = RagConfig.model_validate({"data_dir": data, "chat": chat, "answer": {"method": "chat"}})
+    question = "What is theanine?"
+    model_server.answer = "Theanine is an amino acid [1]. It also cures cancer. Theanine is radioactive [42]."
+    left_out = "2 of 3 statements left out: 2 without a citation"
+    with running_service(config) as address, httpx.Client(base_url=address, timeout=60) as client:
+        told = client.post("/ask", json={"query": question}).json()
+        assert told["answer"] == "Theanine is an amino acid [1]."
+        outcome = told["outcomes"]["answer"]
+        assert (outcome["status"], outcome["left_out"]) == ("partial", {"uncited": 2})
+        steps = [step for name, step in _events(client, "/ask", json={"query": question}) if name == "step"]
+        assert steps[-1]["told"]["reason"].startswith(left_out)
+        page = client.post("/page/ask", data={"query": question, "dataset": "default"}).text
+        assert f"in part: Answer: {left_out}" in page.replace("\\n", "")
+        assert "cures cancer" not in page
+        with openai.OpenAI(base_url=f"{address}/v1", api_key="any") as openai_client:
+            asked = [{"role": "user", "content": question}]
+            said = openai_client.chat.completions.create(model="default", messages=asked)  # type: ignore[arg-type]
+            assert "radioactive" not in str(said.choices[0].message.content)
+        assert "agentic_rag_degraded_total{" not in client.get("/metrics").text
 
 
 async def test_a_chat_model_that_breaks_off_is_replaced_by_quotes_on_every_surface(

@@ -17,10 +17,13 @@ from agentic_rag.answering.evidence import (
 )
 from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.domain import Chunk
+from agentic_rag.questions.aggregates import aggregated
 from agentic_rag.questions.question import Question, Term
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import script, starts_cjk, tokens
 
+AGGREGATES = {"average": ("average", "平均"), "sum": ("total", "合计")}
+"""Names of what is computed of a property, in English and Chinese."""
 PAGE = 30
 """Entries of a selection that are shown; what is beyond is counted."""
 
@@ -134,6 +137,10 @@ def from_selection(
         best = entries[0]["value"]
         entries = [entry for entry in entries if entry["value"] == best]
         count = None
+    elif query["ask"] in ("average", "sum"):
+        result = aggregated(query["ask"], [entry["value"] for entry in entries])
+        name = AGGREGATES[query["ask"]][is_chinese]
+        count = f"{query['order'][0]} {name}: {result} ({_counted(len(entries), 'notes', is_chinese)[:-1]})"
     else:
         count = _counted(len(entries), query["target"], is_chinese)
     lines = [_heading(head), *([_heading(count)] if count else [])]

@@ -11,12 +11,13 @@ from agentic_rag.notes.readable import readable
 from agentic_rag.notes.units import Unit
 
 _NUMBER = r"\d{1,3}(?:\s*[-–]\s*\d{1,3})?"
-_MARK = re.compile(
-    rf"(?P<space>[ \t]*)[\[［【]\s*\^?(?:passages?\s+)?(?P<numbers>{_NUMBER}(?:[\s,，、;；]+{_NUMBER})*)\s*[\]］】]",
+MARK = re.compile(
+    r"(?P<space>[ \t]*)(?P<double>\[(?=\[))?[\[［【]\s*\^?(?:passages?\s+)?"
+    rf"(?P<numbers>{_NUMBER}(?:[\s,，、;；]+{_NUMBER})*)\s*[\]］】](?(double)\])(?:\(https?://[^()\s]*\))?",
     re.IGNORECASE,
 )
-"""Citation marks as models write them: ``[1]``, ``[1, 2]``, ``[1-3]``, ``[^1]``, ``[passage 1]``, ``【1】``; not a
-year."""
+"""Citation marks as models write them: ``[1]``, ``[1, 2]``, ``[1-3]``, ``[^1]``, ``[passage 1]``, ``【1】``, ``[[1]](url)``
+as earlier answers have it; not a year."""
 
 
 class CitationList:
@@ -72,18 +73,19 @@ def only_known(text: str, known: Sequence[int]) -> str:
     """The text with its marks as ``[1, 2]``; marks without a known citation are removed."""
 
     def kept(mark: re.Match[str]) -> str:
-        numbers = [str(number) for number in _numbers(mark) if number in known]
+        numbers = [str(number) for number in mark_numbers(mark) if number in known]
         return f"{mark['space']}[{', '.join(numbers)}]" if numbers else ""
 
-    return _MARK.sub(kept, text)
+    return MARK.sub(kept, text)
 
 
 def cited_numbers(text: str, known: Sequence[int]) -> list[int]:
     """Numbers in ``[n]`` marks of a text that are known, in order of first appearance."""
-    found = [number for mark in _MARK.finditer(text) for number in _numbers(mark)]
+    found = [number for mark in MARK.finditer(text) for number in mark_numbers(mark)]
     return [number for number in dict.fromkeys(found) if number in known]
 
 
-def _numbers(mark: re.Match[str]) -> list[int]:
+def mark_numbers(mark: re.Match[str]) -> list[int]:
+    """The numbers of a mark in order, ranges in full."""
     ranges = re.findall(r"(\d+)(?:\s*[-–]\s*(\d+))?", mark["numbers"])
     return [number for first, last in ranges for number in range(int(first), int(last or first) + 1)]

@@ -115,7 +115,13 @@ def filled_board(path: Path) -> tuple[Board, Provenance]:
 
 
 async def check_board(
-    path: Path, names: Names, reviews: Reviews, at: datetime, *, chat: Chat | None = None
+    path: Path,
+    names: Names,
+    reviews: Reviews,
+    at: datetime,
+    *,
+    chat: Chat | None = None,
+    within: Path | None = None,
 ) -> CheckReport:
     """Mark each answer of a board against its cited passage, colour it, write mistake notes, schedule the questions.
 
@@ -125,6 +131,7 @@ async def check_board(
         reviews: the user's questions.
         at: the time now.
         chat: marks the answers if given; if it fails, the rules mark them by their words, and the report says so.
+        within: see ``Vault.around``.
 
     Raises:
         InputError: see ``filled_board``.
@@ -143,7 +150,8 @@ async def check_board(
             degraded = degraded or str(error)
             judgements[test.response] = judged(test.asks, test.expected, given, names)
     try:
-        answers = await _recorded(path, there, texts, judgements, known, reviews, at)
+        vault = Vault.around(path, [one for test in there for one in test.citations], within)
+        answers = await _recorded(path, there, texts, judgements, known, reviews, at, vault)
         marked = _marked(board, known, there, judgements)
         if marked != (board, known):
             save(path, *marked)
@@ -174,9 +182,9 @@ async def _recorded(
     known: Provenance,
     reviews: Reviews,
     at: datetime,
+    vault: Vault,
 ) -> list[CheckedAnswer]:
     """Write the mistake notes and schedule the questions."""
-    vault = Vault.around(path, [one for test in tests for one in test.citations])
     root = vault.root or path.parent
     answers = []
     async with reviews.changed() as kept:

@@ -50,12 +50,13 @@ class Provenance:
     tests: tuple[Test, ...]
 
 
-def write_board(answer: Mapping[str, Any], path: Path) -> BoardReport:
+def write_board(answer: Mapping[str, Any], path: Path, within: Path | None = None) -> BoardReport:
     """Write an answer as a board, or update the existing board at the path.
 
     Args:
         answer: as ``Answer.to_dict`` gives it.
         path: a ``.canvas`` file; a missing folder is created.
+        within: see ``Vault.around``.
 
     Raises:
         InputError: another suffix, an answer without citations, or the existing file is no board or of another
@@ -63,11 +64,11 @@ def write_board(answer: Mapping[str, Any], path: Path) -> BoardReport:
         RunError: the file cannot be written.
     """
     require_board_name(path)
-    drawing = drawn(answer, Vault.around(path, answer["citations"]))
+    drawing = drawn(answer, Vault.around(path, answer["citations"], within))
     try:
         there = read_board(path.read_text("utf-8-sig"), path.name) if path.exists() else {}
         known = provenance(path, there)
-        _require_own(path, there, known, drawing)
+        _require_own(path, there, known, drawing, answer)
         before = known.written if known else Written({}, {})
         result = merged(there, before, drawing.board) if there else _first(drawing)
         _write(path, there, result, _record(answer, drawing, result, known))
@@ -107,7 +108,9 @@ def _first(drawing: Drawing) -> Merged:
     return Merged(drawing.board, Written(nodes, edges), len(nodes), 0)
 
 
-def _require_own(path: Path, there: Board, known: Provenance | None, drawing: Drawing) -> None:
+def _require_own(
+    path: Path, there: Board, known: Provenance | None, drawing: Drawing, answer: Mapping[str, Any]
+) -> None:
     """Raises ``InputError`` for a board of a person's own, or of another question."""
     if not nodes_of(there):
         return
@@ -116,10 +119,9 @@ def _require_own(path: Path, there: Board, known: Provenance | None, drawing: Dr
             f"{path} is a board that agentic-rag did not write; it was not changed; give another file name"
         )
     if known is not None and known.key != drawing.key:
-        raise InputError(
-            f"{path} is the board of another question ({known.query!r}, {known.operation}, {known.dataset}); "
-            "give another name"
-        )
+        # Who may use the one dataset need not know what was asked of the other.
+        which = f" ({known.query!r}, {known.operation})" if known.dataset == answer["dataset"] else ""
+        raise InputError(f"{path} is the board of another question{which}; give another name")
 
 
 def _record(

@@ -17,7 +17,8 @@ from typing import Literal
 import regex
 from rapidfuzz import fuzz
 
-from agentic_rag.boards.amounts import Amount, amounts, likeness, plain, without_amounts
+from agentic_rag.answering.amounts import Amount, amounts, likeness, plain, without_amounts
+from agentic_rag.answering.opposites import is_negated, is_opposite
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.text import HAN, STOPWORDS, content_tokens, simplified
 
@@ -31,9 +32,6 @@ ALIKE = 85
 LONG = 6
 """Number of words from which half of them are enough: nobody repeats a long sentence in full."""
 _ABOUT = re.compile(r"\b(?:about|around|roughly|approximately|some)\b|~|约|左右|大概|大致")
-_NOT = re.compile(
-    r"\b(?:not|no|never|without|isn't|wasn't|don't|doesn't|didn't)\b(?! (?:more|less|fewer|later))|不(?!超过|到)|没有|并非|非(?!常)"
-)
 _HAN_CHARACTER = regex.compile(rf"[{HAN}]")
 _GAP = "____"
 _FIELD = " · "
@@ -113,13 +111,13 @@ def _closeness(asks: str, wanted: str, given: str, *, alone: bool) -> float:
     stated = _amounts_in(asks, wanted)
     if wanted.strip() == given.strip():
         return 1.0
-    if alone and _is_opposite(wanted, given):
+    if alone and is_opposite(wanted, given):
         return 0.0
     if not stated and any(_is_written_alike(fold(wanted), fold(given)) for fold in (str, _umlauts)):
         return 1.0
     wanted_words, given_words = _words(wanted, asks), _words(given, asks)
     telling = [word for word in wanted_words if len(word) > 1 or len(wanted_words) > 2]
-    if alone and len(telling) < (2 if stated else math.inf) and _is_negated(given) != _is_negated(wanted):
+    if alone and len(telling) < (2 if stated else math.inf) and is_negated(given) != is_negated(wanted):
         return 0.0
     by_words = _words_score(wanted_words, given_words, alone=alone)
     if alone and _is_other_term(_joined(wanted), _joined(given)):
@@ -130,29 +128,8 @@ def _closeness(asks: str, wanted: str, given: str, *, alone: bool) -> float:
     return by_amounts if len(telling) < 2 else (by_amounts + by_words) / 2
 
 
-_OPPOSITES = tuple(
-    (re.compile(one, re.IGNORECASE), re.compile(other, re.IGNORECASE))
-    for one, other in (
-        (r"\bbefore\b|之?前", r"\bafter\b|之?后"),
-        (r"\b(?:rais|increas|ris)\w*|升高|增加|提高", r"\b(?:lower|decreas|fall|reduc)\w*|降低|减少"),
-        (r"\b(?:above|over|higher)\b|高于|以上", r"\b(?:below|under)\b|低于|以下"),
-        (r"\bmore\b|多于|更多", r"\b(?:less|fewer)\b|少于|更少"),
-        (r"\bhypo\w+", r"\bhyper\w+"),
-        (r"\bendo\w+", r"\bexo\w+"),
-        (r"\bmicro\w+", r"\bmacro\w+"),
-    )
-)
 MAX_TERM = 8
 """Han characters up to which an answer is a term, in which one other character makes another thing."""
-
-
-def _is_opposite(wanted: str, given: str) -> bool:
-    """Whether an answer has the opposite of a word of the expected one in its place."""
-    for pair in _OPPOSITES:
-        for one, other in (pair, pair[::-1]):
-            if one.search(wanted) and other.search(given) and not (other.search(wanted) or one.search(given)):
-                return True
-    return False
 
 
 def _is_other_term(wanted: str, given: str) -> bool:
@@ -160,10 +137,6 @@ def _is_other_term(wanted: str, given: str) -> bool:
     if len(wanted) != len(given) or len(wanted) > MAX_TERM or not _HAN_CHARACTER.match(wanted):
         return False
     return sum(one != other for one, other in zip(wanted, given, strict=True)) == 1
-
-
-def _is_negated(text: str) -> bool:
-    return _NOT.search(text) is not None
 
 
 def _is_written_alike(wanted: str, given: str) -> bool:

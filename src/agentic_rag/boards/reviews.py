@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
@@ -53,7 +54,7 @@ class Reviews:
     """
 
     def __init__(self, folder: Path, user_id: str) -> None:
-        self._path = folder / f"{digest(user_id, size=8)}.json"
+        self._path = folder / f"{digest(unicodedata.normalize('NFC', user_id), size=8)}.json"
         # Steps of days only: nobody opens a board again after ten minutes.
         self._scheduler = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
 

@@ -21,10 +21,12 @@ class Vault:
     """None: the board's place is unknown, and paths stay as in the citations."""
 
     @classmethod
-    def around(cls, board: Path, citations: Sequence[Mapping[str, Any]]) -> Vault:
+    def around(cls, board: Path, citations: Sequence[Mapping[str, Any]], within: Path | None = None) -> Vault:
         """The vault of a board: the nearest folder above it with Obsidian's settings, else the vault of the cited
-        notes, else the board's own folder."""
-        above = board.absolute().parents
+        notes, else the board's own folder; never a folder above ``within``."""
+        above = [
+            folder for folder in board.absolute().parents if within is None or folder.is_relative_to(within)
+        ]
         named = {name for citation in citations if (name := vault_name(citation))}
         for folder in above:
             if (folder / ".obsidian").is_dir():

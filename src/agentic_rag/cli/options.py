@@ -72,8 +72,8 @@ Roots = Annotated[
     list[Path] | None,
     typer.Option(
         "--root",
-        metavar="FOLDER",
-        help="Folder that clients may ingest from and write boards into; repeatable.",
+        metavar="[DATASET=]FOLDER",
+        help="Folder that clients may ingest from and write boards into, for this dataset alone if one is named; repeatable.",
     ),
 ]
 BoardUser = Annotated[

@@ -186,6 +186,10 @@ def _parse_term(term: str) -> Expression:
             "begins with one of these in double quotes"
         )
     key, operator, text = found.groups()
+    if not text.strip() and operator in (">", ">=", "<", "<="):
+        raise FilterError(
+            f"the filter {term!r} has no value; write what {key} is compared with after {operator}"
+        )
     try:
         value = json.loads(text)
     except ValueError:

@@ -450,6 +450,17 @@ class DocumentRecord:
     before."""
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A file that ended the process that reads it, or was more than its limits allow."""
+
+    document_id: str
+    root: str
+    attempt: str
+    """Digest of the content and the limits: with the same ones it is not tried again."""
+    reason: str
+
+
 @runtime_checkable
 class Ledger(Protocol):
     """Which documents a dataset holds, and whether each was stored whole."""
@@ -461,6 +472,12 @@ class Ledger(Protocol):
         """Insert or overwrite, all or none."""
 
     async def remove(self, dataset: str, document_ids: Sequence[str]) -> None: ...
+
+    async def failures(self, dataset: str) -> dict[str, Failure]:
+        """By document id; of documents with a record, for an earlier content, and of others."""
+
+    async def replace_failures(self, dataset: str, failures: Sequence[Failure]) -> None:
+        """Make the dataset's failures exactly these; a killed call may leave more of them."""
 
     async def datasets(self) -> list[str]:
         """Names of the datasets that hold a record, sorted."""

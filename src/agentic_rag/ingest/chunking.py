@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -23,6 +23,9 @@ TARGET_TOKENS = 200
 """A chunk is filled up to this many tokens: a few paragraphs, one thought."""
 TINY_TOKENS = 30
 """Minimum length of a section; a shorter one is joined with the following text."""
+
+MAX_WINDOW = 200_000
+"""Code points that are divided together: the words of a line of 50 MB would take 4 GB."""
 
 _ATX = re.compile(r"[ \t]{0,3}(#{1,6})(?=\s|$)")
 _SETEXT_SECOND = re.compile(r"(?:\r\n?|\n)[ \t]{0,3}-+[ \t]*$")
@@ -303,6 +306,25 @@ def split_span(
     Parts are about ``target`` tokens long and about equally long, so that no scrap is left at the end. Only a
     single character of more than ``limit`` tokens stays whole.
     """
+    parts: list[Counted] = []
+    for first, last in _windows(text, start, end):
+        parts += _split_window(text, first, last, kind, limit=limit, target=target, count_tokens=count_tokens)
+    return parts
+
+
+def _windows(text: str, start: int, end: int) -> Iterator[Span]:
+    """Parts of at most ``MAX_WINDOW``, each ending behind a line, else a word, where there is one."""
+    while end - start > MAX_WINDOW:
+        last = start + MAX_WINDOW
+        cut = text.rfind("\n", start, last) + 1 or text.rfind(" ", start, last) + 1 or last
+        yield start, cut
+        start = cut
+    yield start, end
+
+
+def _split_window(
+    text: str, start: int, end: int, kind: BlockKind, *, limit: int, target: int, count_tokens: TokenCounter
+) -> list[Counted]:
     levels = [_lines, _sentences, _words] if kind in _BY_LINE else [_sentences, _words]
     pieces = [(start, end)]
     done: list[Counted] = []

@@ -21,6 +21,7 @@ from agentic_rag.domain.ports import (
     DocumentRecord,
     Embedding,
     Extracted,
+    Failure,
     GraphExtractor,
     GraphStore,
     Ledger,
@@ -31,6 +32,7 @@ from agentic_rag.domain.usage import counted
 from agentic_rag.errors import InputError, StoreError
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, IngestEngine, InProcess, Order
+from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Action, FileReport, Plan, Work, planned
 from agentic_rag.ingest.preparing import PreparedDocument, Stored
 from agentic_rag.ingest.remembered import Remembered
@@ -102,6 +104,7 @@ class IngestPipeline:
         count_tokens: the model's tokens of a batch of texts.
         extractor: reads facts with a chat model; None: from what people wrote.
         engine: parses and prepares documents; None: this process.
+        documents: reads PDF and office files; None: with the default limits.
     """
 
     def __init__(
@@ -113,10 +116,12 @@ class IngestPipeline:
         count_tokens: TokenCounter,
         extractor: GraphExtractor | None = None,
         engine: IngestEngine | None = None,
+        documents: Extractor | None = None,
     ) -> None:
         self._chunks = chunks
         self._graph = graph
         self._ledger = ledger
+        self._documents = documents or Extractor()
         self._writer = DocumentWriter(chunks, graph, embedding, count_tokens, extractor)
         self._reads_by_chat = extractor is not None
         # A chat model takes minutes for a long document: what it has read is stored, and told, one by one.
@@ -149,7 +154,9 @@ class IngestPipeline:
         await asyncio.to_thread(_check_parts, paths, records, dataset)
         holders = {document_id: record.root for document_id, record in records.items()}
         seen = None if remembered is None else remembered.files
-        scan = await asyncio.to_thread(discover, paths, kind, holders=holders, seen=seen)
+        scan = await asyncio.to_thread(
+            discover, paths, kind, holders=holders, seen=seen, extractor=self._documents
+        )
         clock.lap("scan")
         return await self._carry_out(dataset, scan, records, progress, clock, remembered)
 
@@ -169,7 +176,9 @@ class IngestPipeline:
         """
         clock = StageClock()
         records = await self._ledger.records(dataset)
-        held = sorted({record.root for record in records.values()})
+        failures = await self._ledger.failures(dataset)
+        roots = {record.root for record in records.values()}
+        held = sorted(roots | {failure.root for failure in failures.values()})
         gone = held if paths is None else await asyncio.to_thread(_roots_under, paths, held, dataset)
         # Like a scan that finds nothing there: the remaining documents are relinked and tidied as after any
         # ingest.
@@ -186,9 +195,12 @@ class IngestPipeline:
         remembered: Remembered[Any] | None = None,
     ) -> IngestReport:
         way = BY_CHAT if self._reads_by_chat else WRITTEN
+        failures = await self._ledger.failures(dataset)
+        reasons = _reasons(scan, failures, self._documents)
         plan = await asyncio.to_thread(
-            planned, scan, records, way, self._engine.parsed, in_this_loop(progress), remembered
+            planned, scan, records, way, self._engine.parsed, in_this_loop(progress), remembered, reasons
         )
+        await self._ledger.replace_failures(dataset, _failures(plan, scan, failures, self._documents))
         clock.lap("parse")
         gone = [record.document_id for record in plan.removed]
         await self._ledger.put(dataset, _marks(plan, records))
@@ -297,6 +309,27 @@ def _roots_under(paths: Sequence[Path], held: Sequence[str], dataset: str) -> li
             raise InputError(f"nothing in dataset {dataset!r} was ingested from {str(given)!r}; {holds}")
         found.update(dict.fromkeys(below))
     return list(found)
+
+
+def _reasons(scan: SourceScan, failures: Mapping[str, Failure], documents: Extractor) -> dict[str, str]:
+    """Why sources that are as they were when they could not be read are not tried again, by document id."""
+    return {
+        item.document_id: held.reason
+        for item in scan.items
+        if (held := failures.get(item.document_id)) is not None
+        and held.attempt == documents.attempt(item.content_hash)
+    }
+
+
+def _failures(
+    plan: Plan, scan: SourceScan, before: Mapping[str, Failure], documents: Extractor
+) -> list[Failure]:
+    """Those of the plan, and those of other roots."""
+    kept = [one for one in before.values() if one.root not in scan.roots]
+    return kept + [
+        Failure(item.document_id, item.root, documents.attempt(item.content_hash), reason)
+        for item, reason in plan.failures
+    ]
 
 
 def _orders(plan: Plan) -> list[Order]:

@@ -14,6 +14,7 @@ from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.domain.progress import Progress
+from agentic_rag.ingest.extraction import ExtractionFailure
 from agentic_rag.ingest.files import NothingToRead
 from agentic_rag.ingest.names import TitleIndex, changed, document_names, mentions_any
 from agentic_rag.ingest.remembered import Remembered
@@ -45,6 +46,11 @@ class FileReport:
     """Why it was skipped or failed, or its irregularity."""
     chunks: int = 0
     facts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableFile(FileReport):
+    """Of a file that is not tried again until it changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +106,8 @@ class Plan:
     """The names of all documents as they will be."""
     graph_hash: str
     """Hash of the way facts are made and of all names."""
+    failures: tuple[tuple[SourceItem, str], ...] = ()
+    """Sources that are not tried again until they change, and why; those of this plan too."""
 
 
 Parse = Callable[[Sequence[tuple[SourceItem, Action]]], Iterable[Work | FileReport]]
@@ -113,6 +121,7 @@ def planned(
     parse: Parse,
     progress: Progress,
     remembered: Remembered[Any] | None = None,
+    reasons: Mapping[str, str] | None = None,
 ) -> Plan:
     """The plan; parses the changed documents, and unchanged ones that may mention a changed name.
 
@@ -123,16 +132,20 @@ def planned(
         parse: parses items, in order.
         progress: told of each item that was looked at.
         remembered: from earlier plans of the dataset; this one adds to it.
+        reasons: why a source is not tried again, by document id.
     """
-    remembered = remembered or Remembered()
+    remembered, reasons = remembered or Remembered(), reasons or {}
     files = [FileReport(skipped.path, "skipped", skipped.reason) for skipped in scan.skipped]
     files += _left_alone(scan, records)
     taken_over = _taken_over(scan, records)
     wanted: list[tuple[SourceItem, Action]] = []
     unchanged: list[tuple[SourceItem, DocumentRecord]] = []
+    failures = [(item, reasons[item.document_id]) for item in scan.items if item.document_id in reasons]
     for item in scan.items:
         record = records.get(item.document_id)
-        if record is not None and _holds_another(record, item, taken_over):
+        if item.document_id in reasons:
+            files.append(FileReport(item.path, "skipped", reasons[item.document_id]))
+        elif record is not None and _holds_another(record, item, taken_over):
             files.append(_refused(item, record))
         elif record is not None and not record.pending and record.content_hash == item.content_hash:
             unchanged.append((item, record))
@@ -140,8 +153,11 @@ def planned(
             is_stored = record is not None and not (record.pending and record.chunks == 0)
             wanted.append((item, "changed" if is_stored else "added"))
     work: list[Work] = []
-    for number, found in enumerate(parse(wanted), start=len(scan.items) - len(wanted) + 1):
+    parsing = zip(parse(wanted), wanted, strict=True)
+    for number, (found, (item, _)) in enumerate(parsing, start=len(scan.items) - len(wanted) + 1):
         work.append(found) if isinstance(found, Work) else files.append(found)
+        if isinstance(found, UnreadableFile):
+            failures.append((item, str(found.reason)))
         progress("read", number, len(scan.items))
     removed = _removed(scan, records, taken_over)
     files += [FileReport(record.path, "removed", taken_over.get(record.document_id)) for record in removed]
@@ -150,11 +166,21 @@ def planned(
     for item, record in unchanged:
         found = relinking.outcome(item, record)
         work.append(found) if isinstance(found, Work) else files.append(found)
+        if isinstance(found, UnreadableFile):
+            failures.append((item, str(found.reason)))
         is_unchanged = isinstance(found, FileReport) and found.action == "unchanged"
         # The folder may have been moved: what is unchanged goes with it.
         if is_unchanged and (record.graph_hash, record.root) != (relinking.graph_hash, item.root):
             untouched.append(replace(record, root=item.root))
-    return Plan(tuple(work), removed, tuple(untouched), tuple(files), relinking.titles, relinking.graph_hash)
+    return Plan(
+        tuple(work),
+        removed,
+        tuple(untouched),
+        tuple(files),
+        relinking.titles,
+        relinking.graph_hash,
+        tuple(failures),
+    )
 
 
 def _taken_over(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> dict[str, str | None]:
@@ -198,6 +224,8 @@ def parsed(item: SourceItem, action: Action) -> Work | FileReport:
         return Work.of(item, item.parse(), action)
     except NothingToRead as error:
         return FileReport(item.path, "skipped", str(error))
+    except ExtractionFailure as error:
+        return UnreadableFile(item.path, "failed", str(error))
     except SourceError as error:
         return FileReport(item.path, "failed", str(error))
 

@@ -32,11 +32,11 @@ from agentic_rag.ingest.beam import (
 )
 from agentic_rag.ingest.canvas import is_own_board, parse_canvas
 from agentic_rag.ingest.conversation import RawSession, looks_like_locomo, parse_session, sessions
+from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import NO_FILE, SourceError, decode, decoded, reason, walk
 from agentic_rag.ingest.office import (
     MIME_TYPES,
     MISSING,
-    extracted,
     is_installed,
     parse_extracted,
 )
@@ -73,6 +73,8 @@ OWN_BOARD = "a board that agentic-rag wrote; such boards are not ingested"
 CHANGED = "the file changed while it was being read; ingest it again"
 _READ_AS_THEY_ARE = (*_MARKDOWN, ".txt")
 _MAX_BAD_LINES = 20
+MAX_CHARACTERS, MAX_LINES = 20_000_000, 500_000
+"""Of a file's text: to parse and to chunk it takes up to 1 KB of memory a line, and 30 bytes a character."""
 _RECORD_FIELDS = ("_id", "title", "text", "metadata")
 
 
@@ -118,6 +120,7 @@ class _Found:
 
     holders: Mapping[str, str]
     seen: SeenFiles[SourceItem | Skipped] | None = None
+    extractor: Extractor = field(default_factory=Extractor)
     items: dict[str, SourceItem] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
     _shown: dict[str, str] = field(default_factory=dict)
@@ -151,6 +154,7 @@ def discover(
     *,
     holders: Mapping[str, str] | None = None,
     seen: SeenFiles[SourceItem | Skipped] | None = None,
+    extractor: Extractor | None = None,
 ) -> SourceScan:
     """Find the documents under the paths.
 
@@ -163,13 +167,14 @@ def discover(
         kind: what they are.
         holders: root of each stored document, by document id; if that root is given too, its document counts.
         seen: what earlier scans found: of these files only what changed since is read.
+        extractor: reads PDF and office files when they are parsed; None: one with the default limits.
 
     Raises:
         InputError: a path does not exist, or the kind is unknown.
     """
     if kind not in get_args(SourceKind):
         raise InputError(f"unknown kind {kind!r}; use one of: {', '.join(get_args(SourceKind))}")
-    found = _Found(holders or {}, seen)
+    found = _Found(holders or {}, seen, extractor or Extractor())
     roots: dict[str, None] = {}
     for given in paths:
         try:
@@ -267,7 +272,7 @@ def _add_file(
     stamp = None if found.seen is None else stamp_of(path)
     there = None if found.seen is None else found.seen.get(key, stamp)
     if there is None:
-        there = _looked_at(path, root, relative, url, day)
+        there = _looked_at(path, root, relative, url, day, found.extractor)
         if found.seen is not None and not (isinstance(there, Skipped) and there.unread):
             found.seen.keep(key, stamp, there)
     if isinstance(there, SourceItem):
@@ -277,7 +282,7 @@ def _add_file(
 
 
 def _looked_at(
-    path: Path, root: Path, relative: str, url: str | None, day: date | None
+    path: Path, root: Path, relative: str, url: str | None, day: date | None, extractor: Extractor
 ) -> SourceItem | Skipped:
     """One file as it is now; ``url``: of a vault's note; ``day``: of a daily note, by its name."""
     if _printable(relative) != relative:
@@ -299,7 +304,7 @@ def _looked_at(
         return _skipped(path, why)
     found = _raw_digest(raw)
     content_hash = digest(PARSER_VERSION, found, document_id, relative, url or "", str(day or ""))
-    parse = partial(_parse_file, path, document_id, relative, url, found, day)
+    parse = partial(_parse_file, path, document_id, relative, url, found, day, extractor)
     read = partial(_read_file, path, relative, found) if suffix in _READ_AS_THEY_ARE else None
     return SourceItem(document_id, relative, str(root), content_hash, parse, read)
 
@@ -309,16 +314,33 @@ def _skipped(path: object, reason: str, *, unread: bool = False) -> Skipped:
 
 
 def _parse_file(
-    path: Path, document_id: str, relative: str, url: str | None, found: str, day: date | None
+    path: Path,
+    document_id: str,
+    relative: str,
+    url: str | None,
+    found: str,
+    day: date | None,
+    extractor: Extractor,
 ) -> Document:
     suffix = PurePosixPath(relative).suffix.lower()
     if suffix in MIME_TYPES:
-        pages = extracted(_raw_file(path, relative, found), suffix)
+        pages = extractor.extracted(_raw_file(path, relative, found), suffix)
+        _require_bounds(pages.text)
         return parse_extracted(document_id, relative, pages, url=url)
     named = {} if day is None else {"day": day}
     text, about = decoded(_raw_file(path, relative, found))
+    _require_bounds(text)
     document = _PARSERS[suffix](document_id, relative, text, url=url, **named)
     return document if about is None else replace(document, warnings=(*document.warnings, about))
+
+
+def _require_bounds(text: str) -> None:
+    lines = max(text.count("\n"), text.count("\r"))
+    if len(text) > MAX_CHARACTERS or lines > MAX_LINES:
+        raise SourceError(
+            f"its text has {len(text):,} characters in {lines:,} lines, and the limits are {MAX_CHARACTERS:,} and "
+            f"{MAX_LINES:,}; divide the file"
+        )
 
 
 def _read_file(path: Path, relative: str, found: str) -> str:

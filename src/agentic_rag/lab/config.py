@@ -45,7 +45,7 @@ class RuntimeConfig(Section):
     model_name: str | None = Field(None, description="name the endpoint knows the chat model by")
     api_key: SecretStr | None = Field(None, description="API key of the chat model; prefer the variable AGENTIC_RAG_CHAT__API_KEY")  # fmt: skip
     max_tokens: int | None = Field(None, ge=1, description="longest answer of the chat model")
-    temperature: float = Field(0.0, ge=0, le=2, description="sampling temperature of the chat model")
+    temperature: float | None = Field(0.0, ge=0, le=2, description="sampling temperature of the chat model; null: not sent")  # fmt: skip
     llm_judge: bool = Field(False, description="let the chat model judge each answer; needs base_url")
     embedding_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; none: the bundled model", repr=False)  # fmt: skip
     embedding_model: str | None = Field(None, description="name that endpoint knows the model by")

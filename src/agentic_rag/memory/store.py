@@ -1,8 +1,8 @@
 """The memories of each user in the stores of the main graph: one dataset per user, which isolates the users.
 
 A change removes its records from the graph, writes the chunk store in one step, and then writes the graph from
-it. So the graph never holds a record that the chunk store lacks or has in another version. If the graph lacks
-records after a crash, the next change writes them.
+it. So the graph never holds a record that the chunk store lacks or has in another version. The step in the chunk store
+decides whether a change has happened: if the graph lacks records after it, the next change writes them.
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
 from agentic_rag.domain.filters import And, Comparison, Expression
 from agentic_rag.domain.identity import chunk_id, entity_key, memory_dataset
 from agentic_rag.domain.ports import (
     ChunkStore,
+    EmbeddedDocument,
     Embedding,
     GraphStore,
     Restriction,
@@ -27,6 +31,7 @@ from agentic_rag.errors import ManifestMismatch
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.named_things import named_things
 from agentic_rag.ingest.preparing import MAX_CHUNK_TOKENS, embedded_documents
+from agentic_rag.memory.intents import Intents
 from agentic_rag.memory.records import CURRENT, TURN, MemoryRecord, from_chunks, to_document
 from agentic_rag.memory.schemas import MemoryType
 
@@ -34,6 +39,8 @@ Turn = Callable[[str], AbstractAsyncContextManager[None]]
 """A lock on a dataset for changes; its holder sees all earlier writes."""
 Renew = Callable[[str], Awaitable[None]]
 """Embeds a dataset again if its vectors are of another model than the configured one, and removes the old vectors."""
+Discard = Callable[[str], Awaitable[None]]
+"""Deletes what a repair has set aside of a dataset; ``StoreError`` if some of it stays."""
 MOST = 1_000_000
 IN_GRAPH = frozenset({MemoryType.EPISODIC, MemoryType.SEMANTIC})
 MOST_NAME = 200
@@ -57,6 +64,8 @@ class MemoryStore:
         count_tokens: counts the model's tokens in a batch of texts.
         turn: see ``Turn``.
         renew: see ``Renew``; None: the stores do not support it.
+        discard: see ``Discard``; None: the stores are never repaired.
+        data: the data folder, for the notes of calls under way; see ``Intents``.
     """
 
     def __init__(
@@ -67,6 +76,8 @@ class MemoryStore:
         count_tokens: TokenCounter,
         turn: Turn,
         renew: Renew | None = None,
+        discard: Discard | None = None,
+        data: Path | None = None,
     ) -> None:
         self._chunks = chunks
         self._graph = graph
@@ -74,6 +85,8 @@ class MemoryStore:
         self._count_tokens = count_tokens
         self._turn = turn
         self._renew = renew
+        self._discard = discard
+        self.intents = Intents(data)
 
     def changing(self, user_id: str) -> AbstractAsyncContextManager[None]:
         """Held while a user's memories are read and then changed accordingly."""
@@ -125,10 +138,8 @@ class MemoryStore:
     ) -> None:
         """Store records, replacing those with the same ids, and remove others; the caller holds ``changing``.
 
-        Removed records leave the chunk store last, so that an interrupted removal can be repeated.
-
         Raises:
-            StoreError, ModelError: something failed; repeat the call to finish.
+            StoreError, ModelError: something failed, before or after the chunk store was written.
         """
         dataset = memory_dataset(user_id)
         gone = sorted(set(remove) - {record.id for record in put})
@@ -140,10 +151,14 @@ class MemoryStore:
         await self._mend(dataset)
         if differing := {*gone, *(chunk.document_id for chunk in stored.values())}:
             await self._graph.remove_documents(dataset, sorted(differing))
-        await self._chunks.replace_documents(dataset, documents)
-        await self._graph.replace_documents(dataset, graphs_of(made))
-        if gone:
+        if documents:
+            await self._chunks.replace_documents(dataset, [*documents, *map(self._without_chunks, gone)])
+        elif gone:
             await self._chunks.remove_documents(dataset, gone)
+        await self._graph.replace_documents(dataset, graphs_of(made))
+
+    def _without_chunks(self, name: str) -> EmbeddedDocument:
+        return EmbeddedDocument(name, (), np.zeros((0, self._embedding.dimension), np.float32))
 
     async def held(self, user_id: str, ids: Collection[str]) -> set[str]:
         """The ids of which either store still has data."""
@@ -153,8 +168,11 @@ class MemoryStore:
         return (set(ids) & await self._chunks.document_ids(dataset)) | {first[name] for name in episodes}
 
     async def tidy(self, user_id: str) -> None:
-        """Compact and index the written data; afterwards no file contains removed records."""
+        """Compact and index the written data, and delete what a repair has set aside; afterwards no file contains removed
+        records."""
         dataset = memory_dataset(user_id)
+        if self._discard is not None:
+            await self._discard(dataset)
         await self._chunks.optimize(dataset, purge=True)
         await self._graph.optimize(dataset, purge=True)
 

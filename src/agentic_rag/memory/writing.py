@@ -5,14 +5,17 @@ A user's memory has one writer at a time, so that a change is decided on what is
 
 from __future__ import annotations
 
+import asyncio
+import json
+import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from agentic_rag.dates.instants import as_utc
-from agentic_rag.domain.identity import digest
-from agentic_rag.errors import InputError
+from agentic_rag.domain.identity import digest, memory_dataset
+from agentic_rag.errors import AgenticRagError, InputError
 from agentic_rag.memory.derivation import (
     MemoryChange,
     confirmed,
@@ -23,7 +26,7 @@ from agentic_rag.memory.derivation import (
     slot_changes,
 )
 from agentic_rag.memory.reading.schemas import MemoryStatement
-from agentic_rag.memory.records import MemoryRecord, without
+from agentic_rag.memory.records import MemoryRecord, plain, without
 from agentic_rag.memory.schemas import MemoryType, Remembered
 from agentic_rag.memory.store import MemoryStore
 from agentic_rag.notes.values import jsonable, valid_unicode
@@ -36,6 +39,7 @@ NOT_A_PERSON = frozenset({"assistant", "system", "tool", "ai", "bot"})
 RESTORED_TOGETHER = 500
 """Maximum number of memories stored in one step."""
 _ORDER_DIGITS = 9
+_LOGGER = logging.getLogger(__name__)
 
 
 class StatementReader(Protocol):
@@ -90,7 +94,7 @@ class MemoryWriter:
 
         Raises:
             InputError: a blank text, a bad user id, or metadata that is not JSON.
-            StoreError, ModelError: something failed; repeat the call.
+            StoreError, ModelError: something failed and nothing was stored; repeat the call.
         """
         if not isinstance(text, str) or not text.strip():
             raise InputError(f"there is nothing to remember in {text!r}")
@@ -102,7 +106,7 @@ class MemoryWriter:
         statements = await self._reader.read(text, speaker=speaker, at=said_at, is_person=is_person)
         details = {"speaker": speaker, "person": is_person}
         evidence = MemoryRecord("", MemoryType.EPISODIC, text, at=said_at, details=details, metadata=given)
-        return await self.keep(user_id, evidence, statements)
+        return await self.keep(user_id, evidence, statements, content=_digest(replace(evidence, at=at)))
 
     async def insert(self, user_id: str, record: MemoryRecord) -> MemoryRecord:
         """Store one memory as given; its content is its own evidence.
@@ -116,7 +120,8 @@ class MemoryWriter:
         details = {"speaker": record.details.get("speaker", "user"), "person": True}
         evidence = replace(record, memory_type=MemoryType.EPISODIC, details=details, expires_at=None)
         statements = [] if record.memory_type is MemoryType.EPISODIC else [_as_statement(record)]
-        kept = await self.keep(user_id, evidence, statements, expires_at=record.expires_at)
+        content = _digest(replace(record, at=None))
+        kept = await self.keep(user_id, evidence, statements, content=content, expires_at=record.expires_at)
         said = kept.evidence_id
         kind = record.memory_type.value
         changed = [one["id"] for one in kept.memories if one["memory_type"] == kind]
@@ -134,10 +139,17 @@ class MemoryWriter:
         evidence: MemoryRecord,
         statements: Sequence[MemoryStatement],
         *,
+        content: str,
         expires_at: datetime | None = None,
     ) -> Remembered:
-        """Store a message, still without an id, and the memories of its statements."""
+        """Store a message, still without an id, and the memories of its statements.
+
+        ``content`` is a digest of what was given. An earlier call with the same content that has not returned is undone.
+        """
+        dataset, intents = memory_dataset(user_id), self._store.intents
         async with self._store.changing(user_id):
+            if (name := intents.pending(dataset, content)) is not None:
+                await self._removed(user_id, [name])
             order = await self._store.next_order(user_id)
             name = f"said-{order:0{_ORDER_DIGITS}}-{digest(evidence.content, str(evidence.at), size=4)}"
             said = says(statements)
@@ -146,8 +158,16 @@ class MemoryWriter:
             changes, gone = await self._slot_changes(user_id, evidence)
             kept = await self._kept(user_id, evidence, statements, expires_at)
             put = [evidence, *(change.record for change in (*changes, *kept))]
-            await self._store.change(user_id, put, gone)
-            leaving = await self._crowded_out(user_id, [*changes, *kept])
+            await asyncio.to_thread(intents.begin, dataset, content, name)
+            leaving: list[MemoryChange] = []
+            try:
+                await self._store.change(user_id, put, gone)
+                leaving = await self._crowded_out(user_id, [*changes, *kept])
+            except AgenticRagError as error:
+                if name not in await self._store.read(user_id, [name]):
+                    raise
+                _LOGGER.warning("a memory was stored, but its graph is written by the next one: %s", error)
+            intents.end(dataset, content)
         return Remembered(name, tuple(map(_shown, [*changes, *kept, *leaving])))
 
     async def _slot_changes(
@@ -242,24 +262,30 @@ class MemoryWriter:
         """
         async with self._store.changing(user_id):
             await self._store.renew(user_id)
-            if ids is None:
-                ids = [record.id for record in await self._store.of_types(user_id, set(MemoryType))]
-            meant = await self._store.read(user_id, ids)
-            gone = {one for record in meant.values() for one in record.evidence} | set(meant)
-            said = await self._store.read(user_id, gone)
-            derived = await self._store.of_types(user_id, DERIVED)
-            resting = [one for one in derived if one.id in gone or gone & set(one.evidence)]
-            slots = {slot for one in said.values() for slot in one.slots}
-            changes, lost = await self._slot_changes(user_id, None, gone, slots)
-            kept = [
-                without(one, frozenset(gone)) for one in resting if one.slot is None and one.id not in gone
-            ]
-            staying = [one for one in kept if one is not None] + [change.record for change in changes]
-            going = {one.id for one in resting if one.slot is None} | set(lost) | set(said) | set(meant)
-            going -= {one.id for one in staying}
-            deleted = [*said.values(), *(one for one in derived if one.id in going and one.id not in said)]
-            await self._store.change(user_id, staying, going)
+            meant = ids
+            if meant is None:
+                meant = [record.id for record in await self._store.of_types(user_id, set(MemoryType))]
+            deleted = await self._removed(user_id, meant)
+            names = None if ids is None else {record.id for record in deleted}
+            self._store.intents.forget(memory_dataset(user_id), names)
             await self._store.tidy(user_id)  # an earlier call may have stopped before it
+        return deleted
+
+    async def _removed(self, user_id: str, ids: Collection[str]) -> list[MemoryRecord]:
+        """Delete as ``forget`` does; the caller holds ``changing``."""
+        meant = await self._store.read(user_id, ids)
+        gone = {one for record in meant.values() for one in record.evidence} | set(meant)
+        said = await self._store.read(user_id, gone)
+        derived = await self._store.of_types(user_id, DERIVED)
+        resting = [one for one in derived if one.id in gone or gone & set(one.evidence)]
+        slots = {slot for one in said.values() for slot in one.slots}
+        changes, lost = await self._slot_changes(user_id, None, gone, slots)
+        kept = [without(one, frozenset(gone)) for one in resting if one.slot is None and one.id not in gone]
+        staying = [one for one in kept if one is not None] + [change.record for change in changes]
+        going = {one.id for one in resting if one.slot is None} | set(lost) | set(said) | set(meant)
+        going -= {one.id for one in staying}
+        deleted = [*said.values(), *(one for one in derived if one.id in going and one.id not in said)]
+        await self._store.change(user_id, staying, going)
         return [one for one in deleted if one.id in going]
 
     async def restore(self, user_id: str, records: Sequence[MemoryRecord]) -> None:
@@ -290,6 +316,11 @@ def _as_statement(record: MemoryRecord) -> MemoryStatement:
         valid_at=record.valid_at,
         reason="given",
     )
+
+
+def _digest(given: MemoryRecord) -> str:
+    """Of all that was given for a message."""
+    return digest(json.dumps(plain(given), sort_keys=True, ensure_ascii=False))
 
 
 def _shown(change: MemoryChange) -> dict[str, Any]:

@@ -15,12 +15,16 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
+from urllib.parse import urlsplit
 
 from agentic_rag import tracing
 from agentic_rag.domain.usage import Usage, count
 from agentic_rag.errors import BudgetSpent
 from agentic_rag.settings.config import BudgetConfig
+
+if TYPE_CHECKING:
+    from openai import DefaultAsyncHttpxClient
 
 T = TypeVar("T")
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
@@ -31,7 +35,7 @@ MILLION = 1_000_000
 _BY_STATUS = {
     400: (
         "refused the request",
-        "the text may be too long for the model, or it does not take an option (some models take no temperature but 1)",
+        "the text may be too long for the model, or it does not take an option (some models take no temperature or seed: leave them unset)",
     ),
     401: ("refused the key", "check {section}.api_key"),
     403: ("refused the key", "check {section}.api_key and its permissions"),
@@ -259,6 +263,11 @@ def _kind(error: BaseException) -> tuple[str, str]:
         if code in _BY_STATUS:
             words, cure = _BY_STATUS[code]
             return f"{words} (HTTP {code})", cure
+        if 300 <= code < 400:
+            return (
+                f"redirects to {_redirected_to(error)} (HTTP {code}), and nothing was sent there",
+                "set {section}.base_url to the address that is meant",
+            )
         if code >= 500:
             return f"broke (HTTP {code})", "look at the server's log, or try again"
         return f"answered HTTP {code}", "check {section}.base_url"
@@ -270,3 +279,21 @@ def _kind(error: BaseException) -> tuple[str, str]:
         f"gave an answer that cannot be read ({type(error).__name__})",
         "check {section}.base_url and {section}.model",
     )
+
+
+def _redirected_to(error: BaseException) -> str:
+    """Host of a redirect's target; its path and query may hold what was sent."""
+    headers = getattr(getattr(error, "response", None), "headers", {})
+    try:
+        host = urlsplit(headers.get("location", "")).hostname
+    except ValueError:
+        host = None
+    return host or "another path of the same host"
+
+
+def http_client() -> DefaultAsyncHttpxClient:
+    """A client for an endpoint that follows no redirect: a 307 would send the prompt to an address that nobody
+    configured."""
+    from openai import DefaultAsyncHttpxClient
+
+    return DefaultAsyncHttpxClient(follow_redirects=False)

@@ -19,7 +19,7 @@ from agentic_rag import tracing
 from agentic_rag.domain.ports import Chat, Embedding, FloatArray
 from agentic_rag.domain.usage import Usage
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.models.endpoint import Endpoint, Prices, Spending, failure_text, most_tokens
+from agentic_rag.models.endpoint import Endpoint, Prices, Spending, failure_text, http_client, most_tokens
 from agentic_rag.settings.addresses import without_login
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
 
@@ -238,10 +238,9 @@ def chat_from_config(config: ChatConfig, spending: Spending | None = None) -> La
     if config.model is None:
         raise ConfigError("chat.base_url is set but chat.model is not; name the model to ask for")
     from langchain_openai import ChatOpenAI
-    from openai import DefaultAsyncHttpxClient
 
     # By default all models share one cached client, which would outlive its event loop.
-    client = DefaultAsyncHttpxClient()
+    client = http_client()
     model = ChatOpenAI(
         base_url=config.base_url,
         model=config.model,
@@ -282,7 +281,11 @@ class OpenAIEmbedding:
         # With an empty key the client would take one from the environment.
         key = (config.api_key.get_secret_value() if config.api_key else "") or "none"
         self._client = AsyncOpenAI(
-            base_url=config.base_url, api_key=key, timeout=config.timeout_seconds, max_retries=0
+            base_url=config.base_url,
+            api_key=key,
+            timeout=config.timeout_seconds,
+            max_retries=0,
+            http_client=http_client(),
         )
         self._endpoint = Endpoint(
             operation="embeddings",

@@ -68,11 +68,12 @@ async def agent(
     }
     answered: dict[str, Any] = {}
     reason: str | None = None
+    attempts: list[int] = []
     try:
         if chat is None:
             raise ModelError("no chat model is configured; set chat.base_url")
         with counted() as used:
-            graph = _graph(chat, tools.of(request), budget, used)
+            graph = _graph(chat, tools.of(request), budget, used, attempts)
             async with asyncio.timeout(budget.seconds):
                 async for part in graph.astream(reached, stream_mode="values"):
                     reached = part
@@ -89,7 +90,7 @@ async def agent(
         "status": "ok" if reason is None else "degraded",
         "reason": reason,
         "method": "agent" if reason is None else "flow",
-        "calls": reached["calls"],
+        "calls": len(attempts),
         "tools": reached["trace"],
         "ms": round((time.perf_counter() - started) * 1000, 3),
     }
@@ -101,13 +102,18 @@ def _graph(
     tools: Mapping[str, Callable[[str], Awaitable[Finding]]],
     budget: AgentParameters,
     used: Usage,
+    attempts: list[int],
 ) -> Any:
-    """The loop as a subgraph: the model, then the tools that it calls, until it calls none."""
+    """The loop as a subgraph: the model, then the tools that it calls, until it calls none.
+
+    ``attempts`` gets the number of each call of the model, also of one that fails.
+    """
     told = schemas(tools)
 
     async def think(state: AgentState) -> dict[str, Any]:
         is_last = state["calls"] + 1 >= budget.calls or used.tokens >= budget.tokens
         messages = [*state["messages"], HumanMessage(AGENT_LAST)] if is_last else state["messages"]
+        attempts.append(state["calls"] + 1)
         message = await chat.respond(messages, () if is_last else told)
         return {"messages": [message], "calls": 1}
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
-from agentic_rag.answering.citations import CitationList, citation, cited_numbers, only_known, whole
+from agentic_rag.answering.citations import CitationList, citation, whole
+from agentic_rag.answering.cited_answers import CitedAnswer, cited_answer
 from agentic_rag.answering.passages import passage_text
 from agentic_rag.answering.quotes import Quote, has_statement
 from agentic_rag.answering.shapes import SHAPES, not_found, nothing_to_ask
-from agentic_rag.domain.ports import Chat, MessageChat
+from agentic_rag.domain.ports import Chat, Embedding, MessageChat, TokenEmbedding
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.mistakes import ListMistakes, asks_for_all, no_mistakes
@@ -31,13 +32,18 @@ _SAYS_NOT_FOUND = re.compile(r"\W*NOT FOUND\b", re.IGNORECASE)
 
 
 async def answer(
-    state: CanvasRAGState, *, chat: Chat | None = None, mistakes: ListMistakes | None = None
+    state: CanvasRAGState,
+    *,
+    chat: Chat | None = None,
+    mistakes: ListMistakes | None = None,
+    embedding: Embedding | None = None,
 ) -> dict[str, Any]:
     """Writes ``answer``, ``abstained``, ``citations``, ``answer_outcome``, and the answer as the last of ``messages``.
 
     Where the best result is relevant enough, the first ``FIRST`` are quoted, and those after them at or above
     ``answer.abstain_below``. Properties, and what says nothing by itself (a heading), are followed by the best text of
-    the same note. A chat model that fails is replaced by quotes, and ``answer_outcome`` says so.
+    the same note. A chat model that fails, or of whose answer the passages support nothing, is replaced by quotes, and
+    ``answer_outcome`` says so; it is ``partial`` where some of it is left out.
 
     A question about all mistakes is answered by every note that records one, as ``mistakes`` lists them.
     """
@@ -62,19 +68,22 @@ async def answer(
         return _written(request, _not_found(request.query))
     if state.get("units") and request.parameters.answer.method != "chat":
         return _written(request, _from_units(state["units"]))
-    return _written(request, await _from_results(request, _with_texts(usable, results), chat))
+    return _written(request, await _from_results(request, _with_texts(usable, results), chat, embedding))
 
 
 async def answer_by_agent(
-    request: Request, message: AIMessage, results: list[dict[str, Any]]
+    request: Request,
+    message: AIMessage,
+    results: list[dict[str, Any]],
+    *,
+    embedding: Embedding | None = None,
 ) -> dict[str, Any]:
     """The keys of ``answer`` from the agent's last message and the passages that its marks count.
 
     Raises:
         ModelError: nothing of it is cited.
     """
-    answered = _from_text(request.question, _text_of(message), results, "agent", message.id)
-    return _written(request, answered)
+    return _written(request, await _from_message(request.question, message, results, "agent", embedding))
 
 
 def _of_mistakes(request: Request, quotes: Sequence[Quote]) -> dict[str, Any]:
@@ -83,13 +92,15 @@ def _of_mistakes(request: Request, quotes: Sequence[Quote]) -> dict[str, Any]:
     return _answered(text, cited.all(), step_outcome("extractive"), abstained=not quotes)
 
 
-async def _from_results(request: Request, usable: list[dict[str, Any]], chat: Chat | None) -> dict[str, Any]:
+async def _from_results(
+    request: Request, usable: list[dict[str, Any]], chat: Chat | None, embedding: Embedding | None
+) -> dict[str, Any]:
     """The answer by the chat model; quotes if there is none or it fails."""
     parameters, shape, degraded = request.parameters.answer, SHAPES[request.operation], None
     if parameters.method == "chat" and chat is not None:
         try:
             system = f"{ANSWER_SYSTEM}\n{shape.asks}"
-            return await _from_chat(chat, system, request.question, usable[: request.top_k])
+            return await _from_chat(chat, system, request.question, usable[: request.top_k], embedding)
         except ModelError as error:
             degraded = str(error)
             logger.warning("the chat model failed, quoting instead: %s", degraded)
@@ -132,7 +143,7 @@ def _answered(
 def _written(request: Request, answered: dict[str, Any]) -> dict[str, Any]:
     """The keys, and the message that says the same."""
     details = {key: answered[key] for key in ("citations", "abstained")}
-    details["operation"] = request.operation.value
+    details |= {"operation": request.operation.value, "dataset": request.dataset}
     keys = dict(answered)
     message = AIMessage(answered["answer"], additional_kwargs=details, id=keys.pop("message_id", None))
     return {**keys, "messages": [message]}
@@ -161,30 +172,61 @@ def _not_found(question: str, method: str = "extractive") -> dict[str, Any]:
     return _answered(not_found(question), [], step_outcome(method), abstained=True)
 
 
-async def _from_chat(chat: Chat, system: str, question: str, results: list[dict[str, Any]]) -> dict[str, Any]:
-    passages = fenced([passage_text(result) for result in results])
-    user = f"{passages}\n\nQuestion: {question}"
+async def _from_chat(
+    chat: Chat, system: str, question: str, results: list[dict[str, Any]], embedding: Embedding | None
+) -> dict[str, Any]:
+    user = f"{fenced([passage_text(result) for result in results])}\n\nQuestion: {question}"
     if isinstance(chat, MessageChat):
         message = await chat.respond([SystemMessage(system), HumanMessage(user)])
-        return _from_text(question, _text_of(message), results, "chat", message.id)
-    return _from_text(question, await chat.complete(system, user), results, "chat")
+        return await _from_message(question, message, results, "chat", embedding)
+    text = await chat.complete(system, user)
+    return await _from_text(question, text.strip(), results, "chat", embedding)
 
 
-def _text_of(message: AIMessage) -> str:
+async def _from_message(
+    question: str,
+    message: AIMessage,
+    results: list[dict[str, Any]],
+    method: str,
+    embedding: Embedding | None,
+) -> dict[str, Any]:
+    """What a model wrote, under the id of its message."""
     if not (text := str(message.text).strip()):
         raise ModelError("the chat model gave an empty answer; try again, or set another chat.model")
-    return text
+    return await _from_text(question, text, results, method, embedding) | {"message_id": message.id}
 
 
-def _from_text(
-    question: str, written: str, results: list[dict[str, Any]], method: str, identity: str | None = None
+async def _from_text(
+    question: str, text: str, results: list[dict[str, Any]], method: str, embedding: Embedding | None
 ) -> dict[str, Any]:
-    """What a model wrote, held to its passages; ``identity``: of its message."""
-    text = written.strip()
+    """What a model wrote, held to its passages.
+
+    Raises:
+        ModelError: they support nothing of it.
+    """
     if not text or _SAYS_NOT_FOUND.match(text):
-        return _not_found(question, method) | {"message_id": identity}
-    numbers = cited_numbers(text, range(1, len(results) + 1))
-    if not numbers:
-        raise ModelError("the chat model's answer cites no passage, so none of it can be checked")
-    citations = [citation(number, whole(results[number - 1], number - 1)) for number in numbers]
-    return _answered(only_known(text, numbers), citations, step_outcome(method)) | {"message_id": identity}
+        return _not_found(question, method)
+    part = await _cite_passages(text, question, [passage_text(result) for result in results], embedding)
+    if not part.text:
+        raise ModelError(f"the chat model's answer has nothing that a passage supports: {part.reason}")
+    citations = [citation(number, whole(results[number - 1], number - 1)) for number in part.numbers]
+    return _answered(part.text, citations, _chat_outcome(part, method))
+
+
+async def _cite_passages(
+    text: str, question: str, passages: list[str], embedding: Embedding | None
+) -> CitedAnswer:
+    """The answer held to its passages; by their letters where the embedding model tells no tokens, or fails."""
+    if isinstance(embedding, TokenEmbedding):
+        try:
+            return await cited_answer(text, question, passages, embedding)
+        except ModelError as error:
+            logger.warning("the answer is held to its passages by their letters alone: %s", error)
+    return await cited_answer(text, question, passages, None)
+
+
+def _chat_outcome(part: CitedAnswer, method: str) -> dict[str, Any]:
+    outcome = step_outcome(method)
+    if part.reason is None:
+        return outcome
+    return outcome | {"status": "partial", "reason": part.reason, "left_out": dict(part.left_out)}

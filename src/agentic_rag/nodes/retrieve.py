@@ -135,7 +135,7 @@ async def search_source(
     why_empty: Callable[[], Awaitable[str | None]] | None = None,
     ready: Callable[[], Awaitable[None]] | None = None,
 ) -> tuple[list[Hit], Outcome]:
-    """Run one source's search within its time; ``why_empty`` gives the reason where it finds nothing.
+    """Run one source's search within its time; where it finds nothing, the reason is its own or ``why_empty``'s.
 
     A failure or time-out gives no hits and a ``degraded`` outcome with the reason; input errors are
     the caller's and pass through. What ``ready`` takes, up to READY_SECONDS, is not the search's time.
@@ -152,7 +152,8 @@ async def search_source(
         allowed = timeout_seconds
         async with asyncio.timeout(allowed) as limit:
             found = await search()
-            if not found.hits and why_empty is not None:
+            reason = found.reason
+            if not found.hits and reason is None and why_empty is not None:
                 reason = await why_empty()
     except (InputError, ManifestMismatch):
         raise

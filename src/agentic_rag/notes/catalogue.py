@@ -16,7 +16,7 @@ from agentic_rag.domain import Document
 from agentic_rag.domain.notes import Field, Note, Row
 from agentic_rag.errors import FilterError
 from agentic_rag.notes.bases import Base, read_base
-from agentic_rag.notes.units import Unit, read_units
+from agentic_rag.notes.units import MAX_SHOWN_FIELDS, Unit, read_units
 
 MAX_ROWS = 500
 """Entries of one note that are kept."""
@@ -92,7 +92,7 @@ def _row(unit: Unit) -> Row:
     own = [Field(one.key, _value(one.value), unit.start, unit.end) for one in unit.fields]
     own += [Field(name, _value(_number(cell)), unit.start, unit.end) for name, cell in unit.columns if name]
     text = unit.own() if unit.kind == "item" and not unit.fields else unit.text
-    for one in unit.fields:
+    for one in unit.fields[:MAX_SHOWN_FIELDS]:
         text = re.sub(rf"\s*[\[(]?{re.escape(one.key)}: {re.escape(str(one.value))}[\])]?", "", text)
     kind: Any = unit.kind if unit.kind in ("task", "row") else "item"
     return Row(kind, text[:MAX_TEXT], unit.start, unit.end, unit.headings, unit.state, tuple(own))

@@ -8,10 +8,11 @@ the catalogue from them, answering scores and quotes them. Pure; linear in the t
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import zip_longest
+from itertools import chain, islice, takewhile, zip_longest
 from typing import Any, Literal
 
 from markdown_it.token import Token
@@ -30,6 +31,8 @@ MAX_ITEM = 400
 """Code points up to which an item of a list is one unit; a longer one is divided into sentences."""
 MAX_TITLE = 60
 """Code points of a line without a full stop that stands as a title over the list below it."""
+MAX_SHOWN_FIELDS = 50
+"""Fields of one sentence or item that are named in its text; the others are shown as they are written."""
 MAX_UNITS = 20_000
 """Units of one note; what comes after them is not read."""
 STATES = {" ": "☐", "x": "☑", "X": "☑", "/": "◐", "-": "☒"}
@@ -126,11 +129,11 @@ def read_units(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> 
     front = read_frontmatter(text) if start == 0 else Frontmatter()
     masked = blanked(text, _left_out(text, front), " ")
     reader = _Reader(text, masked, front.end, headings)
-    found = [*_of_properties(text, front), *reader.units()]
+    found = list(islice(chain(_of_properties(text, front), reader.units()), MAX_UNITS))
     if start:
         found = [_moved(unit, start) for unit in found]
     headings_at = {path: (a + start, b + start) for path, (a, b) in reader.places.items()}
-    return Reading(tuple(found[:MAX_UNITS]), reader.title, _without_value(masked, front), headings_at)
+    return Reading(tuple(found), reader.title, _without_value(masked, front), headings_at)
 
 
 def _without_value(masked: str, front: Frontmatter) -> frozenset[str]:
@@ -147,10 +150,11 @@ _EMPTY_LINE = re.compile(
 def read_plain(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> Reading:
     """The sentences of a text without markup."""
     found = []
+    block = counted = 0
     for a, b in split_sentences(text):
+        block, counted = block + text.count("\n\n", counted, a), a
         shown = " ".join(text[a:b].split())
         if any(map(str.isalnum, shown)):
-            block = text.count("\n\n", 0, a)
             found.append(Unit("sentence", start + a, start + b, shown, block, headings))
     return Reading(tuple(found[:MAX_UNITS]))
 
@@ -228,6 +232,7 @@ _CALLOUT = re.compile(r"[ \t>]*\[!(?P<kind>[^\]\r\n]+)\][+-]?[ \t]*(?P<title>[^\
 _FAILURES = frozenset({"failure", "fail", "missing"})
 _TASK = re.compile(r"\[(?P<state>.)\][ \t]+")
 _MARKERS = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
+_SPACES = re.compile(r"[ \t]*")
 _BOLD_LINE = re.compile(r"^(?:\*\*|__)(?P<title>(?:(?!\*\*|__).){1,80})(?:\*\*|__)[:：]?$")
 _FOOTNOTE = re.compile(r"^[ \t]{0,3}\[\^(?P<label>[^\]\s]+)\]:[ \t]*(?P<text>(?s:.*?))(?=^[ \t]{0,3}\[\^[^\]\s]+\]:|\Z|\r?\n[ \t]*\r?\n)", re.MULTILINE)  # fmt: skip
 _FOOTNOTE_MARK = re.compile(r"\[\^(?P<label>[^\]\s]+)\](?!:)")
@@ -484,10 +489,7 @@ class _Reader:
                 self._masked[begin : one.start].lstrip(" \t>")
             )
             yield from self._prose(position, begin)
-            position = min(
-                one.end + len(self._masked[one.end : end]) - len(self._masked[one.end : end].lstrip(" \t")),
-                end,
-            )
+            position = _SPACES.match(self._masked, one.end, end).end()  # type: ignore[union-attr]
             value = readable(self._masked[one.start : one.end])
             stop = begin + len(self._masked[begin : one.end].rstrip())
             if value and not _PLACEHOLDER.search(value):
@@ -555,7 +557,9 @@ class _Reader:
 
     def _fields(self, start: int, end: int) -> tuple[InlineField, ...]:
         """Named values in a span of the note."""
-        return tuple(one for one in self._all_fields if start <= one.start and one.end <= end)
+        first = bisect_left(self._all_fields, start, key=lambda one: one.start)
+        inside = takewhile(lambda one: one.start <= end, islice(self._all_fields, first, None))
+        return tuple(one for one in inside if one.end <= end)
 
     @cached_property
     def _all_fields(self) -> list[InlineField]:
@@ -563,7 +567,7 @@ class _Reader:
             return []
         regions: list[tuple[int, int]] = []
         for token in self._tokens:
-            if token.type == "inline" and token.map is not None:
+            if token.type in ("inline", "tr_open") and token.map is not None:
                 first, last = self._span(token)
                 if not regions or first >= regions[-1][1]:
                     regions.append((first, last))
@@ -571,7 +575,7 @@ class _Reader:
 
     def _shown(self, written: str, at: int, named: Sequence[InlineField]) -> str:
         """The text as it is read; fields in brackets at its end are named after it."""
-        for one in reversed(named):
+        for one in reversed(named[:MAX_SHOWN_FIELDS]):
             a, b = one.start - at, one.end - at
             opening = max(written.rfind("[", 0, a), written.rfind("(", 0, a))
             if opening < 0 or not written[opening + 1 : a].rstrip(" \t").endswith("::"):

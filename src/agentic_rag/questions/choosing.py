@@ -14,6 +14,7 @@ from agentic_rag.notes.catalogue import MAX_TEXT
 from agentic_rag.notes.units import STATES
 from agentic_rag.questions.comparisons import MARKS, state
 from agentic_rag.questions.query import Entry, Query, Selection
+from agentic_rag.questions.values import is_date, magnitude
 from agentic_rag.questions.vocabulary import value_name
 
 _LANE_MARKS = {"doing": "/", "done": "x", "cancelled": "-"}
@@ -39,7 +40,7 @@ def choose(query: Query, notes: Sequence[Note], facts: Facts) -> Selection:
     else:
         entries = [_of_row(note, row) for note in chosen for row in note.rows if _fits(query, row)]
     if query.order is not None:
-        entries = _ordered(entries, descending=query.order[1])
+        entries = _ordered(entries, descending=query.order[1])[: query.limit]
     selection = Selection(query, tuple(entries))
     return (
         selection
@@ -143,11 +144,13 @@ def _of_row(note: Note, row: Row) -> Entry:
 
 
 def _ordered(entries: Sequence[Entry], *, descending: bool) -> list[Entry]:
-    """By value; numbers before texts, those without a value left out."""
+    """By value; numbers, shares and measures before other texts, those without a value left out."""
     valued = [entry for entry in entries if entry.value not in (None, "", [])]
-    numbers = [entry for entry in valued if isinstance(entry.value, int | float)]
-    same = numbers or [entry for entry in valued if isinstance(entry.value, str)]
-    return sorted(same, key=lambda entry: entry.value, reverse=descending)
+    sizes = [(size, entry) for entry in valued if (size := magnitude(entry.value)) is not None]
+    if sizes and not any(is_date(entry.value) for entry in valued):
+        return [entry for _, entry in sorted(sizes, key=lambda pair: pair[0], reverse=descending)]
+    texts = [entry for entry in valued if isinstance(entry.value, str)]
+    return sorted(texts, key=lambda entry: entry.value, reverse=descending)
 
 
 def _nearest(query: Query, notes: Sequence[Mapping[str, Any]]) -> str | None:

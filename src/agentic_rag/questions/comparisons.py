@@ -231,11 +231,16 @@ _CONCEPTS: Mapping[str, tuple[str, str]] = {
     "difficulty": (r"hardest|most difficult|most complicated|最难|最复杂|schwierigste\w*", r"easiest|simplest|least difficult|最简单|最容易|einfachste\w*"),
     "size": (r"largest|biggest|highest|most|greatest|最大|最高|最多|größte\w*|höchste\w*", r"smallest|lowest|fewest|least|最小|最低|最少|kleinste\w*|niedrigste\w*"),
 }  # fmt: skip
+CONCEPTS = tuple(_CONCEPTS)
 _EXTREMES = tuple(
     (concept, largest, re.compile(rf"(?<![a-z-])(?:{words})(?![a-z])(?:\s+by\s+)?", re.IGNORECASE))
     for concept, pair in _CONCEPTS.items()
     for largest, words in zip((True, False), pair, strict=True)
 )
+
+
+_TOP = re.compile(r"(?<![a-z-])top(?=[ -](?:\d|two|three|five|ten)|\s*$)")
+"""The first of a list that is ordered by worth, where no superlative says by what."""
 
 
 def extreme(text: str) -> Extreme | None:
@@ -244,7 +249,8 @@ def extreme(text: str) -> Extreme | None:
         match = pattern.search(text)
         if match is not None:
             return Extreme(largest, concept, Span(*match.span()))
-    return None
+    top = _TOP.search(text)
+    return None if top is None else Extreme(True, "rating", Span(*top.span()))
 
 
 _NOTHING = re.compile(

@@ -76,7 +76,7 @@ DEED = re.compile(
 )
 """Says so without a subject, "films watched in 2024": the time is that of the deed."""
 _EXTREME_NOUN = re.compile(
-    r"最[^的]{1,4}的(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在叫哪]|\W|$)|哪[个本部篇种道首款](?P<first>[\u4e00-\u9fff]{1,4}?)(?:的[\u4e00-\u9fff]{1,4})?最"
+    r"最[^的]{1,4}的(?:[两二三四五六七八九十\d]+[个本部篇款种道首只])?(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在叫哪]|\W|$)|哪[个本部篇种道首款](?P<first>[\u4e00-\u9fff]{1,4}?)(?:的[\u4e00-\u9fff]{1,4})?最"
 )
 LAST_NOUN = re.compile(r"的(?P<noun>[\u4e00-\u9fff]{1,4}?)(?:有哪些|有|都有哪些|是哪[些个]|是什么)?\W*$")
 ENGLISH_NOUN = re.compile(r"\b(?:which|what|how many|list(?: all)?)\s+(?P<noun>[a-z]+)")

@@ -11,19 +11,24 @@ from agentic_rag.domain.filters import Comparison, Expression, Not
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import extreme_noun
-from agentic_rag.questions.values import comparison_on, date_keys, is_number, year_keys
-from agentic_rag.questions.words import Span, parts, stem
+from agentic_rag.questions.values import comparison_on, date_keys, magnitude, year_keys
+from agentic_rag.questions.words import Span, parts, spaced, stem
 from agentic_rag.text import STOPWORDS, starts_cjk
 
 _RATED = frozenset("分 星 star stars point points".split())
 _MONEY = frozenset("块钱 $ € £ ¥ ￥ dollar dollars euro euros pound pounds usd eur yuan bucks 元 块".split())
 _LAST = re.compile(r"last|first|recent|最后|最近|letzte|erste", re.IGNORECASE)
 """Tells of when a note was written, or something was done, and not of the age of a thing."""
+MIN_LEAD = 0.03
+"""How much nearer a property has to come to another concept than to the one asked for, to be no such property."""
 MAX_GAP = 8
 """Characters between a property and the number that it is compared with."""
 _VALUE_WORDS = defaultdict(
     lambda: re.compile(r"(?!)"),
-    {"price": re.compile(r"\b(?:costs?|prices?|worth|pay|paid)\b|多少钱|价[格钱]|钱")},
+    {
+        "duration": re.compile(r"\b(?:takes?|took|lasts?|lasted)(?: the)?\b|花|用时"),
+        "price": re.compile(r"\b(?:costs?|prices?|worth|pay|paid)\b|多少钱|价[格钱]|钱"),
+    },
 )
 """Words that ask for the value of a superlative, by its concept."""
 
@@ -102,24 +107,54 @@ async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple
     keys = numeric_keys(draft)
     if not keys:
         return None
-    named = [(key, place) for key, place in draft.vocabulary.keys_in(draft.words) if key in keys]
-    partly = [key for key in keys if is_named_in_part(draft.text, key)]
-    if named:
-        key, place = named[0]
-        draft.cover(place)
-    elif len(partly) == 1:
-        key = partly[0]
-        _cover_parts(draft, key)
+    named = await named_key(draft, keys)
+    if named is not None:
+        key = named
     elif _names_what_they_lack(draft, extreme.span):
         return None
     else:
-        near = await draft.nearest(extreme.concept, list(keys))
-        key = max(near, key=lambda name: near[name])
+        about = draft.text if extreme.concept == "size" else extreme.concept  # "the most pages"
+        names = {spaced(one).casefold(): one for one in keys}
+        near = await draft.nearest(about, list(names))
+        key = names[max(near, key=lambda name: near[name])]
+        if not await _is_of_concept(draft, key, extreme.concept):
+            return None
     draft.cover(
         extreme.span, *(Span(*match.span()) for match in _VALUE_WORDS[extreme.concept].finditer(draft.text))
     )
     draft.shown.append(key)
     return key, extreme.largest
+
+
+async def named_key(draft: Draft, keys: Sequence[str] | Mapping[str, Any]) -> str | None:
+    """The property among these that the question names, whose words are then accounted for; of several whose names have the
+    word, pagesRead and totalPages, the nearest to the question."""
+    named = [
+        (key, place)
+        for key, place in draft.vocabulary.keys_in(draft.words)
+        if key in keys and draft.is_free(place)
+    ]
+    if not named:
+        partly = [key for key in keys if is_named_in_part(draft.text, key)]
+        if len(partly) != 1:
+            return None
+        _cover_parts(draft, partly[0])
+        return partly[0]
+    key, place = named[0]
+    draft.cover(place)
+    word = stem(draft.text[place.start : place.end])
+    alike = {spaced(one).casefold(): one for one in keys if word in parts(one)}
+    if len(alike) < 2 or parts(key) == (word,):
+        return key
+    near = await draft.nearest(draft.text, list(alike))
+    return alike[max(near, key=lambda name: near[name])]
+
+
+async def _is_of_concept(draft: Draft, key: str, concept: str) -> bool:
+    """Whether a property may be what a superlative compares: a price is no rating."""
+    near = await draft.nearest(key, comparisons.CONCEPTS)
+    own = max(near[concept], near["size"]) if concept == "duration" else near[concept]  # the longest walk
+    return max(near.values()) - own < MIN_LEAD
 
 
 async def _date_key(draft: Draft, extreme: comparisons.Extreme) -> str:
@@ -147,7 +182,7 @@ def numeric_keys(draft: Draft, *, entries: bool = False) -> Mapping[str, Sequenc
         fields = [f for row in note.rows for f in row.fields] if entries else note.fields
         for one in fields:
             for value in one.value if isinstance(one.value, list) else [one.value]:
-                if is_number(value):
+                if magnitude(value) is not None:
                     values.setdefault(one.key, []).append(value)
     return values
 

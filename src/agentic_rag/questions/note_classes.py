@@ -8,13 +8,14 @@ from agentic_rag.domain.filters import Comparison, matches
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import LAST_NOUN, NOUN, extreme_noun, head_noun
-from agentic_rag.questions.generic_words import QUERY_WORDS
+from agentic_rag.questions.generic_words import NOTE_NOUNS, QUERY_WORDS
 from agentic_rag.questions.vocabulary import NoteClass
 from agentic_rag.questions.words import Span
 
 _TAG = re.compile(r"(?<![\w&/])#([^\s#,.;:!?，。；：！？()（）]+)")
 _TAGGED = re.compile(r"\btagged(?: with| as)?\s+([\w/-]+)|标签(?:为|是)?\s*([\w/-]+)")
 _IN = re.compile(r"(?:\bin(?: the| my)?|\bfolder|文件夹)$")
+_OWNED = re.compile(r"\b(?:my|our|top \w+|(?:most \w+|\w+est)(?:[ -]rated)?)$")
 MIN_LIKENESS, MIN_LEAD = 0.86, 0.005
 """Cosine from which a class in another script is the one that a noun names, and its lead over the next."""
 
@@ -74,6 +75,8 @@ def _is_generic(draft: Draft, place: Span) -> bool:
     if place == head_noun(draft.text):
         return False
     before = draft.text[: place.start].rstrip()
+    if written not in NOTE_NOUNS and _OWNED.search(before):
+        return False  # my shows, the longest show
     is_comparison = comparisons.extreme(written) is not None or comparisons.state(written) is not None
     return (is_comparison or written in QUERY_WORDS) and not _IN.search(before)
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, as_dict, keys_of, parse_filters
 
-Ask = Literal["list", "count", "extreme", "base", "overview"]
-"""``base``: the notes of a base that is named; ``overview``: what all notes are about."""
+Ask = Literal["list", "count", "extreme", "average", "sum", "base", "overview"]
+"""``average``, ``sum``: of the property that orders; ``base``: the notes of a base that is named; ``overview``: what all notes are about."""
 Target = Literal["notes", "entries", "tasks"]
 
 
@@ -31,6 +31,8 @@ class Query:
     """Properties that are shown with each note."""
     order: tuple[str, bool] | None = None
     """Property to order by, and whether descending."""
+    limit: int | None = None
+    """Most notes, of those that are first in the order."""
     residual: tuple[tuple[int, int], ...] = ()
     """Places of the words of the question that the query does not express: units of the selected notes are searched for
     them."""
@@ -55,7 +57,11 @@ class Query:
         elif places:
             phrases.append(places)
         if self.order is not None:
-            phrases.append(f"by {self.order[0]}, {'largest' if self.order[1] else 'smallest'} first")
+            first = "largest" if self.order[1] else "smallest"
+            several = f"the {self.limit} {first}" if self.limit is not None else f"{first} first"
+            phrases.append(f"by {self.order[0]}, {several}")
+        if self.ask in ("average", "sum") and self.order is not None:
+            return f"{self.ask} of {self.order[0]} of {' '.join(phrases[:-1])}"
         return " ".join(phrases)
 
     def to_dict(self) -> dict[str, Any]:
@@ -68,6 +74,7 @@ class Query:
             "state": self.state,
             "shown": list(self.shown),
             "order": None if self.order is None else list(self.order),
+            "limit": self.limit,
             "residual": [list(place) for place in self.residual],
         }
 

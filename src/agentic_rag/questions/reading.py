@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentic_rag.domain.notes import Note
+from agentic_rag.questions.aggregates import counts_all_notes, read_aggregate, read_limit
 from agentic_rag.questions.conditions import (
     read_activity,
     read_booleans,
@@ -58,6 +59,8 @@ async def read_query(
         time: the span of days that it names.
     """
     draft = Draft(Words.of(question), vocabulary, nearest, time)
+    if counts_all_notes(draft.text):
+        return Query("notes", "count")
     is_count = COUNT.search(draft.text)
     if is_count:
         draft.cover(Span(*is_count.span()))
@@ -82,7 +85,11 @@ async def read_query(
 
 async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tagged: bool) -> Query | None:
     """The query to notes, or to entries of theirs, of the class and the values that were read."""
+    aggregate = await read_aggregate(draft)
+    if aggregate is not None:
+        return aggregate
     extreme = read_extreme(draft)
+    limit = read_limit(draft, extreme)
     await read_comparisons(draft)
     read_booleans(draft)
     await read_free(draft)
@@ -119,11 +126,12 @@ async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tag
         _show_dates(draft)
     return Query(
         "notes",
-        "count" if is_counted else "extreme" if order else "list",
+        "count" if is_counted else "extreme" if order and limit is None else "list",
         tuple(draft.classes),
         tuple(draft.conditions),
         shown=tuple(dict.fromkeys(draft.shown)),
         order=order,
+        limit=None if order is None else limit,
         residual=places(rest),
     )
 

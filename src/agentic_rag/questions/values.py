@@ -32,6 +32,40 @@ def is_number(value: Any) -> bool:
     )
 
 
+_DURATION = re.compile(
+    r"(?:(?P<hours>\d+(?:\.\d+)?)\s*(?:h|hrs?|hours?|std|小时|时))?\s*(?:(?P<minutes>\d+(?:\.\d+)?)\s*(?:m|min|mins|minutes?|分钟|分))?",
+    re.IGNORECASE,
+)
+
+
+_HOURS = re.compile(r"h|hrs?|hours?|std|小时", re.IGNORECASE)
+
+
+def magnitude(value: Any) -> float | None:
+    """A value as a number to order and add by: a share by its first number, stars by their count, a duration in minutes, a
+    measure without its unit; None for any other."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    written = str(value).strip()
+    duration = _DURATION.fullmatch(written)
+    if duration is not None and written:
+        return 60 * float(duration["hours"] or 0) + float(duration["minutes"] or 0)
+    return _scale(written) if is_number(value) else None
+
+
+def share_of(value: Any) -> str:
+    """What stands behind the number that ``magnitude`` reads, for a result of several: ``/5``, `` min``, ``★``."""
+    written = str(value).strip()
+    duration = _DURATION.fullmatch(written)
+    if not isinstance(value, str) or not written:
+        return ""
+    if duration is not None and (duration["hours"] or "min" in written.lower() or "分" in written):
+        return " min"
+    if _SHARE.fullmatch(written):
+        return "/" + written.split("/")[1].strip()
+    return "★" if _STARS.match(written) else ""
+
+
 def is_date(value: Any) -> bool:
     """Whether a value begins with a day or month: ``2024-03-15``."""
     return _DATE.fullmatch(str(value)) is not None
@@ -58,6 +92,12 @@ def comparison_on(key: str, one: comparisons.Comparison, values: Sequence[Any]) 
         every = (replace(one, value=value, others=()) for value in (one.value, *one.others))
         return Or(tuple(comparison_on(key, each, values) for each in every))
     plain = whole(one.value)
+    if isinstance(plain, int | float) and _HOURS.fullmatch(one.unit):
+        plain = (
+            plain * 60
+            if any(isinstance(v, str) and _DURATION.fullmatch(v.strip()) for v in values)
+            else plain
+        )
     texts = [value for value in dict.fromkeys(values) if isinstance(value, str)]
     if isinstance(plain, str):
         if one.operator == "$eq":
@@ -65,7 +105,7 @@ def comparison_on(key: str, one: comparisons.Comparison, values: Sequence[Any]) 
         plain = _scale(plain)  # "at least 4/5"
     if not texts:
         return Comparison(key, one.operator, plain)
-    fitting = [v for v in texts if matches(Comparison(key, one.operator, plain), {key: _scale(v)})]
+    fitting = [v for v in texts if matches(Comparison(key, one.operator, plain), {key: magnitude(v)})]
     written = Comparison(key, "$in", tuple(fitting))
     has_numbers = any(not isinstance(value, str) for value in values)
     return Or((written, Comparison(key, one.operator, plain))) if has_numbers else written

@@ -133,13 +133,13 @@ def plain_han(name: str) -> str | None:
 @lru_cache(maxsize=65_536)
 def parts(name: str) -> tuple[str, ...]:
     """The stems of a name's words, in order; a run of Chinese is one."""
-    return tuple(stem(word) for word in _WORD.findall(folded(_spaced(name)).casefold()))
+    return tuple(stem(word) for word in _WORD.findall(folded(spaced(name)).casefold()))
 
 
 _CAMEL = regex.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def _spaced(name: str) -> str:
+def spaced(name: str) -> str:
     """``totalPages`` as two words."""
     return str(_CAMEL.sub(" ", name))
 

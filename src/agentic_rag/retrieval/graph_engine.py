@@ -146,7 +146,8 @@ class GraphEngine:
         A walk over the graph starts at the entities that the question names (or, if it names none, at the ends of
         the facts nearest to it) and at the best passages of the store's own search. The relevance of a chunk
         comes from its number of visits (see ``GraphRelevance``), not from its words or its vector. The result is
-        empty if the question names no entity and no fact is near.
+        empty, with the reason, if the question names no entity that leads on to another document and no fact is near:
+        then only nearness to the question is left, which the vector store knows better.
 
         Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. Nothing is found in an unknown
         dataset. ``judged_as``, ``own_notes``: see ``RetrievalEngine.find``. ``Findings.question`` has ``names`` and, where a
@@ -155,13 +156,14 @@ class GraphEngine:
         Raises:
             StoreError, ModelError: something behind the engine failed.
         """
-        nothing = Findings([], {"names": []})
         if not any(map(str.isalnum, query)):
-            return nothing
+            return _nothing("the question has no word")
         within = await self._within(dataset, filters)
         graph = await self._passage_graph(dataset)
-        if within == [] or graph is None:
-            return nothing
+        if graph is None:
+            return _nothing("the graph has nothing of this dataset")
+        if within == []:
+            return _nothing("no passage passes the filters")
         question = query if judged_as is None else judged_as
         scope = _Scope(dataset, limit, filters, as_of, within, own_notes)
         vector = (await self._embedding.embed_queries([question]))[0]
@@ -171,11 +173,12 @@ class GraphEngine:
         judge = await self._judge(question)
         telling = [hit for hit in found if len(hit.chunk_ids) <= TELLING_CHUNKS]
         passages = await self._passages(scope, telling, vector, START_PASSAGES)
-        start = _named(graph, question)
+        named = graph.named_in(question)
+        start = _named(graph, named)
         if start is None and await self._means_something(dataset, question, vector, passages):
             start = _at_facts(graph, found, judge)
         if start is None:
-            return nothing
+            return _nothing(_why_no_start(graph.names(named)))
         hits = await self._walked(scope, graph, start, passages, found, judge)
         told: dict[str, Any] = {"names": start.names, "telling": round(start.telling, 6)}
         return Findings(hits, told)
@@ -350,10 +353,21 @@ class GraphEngine:
             return without
 
 
-def _named(graph: PassageGraph, question: str) -> _Start | None:
-    """A start at the entities that the question names, weighted by rarity; None if it names none."""
-    named = graph.named_in(question)
-    return _Start(graph.rarity(named), graph.telling(named), graph.names(named)) if named else None
+def _nothing(reason: str) -> Findings:
+    return Findings([], {"names": []}, reason)
+
+
+def _why_no_start(names: Sequence[str]) -> str:
+    if not names:
+        return "the question names no note, heading, tag or person of the documents, and no fact is near it"
+    return f"nothing in the documents is linked with {', '.join(names)}, and no fact is near the question"
+
+
+def _named(graph: PassageGraph, named: Sequence[int]) -> _Start | None:
+    """A start at the entities that the question names, weighted by rarity; None if they lead to no other document."""
+    if not graph.leads_on(named):
+        return None
+    return _Start(graph.rarity(named), graph.telling(named), graph.names(named))
 
 
 def _at_facts(graph: PassageGraph, found: Sequence[GraphHit], judge: Judge) -> _Start | None:

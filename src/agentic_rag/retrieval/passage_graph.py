@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 
 import numpy as np
 import regex
@@ -61,7 +62,7 @@ class PassageGraph:
 
     def __init__(self, links: GraphLinks) -> None:
         self._links = links
-        keys = [entity_key(title) for title in links.titles]
+        keys = [entity_key(name) for name in _document_names(links)]
         aliases: dict[str, set[str]] = defaultdict(set)
         for key, names in zip(keys, links.aliases, strict=True):
             if names:
@@ -76,7 +77,9 @@ class PassageGraph:
         titled = np.array([first.get(key, -1) for key in keys], dtype=np.int32)
         mentioned = self._rarity[links.mentioned]
         self._said: Floats = np.bincount(links.mentioning, mentioned, chunks).astype(np.float32)
-        own = links.mentioned == titled[links.documents][links.mentioning]
+        self._own: NDArray[np.int32] = titled[links.documents]
+        """Of each passage, the place of its document's entity; -1 for none."""
+        own = links.mentioned == self._own[links.mentioning]
         weights = (mentioned * np.where(own, OWN_WEIGHT, 1.0)).astype(np.float32)
         starts = np.r_[0, np.cumsum(np.bincount(links.mentioning, minlength=chunks))]
         ties = sparse.csr_array((weights, links.mentioned, starts), shape=(chunks, entities))
@@ -86,10 +89,30 @@ class PassageGraph:
     def named_in(self, question: str) -> list[int]:
         """Places of the entities that the question names; none unless one of them has an entry of its own.
 
-        Walks from names that are only known from running text made rankings worse. See ``EntityNames``.
+        Walks from names that are only known from running text made rankings worse. See ``EntityNames``. A number names
+        an entity only where another document mentions it: "is 1000 enough" is not about the record 1000.
         """
-        named = self._names.named_in(question)
+        named = [
+            place
+            for place in self._names.named_in(question)
+            if not self._links.names[place].isdecimal() or self._is_in_others(place, [place])
+        ]
         return named if any(map(self._names.is_placed, named)) else []
+
+    def leads_on(self, named: Collection[int]) -> bool:
+        """Whether another document mentions one of the entities, or something else that their passages mention.
+
+        If none does, a walk finds the documents that were named, and all else by its nearness to the question alone.
+        """
+        if any(self._is_in_others(place, [place]) for place in named):
+            return True
+        passages = chain.from_iterable(self._to_chunks.reached_from(place) for place in named)
+        others = set(chain.from_iterable(self._to_entities.reached_from(passage) for passage in passages))
+        return any(self._is_in_others(place, named) for place in others)
+
+    def _is_in_others(self, place: int, documents: Collection[int]) -> bool:
+        """Whether a passage outside these documents, by the places of their entities, mentions an entity."""
+        return not np.isin(self._own[self._to_chunks.reached_from(place)], list(documents)).all()
 
     def names(self, places: Iterable[int]) -> list[str]:
         """Of entities by their places, sorted."""
@@ -216,6 +239,14 @@ class PassageGraph:
         return allowed
 
 
+def _document_names(links: GraphLinks) -> list[str]:
+    """Of each document what its entity is called: the title, or the id of a document without one."""
+    first = dict(zip(*(part.tolist() for part in np.unique(links.documents, return_index=True)), strict=True))
+    return [
+        title or links.chunk_ids[first[place]].rpartition("#")[0] for place, title in enumerate(links.titles)
+    ]
+
+
 def _largest(values: Floats, count: int) -> NDArray[np.intp]:
     """Places of the largest values, descending, then by place."""
     if count < 1:
@@ -300,7 +331,8 @@ note, a tag, a heading): "green" is no mention of a Mr Green."""
 _UNPLACED = frozenset({"Entity", "Thing"})
 """Labels of entities that are only known from running text."""
 _SINGLE = regex.compile(rf"[{HAN}{KANA}]")
-_WORD = regex.compile(rf"{_SINGLE.pattern}|[^\W_]+(?:['’.&-][^\W_]+)*")
+_LETTERS = rf"[^\W_{HAN}{KANA}]+"
+_WORD = regex.compile(rf"{_SINGLE.pattern}|{_LETTERS}(?:['’.&-]{_LETTERS})*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _QUALIFIED = re.compile(r"(.*\S)\s*(?:\([^()]+\)|（[^（）]+）)")
 

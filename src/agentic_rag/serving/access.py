@@ -51,6 +51,8 @@ class Caller:
     user_id: str
     datasets: frozenset[str] | None
     """Datasets that the caller may use; None: all."""
+    sees_paths: bool = False
+    """Whether errors and reports may name folders of this machine: to its own user, not to a key."""
 
     def may(self, dataset: str) -> bool:
         """Whether the caller may use the dataset."""
@@ -71,7 +73,9 @@ class Access:
         self._callers = [
             (
                 one.key.get_secret_value().encode(),
-                Caller(one.user, frozenset(map(dataset_name, one.datasets)) if one.datasets else None),
+                Caller(
+                    one.user, None if one.datasets is None else frozenset(map(dataset_name, one.datasets))
+                ),
             )
             for one in keys
         ]
@@ -92,7 +96,7 @@ class Access:
     def of_key(self, key: str | None) -> Caller:
         """The caller with this key; raises ``Refused`` as ``caller``."""
         if not self._callers:
-            return Caller(LOCAL_USER, None)
+            return Caller(LOCAL_USER, None, sees_paths=True)
         if not key:
             raise Refused("an API key is needed: Authorization: Bearer …", 401)
         given = key.encode("utf-8", "surrogatepass")

@@ -47,7 +47,7 @@ class Ask(BaseModel):
 
     query: str = Field(min_length=1, max_length=LONGEST, description="The question, in any language.")
     dataset: str = Field(DEFAULT_DATASET, min_length=1, max_length=200)
-    operation: OperationName = "auto"
+    operation: OperationName | None = Field("auto", description="null is auto.")
     filters: dict[str, Any] | None = Field(
         None, description='On properties of notes: {"year": {"$gte": 2023}}.'
     )
@@ -183,11 +183,13 @@ def event(name: str, value: Any) -> str:
 
 
 async def to_the_end(
-    parts: AsyncGenerator[str], failed: Callable[[dict[str, Any]], str]
+    service: Service, caller: Caller, parts: AsyncGenerator[str], failed: Callable[[dict[str, Any]], str]
 ) -> AsyncIterator[str]:
     """A stream that ends with an error event on failure, because its status was already sent.
 
     Args:
+        service: the open service.
+        caller: who reads the stream.
         parts: the stream.
         failed: makes the last part from the error body.
     """
@@ -196,7 +198,7 @@ async def to_the_end(
             async for part in parts:
                 yield part
     except AgenticRagError as error:
-        yield failed(error_of(error)[1])
+        yield failed(error_of(error, service, caller)[1])
     except Exception as error:
         logger.exception("a question failed")
         yield failed(error_body("internal", f"{type(error).__name__}; see the log"))
@@ -230,7 +232,12 @@ async def ask(
         caller.require(ask.dataset)
         await service.rag.require_dataset(ask.dataset)
         return StreamingResponse(
-            to_the_end(_events(service, caller, ask, request_id), lambda error: event("error", error)),
+            to_the_end(
+                service,
+                caller,
+                _events(service, caller, ask, request_id),
+                lambda error: event("error", error),
+            ),
             media_type=EVENTS,
             headers={"Cache-Control": "no-store"},
         )

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
+from agentic_rag.answer import Answer
 from agentic_rag.boards.checking import CheckReport, filled_board
 from agentic_rag.boards.drawing import drawn
 from agentic_rag.boards.files import SUFFIX
 from agentic_rag.boards.vault import Vault
+from agentic_rag.errors import InputError
+from agentic_rag.rag import Rag
 from agentic_rag.serving.access import Caller
 from agentic_rag.serving.asking import Ask, RequestId, answer_to
 from agentic_rag.serving.errors import DOCUMENTED
+from agentic_rag.serving.roots import AllowedRoots
 from agentic_rag.serving.service import Service, TheCaller, TheService, TheWriter
 
 router = APIRouter(tags=["boards"], responses=DOCUMENTED)
@@ -64,11 +69,51 @@ class Due(BaseModel):
 
 
 async def checked(service: Service, caller: Caller, path: str) -> CheckReport:
-    """Mark a board below the roots; its dataset must be one of the caller's."""
-    board = service.roots.existing(path)
+    """Mark a board below the caller's roots for its dataset.
+
+    Raises:
+        InputError: there is no such board, or it is of a dataset that the caller may not use or that the root is
+            not for; the message names neither question nor dataset.
+    """
+    roots = service.roots.of(caller)
+    board = roots.existing(path)
     _, known = filled_board(board)
-    caller.require(known.dataset)
-    return await service.rag.check(board, user_id=caller.user_id)
+    roots = roots.of(caller, known.dataset)
+    if not caller.may(known.dataset) or not any(map(board.is_relative_to, roots.roots)):
+        raise InputError(f"{path!r} is no board of a dataset that may be checked here")
+    return await service.rag.check(board, user_id=caller.user_id, within=roots.around(board))
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPlace:
+    """Where a board is to be written."""
+
+    file: Path
+    root: Path
+    """The root that holds it; no file outside of it is read or written."""
+
+
+async def board_place(
+    rag: Rag, roots: AllowedRoots, caller: Caller, path: str | None, dataset: str
+) -> BoardPlace | None:
+    """The place of a dataset's board; a relative path lies in the vault of the dataset; None without a path.
+
+    Raises:
+        InputError: the path is no board beneath the caller's roots for the dataset.
+        Refused: the caller may not use the dataset.
+    """
+    if path is None:
+        return None
+    name = caller.require(dataset)
+    allowed = roots.of(caller, name)
+    homes = {record.root for record in (await rag.ledger.records(name)).values()}
+    file = allowed.writable(path, SUFFIX, homes)
+    return BoardPlace(file, allowed.around(file))
+
+
+def vault_of(place: BoardPlace | None, answer: Answer) -> Vault:
+    """The vault whose notes a board's cards name."""
+    return Vault(None) if place is None else Vault.around(place.file, answer.citations, place.root)
 
 
 @router.post("/boards")
@@ -76,16 +121,16 @@ async def make_board(
     request: BoardRequest, service: TheService, caller: TheCaller, request_id: RequestId = None
 ) -> BoardMade:
     """Ask, and draw the answer as a board (JSON Canvas)."""
-    path = None if request.path is None else service.roots.writable(request.path, SUFFIX)
+    place = await board_place(service.rag, service.roots, caller, request.path, request.dataset)
     ask = Ask(**request.model_dump(exclude={"path"}))
     answer = await answer_to(service, caller, ask, request_id=request_id)
     if answer.abstained:
         return BoardMade(board={}, answer=answer.text, abstained=True, written=None)
-    vault = Vault(None) if path is None else Vault.around(path, answer.citations)
-    board = drawn(answer.to_dict(), vault).board
+    board = drawn(answer.to_dict(), vault_of(place, answer)).board
     written = None
-    if path is not None:
-        written = asdict(service.rag.write_board(answer, path))
+    if place is not None:
+        report = service.rag.write_board(answer, place.file, within=place.root)
+        written = service.disclosure.values(caller, asdict(report))
     return BoardMade(board=board, answer=answer.text, abstained=False, written=written)
 
 
@@ -93,7 +138,7 @@ async def make_board(
 async def check(request: CheckRequest, service: TheWriter, caller: TheCaller) -> Checked:
     """Mark what was written into a verification board beneath the roots; colours it and writes mistake notes."""
     report = await checked(service, caller, request.path)
-    return Checked(**report.to_dict())
+    return Checked(**service.disclosure.values(caller, report.to_dict()))
 
 
 @router.get("/boards/due")
@@ -106,7 +151,7 @@ async def due(service: TheWriter, caller: TheCaller) -> Due:
                 "asks": one.asks,
                 "due": one.due.isoformat(),
                 "mark": one.mark,
-                "board": one.board,
+                "board": service.disclosure.text(caller, one.board),
                 "source": one.source,
             }
             for one in found

@@ -47,6 +47,11 @@ class Conversations:
         self._asked: Counter[str] = Counter()
         """Number of questions under way by thread: the first question of a thread is stored only at its end."""
 
+    @property
+    def are_kept(self) -> bool:
+        """Whether conversations are stored."""
+        return self._kept is not None
+
     def thread(self, user_id: str, conversation_id: str | None) -> str | None:
         """The LangGraph thread of a user's conversation.
 
@@ -159,4 +164,6 @@ def _title(told: list[dict[str, Any]]) -> str:
 def _plain(message: Any) -> dict[str, Any]:
     details: Mapping[str, Any] = message.additional_kwargs
     told = {"role": "user" if message.type == "human" else "assistant", "text": str(message.text)}
-    return told | {key: details[key] for key in ("citations", "abstained", "operation") if key in details}
+    return told | {
+        key: details[key] for key in ("citations", "abstained", "operation", "dataset") if key in details
+    }

@@ -22,10 +22,11 @@ from agentic_rag.errors import (
     StoreLocked,
     UnknownDataset,
 )
-from agentic_rag.serving.access import OnlyAnswers, Refused, TooLarge, error_body
+from agentic_rag.serving.access import Caller, OnlyAnswers, Refused, TooLarge, error_body
 from agentic_rag.serving.jobs import UnknownJob
 from agentic_rag.serving.limits import RETRY_AFTER, Busy, TooLate
 from agentic_rag.serving.openai.parameters import UnsupportedParameter
+from agentic_rag.serving.service import Service, service_of
 
 logger = logging.getLogger(__name__)
 Model = TypeVar("Model", bound=BaseModel)
@@ -44,6 +45,10 @@ _STATUS: tuple[tuple[type[AgenticRagError], int], ...] = (
     (RunError, 500),
 )
 """HTTP status by error type; the first matching type counts."""
+
+
+_UNKNOWN = Caller("", frozenset())
+"""A request that failed before its caller was known."""
 
 
 class ErrorDetail(BaseModel):
@@ -93,15 +98,15 @@ def request_of(model: type[Model], **fields: Any) -> Model:
         raise InputError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
-def error_of(error: AgenticRagError) -> tuple[int, dict[str, Any]]:
-    """Status and body of an error."""
+def error_of(error: AgenticRagError, service: Service, caller: Caller) -> tuple[int, dict[str, Any]]:
+    """Status and body of an error, with what the caller may know of it."""
     status = (
         error.status
         if isinstance(error, Refused)
         else next(s for kind, s in _STATUS if isinstance(error, kind))
     )
     param = error.param if isinstance(error, UnsupportedParameter) else None
-    return status, error_body(type(error).__name__, str(error), param)
+    return status, error_body(type(error).__name__, service.disclosure.error(caller, error), param)
 
 
 def add_error_handlers(app: FastAPI, page: Callable[[Request, str, int], Response]) -> None:
@@ -121,7 +126,8 @@ def add_error_handlers(app: FastAPI, page: Callable[[Request, str, int], Respons
 
     @app.exception_handler(AgenticRagError)
     async def told(request: Request, error: AgenticRagError) -> Response:
-        status, body = error_of(error)
+        caller = getattr(request.state, "caller", _UNKNOWN)
+        status, body = error_of(error, service_of(request), caller)
         headers = {"Retry-After": str(RETRY_AFTER)} if status == 503 else {}
         if status == 401:
             headers["WWW-Authenticate"] = "Bearer"

@@ -42,7 +42,8 @@ async def ready(request: Request, service: TheService) -> JSONResponse:
     if not service.closing and not problems:
         return JSONResponse({"status": "ok"})
     try:
-        service.access.caller(request.headers)
+        caller = service.access.caller(request.headers)
+        problems = service.disclosure.values(caller, problems)
     except Refused:
         problems = dict.fromkeys(problems, "it cannot be used; the log says why")
     told = {"status": "ending"} if service.closing else {"status": "unready", "stores": problems}

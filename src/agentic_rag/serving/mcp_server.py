@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from datetime import datetime
 from importlib.metadata import version
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
 from urllib.parse import unquote
 
 from mcp import MCPError
@@ -26,7 +26,6 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agentic_rag.boards.files import SUFFIX
 from agentic_rag.dates.instants import parse_as_of
 from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.errors import AgenticRagError, InputError
@@ -35,6 +34,8 @@ from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import LOCAL_USER, Rag
 from agentic_rag.serving.access import Access, Caller, Refused, error_body
 from agentic_rag.serving.asking import LONGEST
+from agentic_rag.serving.boards import board_place
+from agentic_rag.serving.disclosure import Disclosure
 from agentic_rag.serving.limits import Places
 from agentic_rag.serving.notes import dataset_names, note_path, read_note, summaries
 from agentic_rag.serving.roots import AllowedRoots
@@ -145,17 +146,22 @@ _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
 """The caller of the current request behind the service's keys; None without keys."""
 
 
-def _told(tool: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+Tools = TypeVar("Tools", bound="NoteTools")
+
+
+def _told(
+    tool: Callable[Concatenate[Tools, P], Awaitable[R]],
+) -> Callable[Concatenate[Tools, P], Awaitable[R]]:
     """Turns this package's errors into tool errors with our own message."""
 
     @functools.wraps(tool)
-    async def telling(*given: P.args, **named: P.kwargs) -> R:
+    async def telling(self: Tools, /, *given: P.args, **named: P.kwargs) -> R:
         try:
-            return await tool(*given, **named)
+            return await tool(self, *given, **named)
         except AgenticRagError as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(self.message(error)) from error
 
-    return telling
+    return cast("Callable[Concatenate[Tools, P], Awaitable[R]]", telling)  # bound as a method it has no self
 
 
 class NoteTools:
@@ -169,18 +175,24 @@ class NoteTools:
     """
 
     def __init__(self, rag: Rag, roots: AllowedRoots, user_id: str, places: Places) -> None:
-        self._rag, self._roots, self._local, self._places = rag, roots, Caller(user_id, None), places
+        self._rag, self._roots, self._places = rag, roots, places
+        self._local = Caller(user_id, None, sees_paths=True)
+        self._disclosure = Disclosure(rag, roots)
 
     @property
     def _asks(self) -> Caller:
         return _caller.get() or self._local
+
+    def message(self, error: AgenticRagError) -> str:
+        """What the caller may know of an error."""
+        return self._disclosure.error(self._asks, error)
 
     @_told
     async def ask(
         self,
         question: Text,
         dataset: Name = DEFAULT_DATASET,
-        operation: OperationName = "auto",
+        operation: OperationName | None = "auto",
         as_of: AsOf = None,
         filters: Terms = (),
     ) -> AskResult:
@@ -273,21 +285,28 @@ class NoteTools:
     @_told
     async def ingest(self, path: Name, dataset: Name = DEFAULT_DATASET) -> str:
         """Read a file or folder beneath a root into the notes."""
-        report = await self._rag.ingest(self._roots.existing(path), dataset=self._asks.require(dataset))
+        name = self._asks.require(dataset)
+        report = await self._rag.ingest(self._roots.of(self._asks, name).existing(path), dataset=name)
         counts = ", ".join(f"{number} {action}" for action, number in report.to_dict()["counts"].items())
         return f"{counts or 'nothing found'}; the dataset holds {report.documents} documents"
 
     @_told
     async def write_board(
-        self, question: Text, path: Name, dataset: Name = DEFAULT_DATASET, operation: OperationName = "auto"
+        self,
+        question: Text,
+        path: Name,
+        dataset: Name = DEFAULT_DATASET,
+        operation: OperationName | None = "auto",
     ) -> str:
         """Answer as an Obsidian board: a .canvas file beneath a root."""
-        file = self._roots.writable(path, SUFFIX)
         name = self._asks.require(dataset)
+        place = await board_place(self._rag, self._roots, self._asks, path, name)
+        assert place is not None  # noqa: S101  # a path was given
         async with self._places.one():
             answer = await self._rag.ask(question, dataset=name, operation=operation)
-        report = self._rag.write_board(answer, file)
-        return f"{report.path}: {report.added} new, {report.kept} kept"
+        report = self._rag.write_board(answer, place.file, within=place.root)
+        shown = self._disclosure.text(self._asks, report.path)
+        return f"{shown}: {report.added} new, {report.kept} kept"
 
     @_told
     async def remember(self, text: Text) -> str:
@@ -319,7 +338,7 @@ class NoteTools:
             return (await read_note(self._rag, self._asks.require(unquote(dataset)), unquote(path))).text
         except AgenticRagError as error:
             # Any other error counts as a crash, and the log would show its traceback with the note's name.
-            raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
+            raise MCPError(code=INVALID_PARAMS, message=self.message(error)) from error
 
 
 def mcp_server(
@@ -360,7 +379,7 @@ def mcp_server(
         try:
             return await tools.notes((ctx.params or {}).get("cursor"))
         except AgenticRagError as error:
-            raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
+            raise MCPError(code=INVALID_PARAMS, message=tools.message(error)) from error
 
     server.middleware.extend([checked, by_pages])
     for operation, (title, form) in _PROMPTS.items():

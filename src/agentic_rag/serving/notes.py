@@ -19,8 +19,9 @@ from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.domain.progress import Progress
 from agentic_rag.errors import InputError, RunError, UnknownDataset
 from agentic_rag.ingest.canvas import parse_canvas
+from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import SourceError, decode
-from agentic_rag.ingest.office import MIME_TYPES, extracted
+from agentic_rag.ingest.office import MIME_TYPES
 from agentic_rag.ingest.sources import discover
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Rag
@@ -147,14 +148,15 @@ async def empty(dataset: str, service: TheWriter, caller: TheCaller) -> JobState
         await asyncio.to_thread(_delete_tree, upload_folder(service, name))
         return report.to_dict()
 
-    return state_of(service.jobs.start(name, caller.user_id, work))
+    return state_of(service, caller, service.jobs.start(name, caller.user_id, work))
 
 
 @router.post("/ingest", status_code=202)
 async def ingest(request: IngestRequest, service: TheWriter, caller: TheCaller) -> JobState:
     """Make a dataset hold what paths beneath the service's roots hold now."""
-    paths = [service.roots.existing(path) for path in request.paths]
-    return state_of(start_ingest(service, caller, request.dataset, paths))
+    roots = service.roots.of(caller, caller.require(notes_dataset(request.dataset)))
+    paths = [roots.existing(path) for path in request.paths]
+    return state_of(service, caller, start_ingest(service, caller, request.dataset, paths))
 
 
 @router.post("/ingest/files", status_code=202)
@@ -183,19 +185,19 @@ async def ingest_files(
 
     job = start_ingest(service, caller, name, [folder], before=keep)
     await job.until(kept)  # the temporary uploads are deleted at the end of the request
-    return state_of(job)
+    return state_of(service, caller, job)
 
 
 @router.get("/ingest")
 async def jobs(service: TheWriter, caller: TheCaller) -> JobStates:
     """The caller's ingests."""
-    return JobStates(jobs=[state_of(job) for job in service.jobs.of(caller)])
+    return JobStates(jobs=[state_of(service, caller, job) for job in service.jobs.of(caller)])
 
 
 @router.get("/ingest/{job_id}")
 async def job(job_id: str, service: TheWriter, caller: TheCaller) -> JobState:
     """How far an ingest is."""
-    return state_of(service.jobs.get(job_id, caller))
+    return state_of(service, caller, service.jobs.get(job_id, caller))
 
 
 @router.delete("/ingest/{job_id}")
@@ -203,7 +205,7 @@ async def cancel(job_id: str, service: TheWriter, caller: TheCaller) -> JobState
     """End an ingest; the next one of the dataset finishes what it began."""
     found = service.jobs.get(job_id, caller)
     await service.jobs.cancel(found)
-    return state_of(found)
+    return state_of(service, caller, found)
 
 
 @router.get("/notes/{dataset}/{path:path}")
@@ -238,11 +240,11 @@ async def read_note(rag: Rag, dataset: str, path: str) -> Note:
     record = records.get(path) or records.get(unicodedata.normalize("NFC", path))
     if record is None:
         raise InputError(f"dataset {dataset!r} holds no note {path!r}")
-    text, source = await asyncio.to_thread(_texts, record)
+    text, source = await asyncio.to_thread(_texts, record, Extractor.of(rag.config.documents))
     return Note(record.path, record.names[0] if record.names else record.path, text, source)
 
 
-def _texts(record: DocumentRecord) -> tuple[str, str]:
+def _texts(record: DocumentRecord, documents: Extractor) -> tuple[str, str]:
     """The ingested text and the file's content; they differ only for a canvas."""
     root, path = Path(record.root), record.path
     file = root if root.is_file() else root / path
@@ -255,7 +257,7 @@ def _texts(record: DocumentRecord) -> tuple[str, str]:
             text = _part(file, record.document_id)
             return text, text
         raw = file.read_bytes()
-        source = extracted(raw, suffix).text if suffix in MIME_TYPES else decode(raw)
+        source = documents.extracted(raw, suffix).text if suffix in MIME_TYPES else decode(raw)
         return parse_canvas(path, path, source).text if suffix == SUFFIX else source, source
     except OSError as error:
         raise InputError(
@@ -304,9 +306,9 @@ def start_ingest(
     return service.jobs.start(name, caller.user_id, work)
 
 
-def state_of(job: Job) -> JobState:
+def state_of(service: Service, caller: Caller, job: Job) -> JobState:
     """The job as a response model."""
-    return JobState(**job.to_dict())
+    return JobState(**service.disclosure.values(caller, job.to_dict()))
 
 
 def upload_folder(service: Service, dataset: str) -> Path:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agentic_rag.serving.asking import LONGEST
 from agentic_rag.serving.errors import DOCUMENTED
 from agentic_rag.serving.service import TheCaller, TheService, TheWriter
+from agentic_rag.stores.set_aside import check_conversations
 
 router = APIRouter(tags=["people"], responses=DOCUMENTED)
 
@@ -77,7 +78,9 @@ async def conversation(thread_id: str, service: TheService, caller: TheCaller) -
 @router.delete("/threads/{thread_id}")
 async def forget_conversation(thread_id: str, service: TheService, caller: TheCaller) -> Gone:
     """Delete one of the caller's conversations."""
-    return Gone(conversations=await service.conversations.forget(caller, thread_id))
+    conversations = await service.conversations.forget(caller, thread_id)
+    check_conversations(service.rag.config.data_dir)
+    return Gone(conversations=conversations)
 
 
 @router.post("/memory")
@@ -93,4 +96,5 @@ async def forget(service: TheWriter, caller: TheCaller) -> Gone:
     conversations = await service.conversations.forget(caller)
     forgotten = await service.rag.memory.forget(caller.user_id)
     questions = service.rag.reviews(caller.user_id).forget()
+    check_conversations(service.rag.config.data_dir)
     return Gone(conversations=conversations, memories=forgotten.memories, questions=questions)

@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 from agentic_rag.rag import Rag
 from agentic_rag.serving.access import Access, Caller, OnlyAnswers
 from agentic_rag.serving.conversations import Conversations
+from agentic_rag.serving.disclosure import Disclosure
 from agentic_rag.serving.jobs import Jobs
 from agentic_rag.serving.limits import Places
 from agentic_rag.serving.metrics import Metrics
@@ -35,6 +36,10 @@ class Service:
     """Shutdown has begun: the service still answers but is no longer ready."""
     watched: dict[str, str] = field(default_factory=dict)
     """Names of the followed folders by dataset; after a failure followed by its reason."""
+    disclosure: Disclosure = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.disclosure = Disclosure(self.rag, self.roots)
 
 
 def service_of(request: Request) -> Service:
@@ -55,7 +60,9 @@ def writer_of(request: Request) -> Service:
 
 def caller_of(request: Request) -> Caller:
     """The caller of a request; raises ``Refused`` if unknown."""
-    return service_of(request).access.caller(request.headers)
+    caller: Caller = service_of(request).access.caller(request.headers)
+    request.state.caller = caller
+    return caller
 
 
 TheService = Annotated[Service, Depends(service_of)]

@@ -6,6 +6,7 @@ Nothing here reads the environment or a file; ``environment.py`` does, for the c
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -94,11 +95,14 @@ class ChatConfig(Section):
     api_key: SecretStr | None = Field(None, description="API key; never printed")
     timeout_seconds: float = Field(60.0, gt=0, description="time limit for one try")
     max_retries: int = Field(3, ge=0, description="tries after the first, for limits and server errors")
-    temperature: float = Field(
-        0.0, ge=0, le=2, description="sampling temperature; 0 for the most likely answer"
+    temperature: float | None = Field(
+        None,
+        ge=0,
+        le=2,
+        description="sampling temperature, 0 for the most likely answer; none: not sent, as some models refuse it",
     )
     max_tokens: int | None = Field(None, ge=1, description="longest answer; none: the endpoint's own limit")
-    seed: int | None = Field(None, description="random seed sent to the endpoint")
+    seed: int | None = Field(None, description="random seed; none: not sent")
     max_concurrency: int = Field(8, ge=1, description="calls at the same time")
     requests_per_minute: float | None = Field(
         None, gt=0, description="most calls begun in a minute; none: no limit"
@@ -109,6 +113,19 @@ class ChatConfig(Section):
     output_price: float = Field(0.0, ge=0, description="price of a million tokens written")
 
     _address = field_validator("base_url")(endpoint_address)
+
+
+class DocumentsConfig(Section):
+    """Limits of the process that reads PDF and office files; at most four of them run at once."""
+
+    timeout_seconds: float = Field(
+        60.0, gt=0, description="longest time for a file; then it is told and left out"
+    )
+    memory: float = Field(
+        2.0,
+        gt=0,
+        description="most memory of the process, in GB; a file that takes more is told and left out; not kept on Windows",
+    )
 
 
 class BudgetConfig(Section):
@@ -129,7 +146,17 @@ class ServiceKey(Section):
 
     key: SecretStr = Field(description="the key itself; never printed")
     user: str = Field("local", description="whose memories and conversations it opens")
-    datasets: tuple[str, ...] = Field((), description="datasets it may read and fill; none named: all")
+    datasets: tuple[str, ...] | None = Field(
+        None, description="datasets it may read and fill; left out: all; []: none"
+    )
+
+    @field_validator("user")
+    @classmethod
+    def _one_form(cls, user: str) -> str:
+        """In NFC, so that however it was typed it is one user in every store."""
+        if not user.strip():
+            raise ValueError("it is blank; name the user")
+        return unicodedata.normalize("NFC", user)
 
 
 class ServiceConfig(Section):
@@ -193,6 +220,7 @@ class RagConfig(Parameters):
     graph: GraphConfig = GraphConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     chat: ChatConfig = ChatConfig()
+    documents: DocumentsConfig = DocumentsConfig()
     budget: BudgetConfig = BudgetConfig()
     service: ServiceConfig = ServiceConfig()
 
@@ -218,6 +246,7 @@ class RagConfig(Parameters):
             graph: GraphConfig | Values = ...,
             embedding: EmbeddingConfig | Values = ...,
             chat: ChatConfig | Values = ...,
+            documents: DocumentsConfig | Values = ...,
             budget: BudgetConfig | Values = ...,
             service: ServiceConfig | Values = ...,
             fusion: FusionParameters | Values = ...,

@@ -18,6 +18,7 @@ from agentic_rag.domain.ports import (
     DatasetProfile,
     DocumentRecord,
     EmbeddedDocument,
+    Failure,
     FloatArray,
     Restriction,
     ScoredChunk,
@@ -149,6 +150,7 @@ class InMemoryLedger:
 
     def __init__(self) -> None:
         self._records: dict[str, dict[str, DocumentRecord]] = {}
+        self._failures: dict[str, dict[str, Failure]] = {}
 
     async def records(self, dataset: str) -> dict[str, DocumentRecord]:
         return dict(self._records.get(dataset_name(dataset), {}))
@@ -160,6 +162,12 @@ class InMemoryLedger:
     async def remove(self, dataset: str, document_ids: Sequence[str]) -> None:
         for document_id in document_ids:
             self._records.get(dataset_name(dataset), {}).pop(document_id, None)
+
+    async def failures(self, dataset: str) -> dict[str, Failure]:
+        return dict(self._failures.get(dataset_name(dataset), {}))
+
+    async def replace_failures(self, dataset: str, failures: Sequence[Failure]) -> None:
+        self._failures[dataset_name(dataset)] = {one.document_id: one for one in failures}
 
     async def datasets(self) -> list[str]:
         return sorted(name for name, records in self._records.items() if records)

@@ -29,6 +29,13 @@ def answered(**cited: Any) -> dict[str, Any]:
     }
 
 
+def test_what_was_left_out_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    reason = "1 of 2 statements left out: 1 against its passage"
+    outcomes = {"answer": {"status": "partial", "reason": reason, "method": "chat"}}
+    print_answer({**answered(), "outcomes": outcomes}, explain=False)
+    assert f"partial: answer: {reason}" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("cited", "told"),
     [

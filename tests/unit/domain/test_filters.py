@@ -249,6 +249,8 @@ def test_terms_are_joined_by_and():
         ("year>null", "takes a number"),
         ("year=NaN", "finite"),
         ("year=[1]", "takes a text"),
+        ("rating>", "has no value; write what rating is compared with after >"),
+        ("price <= ", "has no value"),
         ("$or=1", "unknown filter operator|takes a non-empty list"),
     ],
 )

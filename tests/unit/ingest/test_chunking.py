@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.domain import Block, BlockKind, Chunk, Document
-from agentic_rag.ingest.chunking import chunk_document, split_span
+from agentic_rag.ingest.chunking import MAX_WINDOW, chunk_document, split_span
 from agentic_rag.notes.markdown import parse_markdown, parse_text
 from growth import assert_linear
 
@@ -265,3 +265,17 @@ def test_any_text_is_partitioned_within_the_limit(
 ) -> None:
     if text:
         assert max(len(part) for part in split(text, kind, limit=limit, target=min(limit, target))) <= limit
+
+
+@pytest.mark.parametrize("piece", ["word ", "茶", "| a | b |\n", "x"])
+def test_what_is_long_is_divided_part_by_part(piece: str) -> None:
+    batches: list[int] = []
+
+    def counting(texts: Sequence[str]) -> list[int]:
+        batches.append(len(texts))
+        return by_characters(texts)
+
+    text = piece * (600_000 // len(piece))
+    document = parse_text("n.txt", "n.txt", text)
+    check_partition(document, chunk_document(document, max_tokens=400, count_tokens=counting))
+    assert max(batches) <= MAX_WINDOW // len(piece) + 1

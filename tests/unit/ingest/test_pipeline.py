@@ -12,6 +12,8 @@ import pytest
 
 from agentic_rag.errors import InputError
 from agentic_rag.ingest import sources
+from agentic_rag.ingest.extraction import Extractor
+from agentic_rag.ingest.office import ExtractedText
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
 from agentic_rag.ingest.remembered import Remembered, SeenFiles, stamp_of
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
@@ -458,3 +460,63 @@ async def test_a_name_that_differs_in_case_alone_is_refused(tmp_path: Path) -> N
     with pytest.raises(InputError, match="dataset 'Notes' differs from 'notes' in case alone"):
         await ingest.run([vault], "Notes")
     assert (await ingest.run([vault], "notes")).count("unchanged") == 1
+
+
+def documents_pipeline(before: IngestPipeline, documents: Extractor) -> IngestPipeline:
+    """A pipeline on the same stores."""
+    stores = before._chunks, before._graph, before._ledger
+    preparer = before._writer.preparer
+    return IngestPipeline(*stores, preparer._embedding, preparer._count_tokens, documents=documents)
+
+
+def only_oolong_is_read(self: Extractor, raw: bytes, suffix: str) -> ExtractedText:
+    assert raw == b"Oolong."
+    return ExtractedText("Oolong.")
+
+
+async def test_a_file_that_ends_its_process_is_not_tried_again_until_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = write(tmp_path, {"a.html": "exit now", "b.html": "Oolong.", "c.md": "Tea."})
+    ingest = documents_pipeline(pipeline(), Extractor(reader="extractor_stand_in"))
+    report = await ingest.run([vault], "d")
+    assert actions(report) == {"a.html": "failed", "b.html": "added", "c.md": "added"}
+    reason = report.files[0].reason
+    assert reason is not None
+    assert "exit code 3" in reason
+    assert report.documents == 2
+    with monkeypatch.context() as patched:
+        patched.setattr(Extractor, "extracted", only_oolong_is_read)
+        write(vault, {"d.md": "B and oolong."})
+        report = await ingest.run([vault], "d")
+        assert (report.files[0].action, report.files[0].reason) == ("skipped", reason)
+        assert (await ingest.run([vault], "d")).count("skipped") == 1
+        with pytest.raises(AssertionError):  # other limits are another attempt
+            await documents_pipeline(ingest, Extractor(61, reader="extractor_stand_in")).run([vault], "d")
+    report = await ingest.run([write(vault, {"a.html": "Sound again."})], "d")
+    assert actions(report)["a.html"] == "added"
+    assert await ingest._ledger.failures("d") == {}
+
+
+async def test_a_file_that_now_ends_its_process_keeps_its_stored_text(tmp_path: Path) -> None:
+    vault = write(tmp_path, {"a.html": "Oolong.", "b.html": "crash now"})
+    ingest = documents_pipeline(pipeline(), Extractor(reader="extractor_stand_in"))
+    await ingest.run([vault], "d")
+    write(vault, {"a.html": "crash now"})
+    assert actions(await ingest.run([vault], "d")) == {"a.html": "failed", "b.html": "skipped"}
+    report = await ingest.run([vault], "d")
+    assert actions(report) == {"a.html": "skipped", "b.html": "skipped"}
+    assert (report.documents, report.chunks) == (1, 1)
+    (vault / "b.html").unlink()
+    await ingest.run([vault], "d")
+    assert list(await ingest._ledger.failures("d")) == ["a.html"]
+    await ingest.remove(None, "d")
+    assert await ingest._ledger.failures("d") == {}
+
+
+async def test_a_dataset_with_nothing_but_an_unreadable_file_can_be_removed(tmp_path: Path) -> None:
+    vault = write(tmp_path, {"a.html": "crash now"})
+    ingest = documents_pipeline(pipeline(), Extractor(reader="extractor_stand_in"))
+    assert (await ingest.run([vault], "d")).documents == 0
+    await ingest.remove([vault], "d")
+    assert await ingest._ledger.failures("d") == {}

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.ingest import files
+from agentic_rag.ingest import files, sources
+from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.sources import SourceError, SourceScan, discover, load_record, parse_record
 
 
@@ -241,6 +242,20 @@ def test_a_malformed_canvas_fails_alone_when_parsed(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"a\.canvas"):
         first.parse()
     assert second.parse().text == "x"
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.txt", "a.html"])
+def test_a_text_beyond_the_bounds_is_told_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(sources, "MAX_CHARACTERS", 50)
+    monkeypatch.setattr(sources, "MAX_LINES", 5)
+    for text, told in (("x" * 60, r"60 characters in .*50 and 5; divide"), ("x\n\n" * 9, "18 lines")):
+        (item,) = discover(
+            [write(tmp_path, {name: text})], extractor=Extractor(reader="extractor_stand_in")
+        ).items
+        with pytest.raises(SourceError, match=told):
+            item.parse()
 
 
 def test_a_file_that_is_gone_or_broken_since_is_a_source_error(tmp_path: Path) -> None:

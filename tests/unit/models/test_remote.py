@@ -24,7 +24,17 @@ from agentic_rag.models.remote import (
 )
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
 from agentic_rag.testing import HashingEmbedding, ScriptedChat
-from local_openai_server import BROKEN_OFF, CUT, DROP, EMPTY, HANG, Fault, LocalOpenAIServer, refused
+from local_openai_server import (
+    BROKEN_OFF,
+    CUT,
+    DROP,
+    EMPTY,
+    HANG,
+    Fault,
+    LocalOpenAIServer,
+    refused,
+    running,
+)
 
 KEY = "sk-very-secret"
 
@@ -64,8 +74,26 @@ async def test_system_and_user_are_sent_and_the_text_comes_back(
         ("system", "Be brief."),
         ("user", "Tea?"),
     ]
-    assert (request["model"], request["temperature"]) == ("small", 0)
+    assert request["model"] == "small"
     assert model_server.keys == {f"Bearer {KEY}"}
+
+
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [
+        ("small", {}),
+        ("gpt-5-mini", {}),
+        ("o1", {}),
+        ("small", {"temperature": 0.0}),
+        ("small", {"temperature": 0.7, "seed": 0}),
+    ],
+)
+async def test_temperature_and_seed_are_sent_only_if_they_are_set(
+    model_server: LocalOpenAIServer, make_chat: MakeChat, model: str, given: dict[str, float]
+) -> None:
+    await make_chat(model=model, **given).complete("Be brief.", "Tea?")
+    (request,) = model_server.requests
+    assert {key: request[key] for key in ("temperature", "seed") if key in request} == given
 
 
 async def test_no_key_is_taken_from_the_environment(
@@ -116,6 +144,21 @@ async def test_a_refusal_says_what_and_what_to_do_and_no_secret(
     assert model_server.base_url in told
     assert KEY not in told
     assert "passage itself" not in told
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_a_redirect_is_not_followed(
+    model_server: LocalOpenAIServer, make_chat: MakeChat, make_embedding: MakeEmbedding, status: int
+) -> None:
+    with running() as elsewhere:
+        address = elsewhere.base_url.replace("127.0.0.1", "localhost")
+        model_server.judge = lambda request: refused(status, location=f"{address}/hidden?text=passage")
+        for call in (make_chat().complete("s", "u"), make_embedding().embed_passages(["the passage"])):
+            with pytest.raises(ModelError, match="redirects to localhost") as caught:
+                await call
+            assert "hidden" not in str(caught.value)
+            assert "base_url" in str(caught.value)
+        assert elsewhere.requests == []
 
 
 async def test_a_login_in_the_address_is_not_told(

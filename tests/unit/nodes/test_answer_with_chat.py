@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 
-from agentic_rag.domain.ports import Chat
+from agentic_rag.domain.ports import Chat, Embedding, PassageVectors
+from agentic_rag.errors import ModelError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
+from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.models.remote import LangChainChat, chat_from_config
 from agentic_rag.nodes.answer import answer
 from agentic_rag.settings.config import ChatConfig
@@ -47,12 +49,17 @@ class Recording:
 
 
 async def asked(
-    chat: Chat | None, *contents: str, found: list[dict[str, Any]] | None = None, **keys: Any
+    chat: Chat | None,
+    *contents: str,
+    found: list[dict[str, Any]] | None = None,
+    embedding: Embedding | None = None,
+    **keys: Any,
 ) -> dict[str, Any]:
     given = {"query": QUESTION, "operation": "document_retrieval", **keys}
     results = found or [result(n, content) for n, content in enumerate(contents, start=1)]
     judged = {"quality": {"decision": "answer"}, "reranked_results": results}
-    return await answer({**prepared_state(BY_CHAT, **given), **judged}, chat=chat)  # type: ignore[typeddict-item]
+    state: Any = {**prepared_state(BY_CHAT, **given), **judged}
+    return await answer(state, chat=chat, embedding=embedding)
 
 
 async def test_each_cited_passage_is_a_citation() -> None:
@@ -131,14 +138,58 @@ async def test_not_found_abstains(said: str) -> None:
     assert written["answer_outcome"] == {"status": "ok", "reason": None, "method": "chat"}
 
 
-@pytest.mark.parametrize("said", ["Tea comes from China.", "Tea comes from China [7]."])
-async def test_an_answer_without_a_citation_is_replaced_by_quotes(said: str) -> None:
+@pytest.mark.parametrize(
+    "said", ["Tea comes from China.", "Tea comes from China [7].", "Tea comes from China [2]."]
+)
+async def test_a_sentence_that_another_passage_supports_cites_that(said: str) -> None:
+    written = await asked(Recording(said), "Tea comes from China.", "Coffee does not.")
+    assert written["answer"] == "Tea comes from China [1]."
+    assert [one["n"] for one in written["citations"]] == [1]
+    assert written["answer_outcome"]["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "It cures cancer.",
+        "It also cures cancer. Tea is radioactive [42].",
+        "Tea is radioactive [1].",
+        "Here is what the notes say:\n\nIt cures cancer [1].",
+        "[1][2]",
+        "## Tea [1]",
+    ],
+)
+async def test_an_answer_that_no_passage_supports_is_replaced_by_quotes(said: str) -> None:
     written = await asked(Recording(said), "Tea comes from China.", "Coffee does not.")
     assert written["answer_outcome"]["status"] == "degraded"
-    assert "cites no passage" in written["answer_outcome"]["reason"]
+    assert "nothing that a passage supports" in written["answer_outcome"]["reason"]
     assert written["answer_outcome"]["method"] == "extractive"
     assert not written["abstained"]
     assert written["citations"][0]["quote"] in "Tea comes from China."
+
+
+async def test_what_the_passages_do_not_support_is_left_out_and_counted() -> None:
+    said = (
+        "Tea comes from China [1]. It also cures cancer. Tea is radioactive [42]. Steep it for 9 minutes [2]."
+    )
+    written = await asked(Recording(said), "Tea comes from China.", "Steep it for 3 minutes.")
+    assert written["answer"] == "Tea comes from China [1]."
+    assert [one["n"] for one in written["citations"]] == [1]
+    outcome = written["answer_outcome"]
+    assert (outcome["status"], outcome["method"]) == ("partial", "chat")
+    assert outcome["left_out"] == {"uncited": 2, "amount": 1}
+    assert outcome["reason"].startswith("3 of 4 statements left out: 2 without a citation")
+    assert written["messages"][-1].content == written["answer"]
+
+
+async def test_an_embedding_that_fails_leaves_the_letters_to_compare() -> None:
+    class Failing(BundledEmbedding):
+        async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
+            raise ModelError("no")
+
+    chat = Recording("Tea comes from China [1]. It cures cancer [1].")
+    written = await asked(chat, "Tea comes from China.", embedding=Failing())
+    assert written["answer"] == "Tea comes from China [1]."
 
 
 @pytest.fixture

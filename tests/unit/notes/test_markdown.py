@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agentic_rag.domain import Document
 from agentic_rag.notes.markdown import (
     MAX_FIELD_TEXT,
+    block_tokens,
     line_starts,
     paragraphs,
     parse_markdown,
@@ -326,3 +327,10 @@ def test_a_note_of_nothing_but_fields_is_not_copied_into_each_of_its_chunks() ->
 )
 def test_the_date_of_a_task_is_not_that_of_its_note(text: str, day: int | None) -> None:
     assert note(text).date == (None if day is None else datetime(2024, 6, day, tzinfo=UTC))
+
+
+def test_a_table_takes_a_token_a_row() -> None:
+    rows = 1000
+    table = "|a|b|c|\n|-|-|-|\n" + "|1|2|[[x]]|\n" * rows
+    assert len(block_tokens(f"One.\n\n{table}\nTwo.\n")) <= rows + 10
+    assert len(note(table).links) == rows

@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentic_rag.notes import units
+from agentic_rag.notes.catalogue import note_of
+from agentic_rag.notes.markdown import parse_markdown
 from agentic_rag.notes.units import MAX_ITEM, Unit, read_plain, read_units
+from growth import assert_linear
 
 
 def units_of(text: str) -> tuple[Unit, ...]:
@@ -428,3 +432,28 @@ def test_a_moved_text_has_moved_units(body: str, by: int):
 def test_any_text_is_read(text: str):
     for unit in units_of(text):
         assert 0 <= unit.start < unit.end <= len(text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "piece",
+    ["[a:: b] ", "x [a:: b].\n", "- [a:: b] c\n", "a:: b\n", "- a:: b\n", "|1|2|\n", "One.\n\n", "word "],
+)
+def test_reading_takes_linear_time(piece: str):
+    assert_linear(
+        lambda text: note_of(parse_markdown("n.md", "n.md", f"|a|b|\n|-|-|\n{text}")), piece, 40_000
+    )
+    assert_linear(read_plain, piece)
+
+
+def test_a_note_is_read_up_to_its_last_unit(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(units, "MAX_UNITS", 5)
+    counted: list[str] = []
+
+    def counting(text: str) -> str:
+        counted.append(text)
+        return text
+
+    monkeypatch.setattr(units, "readable", counting)
+    assert len(units_of("- item\n" * 1000)) == 5
+    assert len(counted) < 20

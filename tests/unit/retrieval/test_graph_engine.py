@@ -134,8 +134,11 @@ def wanted(filters: dict[str, Any]) -> Expression:
     return expression
 
 
-def nothing(names: Sequence[str] = ()) -> Findings:
-    return Findings([], {"names": list(names)})
+NOT_NAMED = "the question names no note, heading, tag or person of the documents, and no fact is near it"
+
+
+def nothing(reason: str = NOT_NAMED) -> Findings:
+    return Findings([], {"names": []}, reason)
 
 
 async def test_a_walk_goes_from_what_is_named_over_what_shares_no_word_with_the_question():
@@ -199,6 +202,16 @@ async def test_a_name_only_known_from_running_text_starts_no_walk():
     made = World()
     await made.add(fake_chunk("film", "A picture."), ["Film"], label="Thing")
     assert await made.find("Who made Film?") == nothing()
+
+
+async def test_a_walk_from_what_stands_alone_would_only_rank_by_nearness():
+    made = World()
+    for name in ("Water", "Warm", "Salt"):
+        await made.add(fake_chunk(name.lower(), f"{name} is here.", title=name), [name])
+    told = await made.find("Is Water clear, and Salt?")
+    assert told == nothing(
+        "nothing in the documents is linked with Salt, Water, and no fact is near the question"
+    )
 
 
 async def test_near_facts_start_a_walk_at_their_ends():
@@ -359,7 +372,7 @@ async def test_what_does_not_pass_a_filter_starts_no_walk(monkeypatch: pytest.Mo
 
 async def test_what_no_chunk_passes_is_not_searched():
     made = await world()
-    assert await made.find(FILM, filters=wanted({"year": 1900})) == nothing()
+    assert await made.find(FILM, filters=wanted({"year": 1900})) == nothing("no passage passes the filters")
     assert made.graph.asked == []
 
 
@@ -382,13 +395,13 @@ async def test_a_fact_that_did_not_hold_yet_starts_no_walk():
 async def test_a_question_without_a_word_finds_nothing(query: str):
     made = await world()
     made.embedding.embedded.clear()
-    assert await made.find(query) == nothing()
+    assert await made.find(query) == nothing("the question has no word")
     assert (made.graph.asked, made.embedding.embedded) == ([], [])
 
 
 async def test_an_unknown_dataset_has_no_hits():
     made = await world()
-    assert await made.engine.find("other", FILM, limit=3) == nothing()
+    assert await made.engine.find("other", FILM, limit=3) == nothing("the graph has nothing of this dataset")
 
 
 COMMUNITY = GraphHit("community", "c1", "Makers", "All who made pictures.", 1, None, None, ())

@@ -100,6 +100,34 @@ def test_a_question_that_names_nothing_with_a_place_names_nothing():
     assert PassageGraph(links(label="Thing")).named_in("Who made Film?") == []
 
 
+@pytest.mark.parametrize(
+    ("mentions", "leads"),
+    [
+        ({"one": ["Water"], "two": ["Warm"]}, False),
+        ({"one": ["Water", "Anna"], "two": ["Warm"]}, False),
+        ({"one": ["Water"], "two": ["Warm", "Water"]}, True),
+        ({"one": ["Water", "Anna"], "two": ["Warm", "Anna"]}, True),
+        ({"one": ["Water", "Warm"], "two": ["Warm"]}, True),
+    ],
+    ids=["alone", "a name of its own", "mentioned", "a name of both", "mentions another"],
+)
+def test_what_stands_alone_leads_nowhere(mentions: dict[str, list[str]], leads: bool):
+    graph = PassageGraph(links(mentions))
+    assert graph.leads_on(graph.named_in("Is Water clear?")) is leads
+
+
+def test_a_number_is_named_where_another_document_mentions_what_is_called_so():
+    numbers = {"one": ["17", "Anna"], "two": ["18", "Anna"], "three": ["Hall", "18"]}
+    graph = PassageGraph(links(numbers))
+    assert graph.named_in("What costs 17?") == []
+    assert graph.names(graph.named_in("What costs 18?")) == ["18"]
+
+
+def test_a_document_without_a_title_is_called_by_its_id():
+    untitled = replace(links({"17#0": ["17", "Anna"], "18#0": ["18", "Anna"]}), titles=["", ""])
+    assert PassageGraph(untitled).named_in("What costs 17?") == []
+
+
 def test_the_walk_leans_to_where_more_of_it_starts():
     film, elsewhere = place("Film"), place("Elsewhere")
     near, far = (GRAPH.visits({film: weight, elsewhere: 1.0}, {}, limit=10)["film"] for weight in (0.5, 0.05))
@@ -225,6 +253,7 @@ NAMES = (
     ("1984", "Note"),
     ("Tea", "Note"),
     ("Anna Lee", "Person"),
+    ("Python", "Note"),
 )
 LABELS = [("Entity", label) for _, label in NAMES]
 FOUND = EntityNames([name for name, _ in NAMES], LABELS)
@@ -244,6 +273,8 @@ def named(question: str) -> list[str]:
         ("Who is Mr Green?", ["Green"]),
         ("乌龙茶怎么泡", ["乌龙茶"]),
         ("茶怎么泡", []),
+        ("Python怎么用", ["Python"]),
+        ("在1984里说了什么", ["1984"]),
         ("How far is Mercury?", ["Mercury (planet)", "Mercury (element)"]),
         ("the tea", []),
         ("Anna Lee's garden", ["Anna Lee"]),

@@ -54,7 +54,8 @@ async def test_a_key_sees_nothing_of_datasets_that_it_does_not_open(tmp_path: Pa
         {"data_dir": tmp_path / "data", "service": {"keys": keys}, "answer": {"abstain_below": 0.0}}
     )
     tea, roses, everything = ({"Authorization": f"Bearer {key['key']}"} for key in keys)
-    async with called_service(config, roots=[tmp_path]) as client:
+    roots = [Path(f"{name}={tmp_path}") for name in ("tea", "roses")]
+    async with called_service(config, roots=roots) as client:
 
         async def ask(headers: dict[str, str], dataset: str, thread: str) -> int:
             asked = {"query": f"secret of {dataset}", "dataset": dataset, "thread_id": thread}

@@ -109,7 +109,7 @@ async def complete(chat: ChatRequest, request: Request, service: TheService, cal
     if not chat.stream:
         return _completion(head, await reply())
     return StreamingResponse(
-        to_the_end(_chunks(head, reply, chat.stream_options or StreamOptions()), _failure),
+        to_the_end(service, caller, _chunks(head, reply, chat.stream_options or StreamOptions()), _failure),
         media_type=EVENTS,
         headers={"Cache-Control": "no-store"},
     )

@@ -60,7 +60,7 @@ async def respond(body: ResponseRequest, request: Request, service: TheService, 
     if not body.stream:
         return response.whole(await reply())
     return StreamingResponse(
-        to_the_end(response.events(reply), response.failure),
+        to_the_end(service, caller, response.events(reply), response.failure),
         media_type=EVENTS,
         headers={"Cache-Control": "no-store"},
     )

@@ -60,7 +60,12 @@ def answer_parts(answer: Answer, cited: Mapping[int, Mapping[str, Any]]) -> list
             )
             for one in relations(text, known)
         ]
-    return found or [AnswerPart("", False, (_line(said, cited),)) for said in passages(text, known)]
+    return found or [AnswerPart("", False, (line,)) for line in linked_lines(text, cited)]
+
+
+def linked_lines(text: str, cited: Mapping[int, Mapping[str, Any]]) -> list[Markup]:
+    """The lines of an answer's text as HTML, each mark a link to its passage."""
+    return [_line(said, cited) for said in passages(text, list(cited))] or [Markup(escape(text))]
 
 
 def _without_reading(answer: Answer) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -20,13 +21,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from starlette.staticfiles import StaticFiles
 
-from agentic_rag.answer import Answer, Step
+from agentic_rag.answer import SHOWN, Answer, Step
 from agentic_rag.answering.passages import arrow, is_plain
 from agentic_rag.boards.canvas import board_text, read_board
 from agentic_rag.boards.drawing import drawn
 from agentic_rag.boards.files import SUFFIX
 from agentic_rag.boards.svg import board_svg
-from agentic_rag.boards.vault import Vault
 from agentic_rag.diagnosis import examine
 from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.domain.identity import entity_key, notes_dataset
@@ -37,7 +37,7 @@ from agentic_rag.notes.schema_text import counts_text, values_text
 from agentic_rag.rag import Rag
 from agentic_rag.serving.access import COOKIE, Caller, Refused
 from agentic_rag.serving.asking import EVENTS, LONGEST, Ask, RequestId, answer_to, asked, event, to_the_end
-from agentic_rag.serving.boards import checked
+from agentic_rag.serving.boards import board_place, checked, vault_of
 from agentic_rag.serving.errors import request_of
 from agentic_rag.serving.notes import (
     IngestRequest,
@@ -48,13 +48,15 @@ from agentic_rag.serving.notes import (
     ingest_files,
     note_path,
     read_note,
+    state_of,
     summaries,
 )
 from agentic_rag.serving.openai.reply import note_url
-from agentic_rag.serving.page.answers import answer_parts
+from agentic_rag.serving.page.answers import answer_parts, linked_lines
 from agentic_rag.serving.page.markdown import MOST_DRAWN, excerpt, note_html, rendered
 from agentic_rag.serving.page.words import Language, language_of, word
 from agentic_rag.serving.service import Service, TheCaller, TheService, TheWriter, caller_of
+from agentic_rag.stores.set_aside import check_conversations
 
 HERE = Path(__file__).parent
 LANGUAGE = "agentic_rag_language"
@@ -170,6 +172,11 @@ async def ask_page(
     # An unknown dataset must give an error, not an answer from another dataset.
     choices = [*held, dataset] if dataset and dataset not in held else held or [DEFAULT_DATASET]
     said = await service.conversations.messages(service.rag, caller, thread) if thread else []
+    last = next((one["dataset"] for one in reversed(said) if one.get("dataset")), None)
+    if last is not None and not dataset and caller.may(last):
+        dataset, choices = last, choices if last in choices else [*choices, last]
+    if service.conversations.are_kept:
+        thread = thread or uuid4().hex[:12]
     return _page(
         request,
         "ask.html",
@@ -180,11 +187,24 @@ async def ask_page(
         question=q,
         operations=[one.value for one in CanvasOperation],
         thread=thread,
-        new_thread=uuid4().hex[:12],
-        said=await asyncio.to_thread(
-            lambda: [{**one, "html": Markup(rendered(one["text"]))} for one in said]
-        ),
+        turns=_turns(said, f"{_root(request)}/"),
     )
+
+
+def _turns(messages: Sequence[Mapping[str, Any]], base: str) -> list[dict[str, Any]]:
+    """The questions of a conversation with the lines of their answers, whose marks lead to their notes."""
+    turns: list[dict[str, Any]] = []
+    for one in messages:
+        if one["role"] == "user" or not turns:
+            turns.append({"question": one["text"] if one["role"] == "user" else "", "lines": []})
+        if one["role"] == "assistant":
+            dataset = one.get("dataset") or DEFAULT_DATASET
+            cited = {
+                int(each["n"]): {**each, "address": note_url(base, dataset, each)}
+                for each in one.get("citations", ())
+            }
+            turns[-1]["lines"] += linked_lines(one["text"], cited)
+    return turns
 
 
 @router.get("/login")
@@ -261,16 +281,20 @@ async def page_ask(
                         yield event("token", {"text": part})
                     case Answer():
                         seconds = time.perf_counter() - started
-                        html = await answer_html(request, service, part, seconds)
+                        html = await answer_html(request, service, caller, part, seconds)
                         yield event("answer", {"html": html})
 
     def failed(error: dict[str, Any]) -> str:
         return event("failed", {"html": _render(request, "error.html", message=error["error"]["message"])})
 
-    return StreamingResponse(to_the_end(events(), failed), media_type=EVENTS, headers=HEADERS)
+    return StreamingResponse(
+        to_the_end(service, caller, events(), failed), media_type=EVENTS, headers=HEADERS
+    )
 
 
-async def answer_html(request: Request, service: Service, answer: Answer, seconds: float) -> str:
+async def answer_html(
+    request: Request, service: Service, caller: Caller, answer: Answer, seconds: float
+) -> str:
     """An answer with sources, explanation, facts and board, as a page fragment."""
     # A fact stated in several places is shown once.
     said = ("source", "name", "target", "valid_at", "invalid_at")
@@ -298,15 +322,15 @@ async def answer_html(request: Request, service: Service, answer: Answer, second
         today=max([datetime.now(UTC).date().isoformat(), *days]),
         seconds=seconds,
         sources=sorted({name for one in answer.results for name in one["sources"]}),
-        degraded={
-            name: one["reason"]
+        notices={
+            name: (one["status"], one["reason"])
             for name, one in answer.outcomes.items()
-            if isinstance(one, dict) and one["status"] == "degraded"
+            if isinstance(one, dict) and one["status"] in SHOWN
         },
         as_of=(answer.state["request"]["as_of"] or "")[:10],
         question=answer.state["request"]["asked"],
         filters=json.dumps(answer.state["request"]["filters"], ensure_ascii=False),
-        can_save=bool(service.roots.roots),
+        can_save=bool(service.roots.of(caller, answer.dataset).roots),
     )
 
 
@@ -369,18 +393,19 @@ async def page_board(
     download: Annotated[bool, Form()] = False,
 ) -> Response:
     """The answer as a board: drawn, saved beneath a root, or as a file."""
-    path = service.roots.writable(file, SUFFIX) if file else None
+    place = await board_place(service.rag, service.roots, caller, file or None, dataset)
     ask = request_of(Ask, query=query, dataset=dataset, operation=operation, as_of=as_of or None)
     answer = await answer_to(service, caller, ask)
-    report = service.rag.write_board(answer, path) if path is not None else None
-    vault = Vault(None) if path is None else Vault.around(path, answer.citations)
-    board = drawn(answer.to_dict(), vault).board
+    report = None if place is None else service.rag.write_board(answer, place.file, within=place.root)
+    board = drawn(answer.to_dict(), vault_of(place, answer)).board
     if download:
         headers = {**HEADERS, "Content-Disposition": 'attachment; filename="board.canvas"'}
         return Response(board_text(board), media_type="application/json", headers=headers)
     resolve = _resolver(_root(request), dataset, await _names(service.rag, dataset))
     svg = await asyncio.to_thread(board_svg, board, lambda text: rendered(text, resolve), title=query)
-    return _page(request, "board.html", svg=Markup(svg), report=report)
+    return _page(
+        request, "board.html", svg=Markup(svg), report=report, shown=partial(service.disclosure.text, caller)
+    )
 
 
 @router.post("/page/base")
@@ -409,17 +434,17 @@ async def notes_page(request: Request, service: TheService, caller: TheVisitor) 
         request,
         "notes.html",
         datasets=await summaries(service.rag, caller),
-        jobs=service.jobs.of(caller),
+        jobs=[state_of(service, caller, job) for job in service.jobs.of(caller)],
         roots=_shown_roots(service, caller),
-        watched=service.watched if caller.datasets is None else dict.fromkeys(service.watched, ""),
+        watched=service.watched if caller.sees_paths else dict.fromkeys(service.watched, ""),
         limit=SHOWN_SKIPPED,
     )
 
 
 def _shown_roots(service: Service, caller: Caller) -> list[str]:
-    """Roots to choose from; "." for callers limited to some datasets, who may not see folder paths."""
-    roots = service.roots.roots
-    return [str(root) for root in roots] if caller.datasets is None else ["."] if roots else []
+    """Roots to choose from; "." for callers who do not see folder paths."""
+    roots = service.roots.of(caller).roots
+    return [str(root) for root in roots] if caller.sees_paths else ["."] if roots else []
 
 
 @router.post("/page/ingest")
@@ -433,7 +458,7 @@ async def page_ingest(
     """Ingest a folder of this machine."""
     wanted = request_of(IngestRequest, paths=[folder], dataset=dataset or "default")
     state = await ingest(wanted, service, caller)
-    return _page(request, "job.html", job=service.jobs.get(state.id, caller), limit=SHOWN_SKIPPED)
+    return _page(request, "job.html", job=state, limit=SHOWN_SKIPPED)
 
 
 @router.post("/page/upload")
@@ -446,13 +471,18 @@ async def page_upload(
 ) -> HTMLResponse:
     """Ingest a copy of a dropped folder."""
     state = await ingest_files(service, caller, files, dataset or "default")
-    return _page(request, "job.html", job=service.jobs.get(state.id, caller), limit=SHOWN_SKIPPED)
+    return _page(request, "job.html", job=state, limit=SHOWN_SKIPPED)
 
 
 @router.get("/page/jobs/{job_id}")
 async def page_job(job_id: str, request: Request, service: TheWriter, caller: TheCaller) -> HTMLResponse:
     """How far an ingest is."""
-    return _page(request, "job.html", job=service.jobs.get(job_id, caller), limit=SHOWN_SKIPPED)
+    return _page(
+        request,
+        "job.html",
+        job=state_of(service, caller, service.jobs.get(job_id, caller)),
+        limit=SHOWN_SKIPPED,
+    )
 
 
 @router.delete("/page/jobs/{job_id}")
@@ -460,14 +490,14 @@ async def page_cancel(job_id: str, request: Request, service: TheWriter, caller:
     """End an ingest."""
     job = service.jobs.get(job_id, caller)
     await service.jobs.cancel(job)
-    return _page(request, "job.html", job=job, limit=SHOWN_SKIPPED)
+    return _page(request, "job.html", job=state_of(service, caller, job), limit=SHOWN_SKIPPED)
 
 
 @router.delete("/page/datasets/{dataset}")
 async def page_empty(dataset: str, request: Request, service: TheWriter, caller: TheCaller) -> HTMLResponse:
     """Empty a dataset."""
     state = await empty(dataset, service, caller)
-    return _page(request, "job.html", job=service.jobs.get(state.id, caller), limit=SHOWN_SKIPPED)
+    return _page(request, "job.html", job=state, limit=SHOWN_SKIPPED)
 
 
 @router.get("/conversations")
@@ -481,6 +511,7 @@ async def conversations_page(request: Request, service: TheService, caller: TheV
 async def page_forget(conversation_id: str, service: TheService, caller: TheCaller) -> HTMLResponse:
     """Delete a conversation; nothing stays in its place."""
     await service.conversations.forget(caller, conversation_id)
+    check_conversations(service.rag.config.data_dir)
     return HTMLResponse("", headers=HEADERS)
 
 
@@ -490,7 +521,13 @@ async def learn_page(request: Request, service: TheWriter, caller: TheVisitor) -
     due = [
         one for one in service.rag.reviews(caller.user_id).due(datetime.now(UTC)) if caller.may(one.dataset)
     ]
-    return _page(request, "learn.html", due=due, roots=service.roots.roots)
+    return _page(
+        request,
+        "learn.html",
+        due=due,
+        roots=service.roots.of(caller).roots,
+        shown=partial(service.disclosure.text, caller),
+    )
 
 
 @router.post("/page/check")
@@ -510,6 +547,10 @@ async def health_page(request: Request, service: TheService, caller: TheVisitor)
         findings = [
             replace(finding, detail="", cure="") for finding in findings if finding.what != "datasets"
         ]
+    told = partial(service.disclosure.values, caller)
+    findings = [
+        replace(finding, detail=told(finding.detail), cure=told(finding.cure)) for finding in findings
+    ]
     return _page(request, "health.html", findings=findings)
 
 

@@ -91,6 +91,7 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "lancedb": ("passages", "段落"),
     "memory": ("memory", "记忆"),
     "degraded": ("degraded", "降级"),
+    "partial": ("in part", "部分略去"),
     "nothing": ("Nothing here yet.", "这里还没有内容。"),
     "drop": ("Drop a folder of notes here", "把笔记文件夹拖到这里"),
     "drop_hint": (
@@ -126,8 +127,10 @@ WORDS: Mapping[str, tuple[str, str]] = {
         "没有向页面开放的本机文件夹；请用 --root FOLDER 启动。",
     ),
     "seconds": ("s", "秒"),
-    "continue": ("continues this conversation", "继续这段对话"),
-    "new": ("A new conversation, which is kept", "开始一段保留的对话"),
+    "new": ("New conversation", "新对话"),
+    "keys": ("Enter asks, Shift+Enter begins a new line", "回车提问，Shift+回车换行"),
+    "all_well": ("Everything that is needed answers.", "一切正常。"),
+    "in_order": ("What is in order", "正常的部分"),
 }
 
 

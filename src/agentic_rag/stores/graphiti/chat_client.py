@@ -19,6 +19,7 @@ from agentic_rag.models.endpoint import (
     Spending,
     failure_text,
     happened,
+    http_client,
     most_tokens,
     retry_wait,
     status,
@@ -31,7 +32,7 @@ from agentic_rag.text.prompts import DATA
 
 _HOPELESS = (401, 403, 404)
 """Wrong key, model or address: no episode can succeed."""
-_OPTIONS = ("response_format", "temperature")
+_OPTIONS = ("response_format", "temperature", "seed")
 _OTHER_SHAPE = "JSON of another shape than asked for"
 
 
@@ -93,15 +94,20 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
 
         key = (config.api_key.get_secret_value() if config.api_key else "") or "none"
         settings = LLMConfig(
-            api_key=key, model=config.model, small_model=config.model, base_url=config.base_url, temperature=0
+            api_key=key, model=config.model, small_model=config.model, base_url=config.base_url
         )
         client = AsyncOpenAI(
-            base_url=config.base_url, api_key=key, timeout=config.timeout_seconds, max_retries=0
+            base_url=config.base_url,
+            api_key=key,
+            timeout=config.timeout_seconds,
+            max_retries=0,
+            http_client=http_client(),
         )
         super().__init__(settings, client=client)
         self._endpoint = chat_endpoint(config, spending, tries=config.max_retries + 1)
         self._sleep = sleep
         self._longest = config.max_tokens
+        self._sampling = {"temperature": config.temperature, "seed": config.seed}
         self._refused_options: set[str] = set()
         self._called = f"the chat model {config.model!r} at {without_login(config.base_url)}"
 
@@ -163,12 +169,14 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
         sent = [{"role": m.role, "content": self._clean_input(m.content)} for m in messages]
         sent[0]["content"] += f"\n\n{DATA}"
         options: dict[str, Any] = {
-            "temperature": self.temperature,
+            **self._sampling,
+            "max_tokens": self._longest,
             "response_format": self._build_response_format(response_model),
         }
-        if self._longest is not None:
-            options["max_tokens"] = self._longest
-        options = {name: value for name, value in options.items() if name not in self._refused_options}
+        refused = self._refused_options
+        options = {
+            name: value for name, value in options.items() if value is not None and name not in refused
+        }
         if response_model is not None and (show_schema or "response_format" not in options):
             schema = json.dumps(response_model.model_json_schema())
             sent[-1]["content"] += (

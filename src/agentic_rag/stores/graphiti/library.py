@@ -11,6 +11,8 @@ import logging
 import os
 import warnings
 
+from agentic_rag.stores.graphiti.merging import merge_same_spelling
+
 os.environ.setdefault("GRAPHITI_TELEMETRY_ENABLED", "false")
 
 
@@ -88,6 +90,10 @@ from graphiti_core.search.search_filters import (  # noqa: E402
     SearchFilters,
 )
 from graphiti_core.utils.bulk_utils import add_nodes_and_edges_bulk_tx  # noqa: E402
+from graphiti_core.utils.maintenance import node_operations  # noqa: E402
+
+# Graphiti has no parameter for it. test_merging.py fails where a version of Graphiti no longer calls it.
+node_operations._resolve_with_similarity = merge_same_spelling
 
 KUZU_OPERATIONS = {
     "entity_node_ops": KuzuEntityNodeOperations,

@@ -21,7 +21,7 @@ from agentic_rag.stores.batch import batches, first_line
 from agentic_rag.stores.lancedb.compaction import cleaned
 from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, in_use, is_alone, process_lock
 from agentic_rag.stores.lancedb.sql import is_one_of
-from agentic_rag.stores.lancedb.versions import has_data, is_latest_gone
+from agentic_rag.stores.lancedb.versions import has_data, is_blank, is_latest_gone
 
 Prepare = Callable[[Any], Awaitable[None]]
 STABLE_ROW_IDS = {"new_table_enable_stable_row_ids": "true"}
@@ -51,12 +51,14 @@ _AWAY = re.compile(
 REPAIR = "agentic-rag repair"
 """The command that mends damaged files."""
 LATEST_GONE = "the manifest file of its latest version is missing"
+LATEST_BLANK = "the manifest file of its latest version is blank"
 _FAILURES = (RuntimeError, OSError, ValueError, KeyError, TypeError, NotImplementedError)
 _PANIC = "RustPanic"
 """Of a class that has no importable name: Lance met a content that it does not expect."""
 _DAMAGED = re.compile(
     r"Not found: .*\.(?:lance|manifest|arrow|bin)|invalid magic|fill whole buffer|file size is too small|"
-    r"Invalid range \d+\.\.\d+ for object|panicked|[Cc]orrupt|LanceError\(Arrow\): (?:Io|Parser) error",
+    r"Invalid range \d+\.\.\d+ for object|panicked|[Cc]orrupt|LanceError\(Arrow\): (?:Io|Parser) error|"
+    r"failed to decode Protobuf",
     re.DOTALL,
 )
 _IN_ITS_SOURCE = re.compile(r", /\S+\.rs:\d+:\d+|, /[^,\s]*$")
@@ -142,7 +144,7 @@ class LanceConnection:
         """The open table, or None where there is none yet.
 
         Raises:
-            StoreError: it cannot be opened, or its latest version is gone.
+            StoreError: it cannot be opened, or its latest version is gone or blank.
         """
         if name not in self._tables:
             database = await self.database()
@@ -151,6 +153,8 @@ class LanceConnection:
                     raise StoreError(f"table {name}: {LATEST_GONE}; run: {REPAIR}")
                 try:
                     opened = await database.open_table(name)
+                    if await is_blank(opened):
+                        raise StoreError(f"table {name}: {LATEST_BLANK}; run: {REPAIR}")
                     self._versions.setdefault(name, await opened.version())
                     self._tables[name] = opened
                 except ValueError as error:

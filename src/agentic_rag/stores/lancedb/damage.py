@@ -20,10 +20,16 @@ import pyarrow as pa
 
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.batch import batches
-from agentic_rag.stores.lancedb.connection import LATEST_GONE, REPAIR, STABLE_ROW_IDS, translated
+from agentic_rag.stores.lancedb.connection import (
+    LATEST_BLANK,
+    LATEST_GONE,
+    REPAIR,
+    STABLE_ROW_IDS,
+    translated,
+)
 from agentic_rag.stores.lancedb.full_text import WORD_COLUMNS, index_words
 from agentic_rag.stores.lancedb.process_lock import in_use
-from agentic_rag.stores.lancedb.versions import has_data, is_latest_gone, latest_hint, version_files
+from agentic_rag.stores.lancedb.versions import has_data, is_blank, is_latest_gone, latest_hint, version_files
 
 BLOCK = 1_024
 """Rows that are read together; of a block that cannot be read, its halves are tried."""
@@ -91,6 +97,8 @@ async def _damage_of(database: Any, folder: Path, name: str) -> Damage | None:
     try:
         with translated("reading"):
             table = await database.open_table(name)
+            if await is_blank(table):
+                return Damage(name, LATEST_BLANK)
             async for batch in await table.query().to_batches():
                 batch.validate(full=True)
             indexes = await table.list_indices()
@@ -179,6 +187,8 @@ class _Copy:
                 table = await database.open_table(self._name)
                 schema = await table.schema()
                 rows = int(await table.count_rows())
+            if await is_blank(table):
+                return None, False
         except StoreError:
             return None, False
         if self._table is not None and (await self._table.schema()).names != schema.names:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from agentic_rag.domain.identity import dataset_name, digest
-from agentic_rag.domain.ports import DocumentRecord
+from agentic_rag.domain.ports import DocumentRecord, Failure
 from agentic_rag.stores.batch import checked_records
 from agentic_rag.stores.lancedb.connection import LanceConnection, delete_keys, translated, upsert
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied, tidied_when_due
@@ -33,9 +33,18 @@ _SCHEMA = pa.schema(
     ]
 )
 
+_FAILURES = "failures"
+"""Table with the files that could not be read; there once there is one."""
+_FAILURE_SCHEMA = pa.schema(
+    [
+        pa.field(name, pa.string(), nullable=False)
+        for name in ("key", "dataset", *(field.name for field in fields(Failure)))
+    ]
+)
+
 
 class LanceLedger:
-    """Records of all datasets in one table, keyed by a digest of dataset and document id."""
+    """Records of all datasets in one table, keyed by a digest of dataset and document id; failures in another."""
 
     def __init__(self, connection: LanceConnection) -> None:
         self._connection = connection
@@ -87,6 +96,33 @@ class LanceLedger:
         with translated("writing the ledger"):
             keys = {digest(name, document_id) for document_id in document_ids}
             await uninterrupted(delete_keys(table, "key", keys))
+
+    async def failures(self, dataset: str) -> dict[str, Failure]:
+        table = await self._connection.table(_FAILURES)
+        if table is None:
+            return {}
+        with translated("reading the failures"):
+            await table.checkout_latest()
+            rows = await table.query().where(f"dataset = {quoted(dataset_name(dataset))}").to_list()
+        names = [field.name for field in fields(Failure)]
+        return {row["document_id"]: Failure(*(row[name] for name in names)) for row in rows}
+
+    async def replace_failures(self, dataset: str, failures: Sequence[Failure]) -> None:
+        before = await self.failures(dataset)
+        now = {one.document_id: one for one in failures}
+        if now == before:
+            return
+        name = dataset_name(dataset)
+        rows = [
+            {**asdict(one), "dataset": name, "key": digest(name, one.document_id)} for one in now.values()
+        ]
+        table = await self._connection.create_table(_FAILURES, _FAILURE_SCHEMA, "key")
+        with translated("writing the failures"):
+            gone = {digest(name, document_id) for document_id in before.keys() - now.keys()}
+            await uninterrupted(delete_keys(table, "key", gone))
+            if rows:
+                await uninterrupted(upsert(table, "key", pa.Table.from_pylist(rows, schema=_FAILURE_SCHEMA)))
+        await tidied_when_due(table, lambda: tidied(table, IndexPlan(), "the failures"), "the failures")
 
     async def datasets(self) -> list[str]:
         table = await self._connection.table(_NAME)

@@ -1,12 +1,14 @@
 """The files of a table, looked at without LanceDB: what each of its versions consists of, and whether some are gone.
 
-LanceDB opens a table whose latest such file was deleted at the version before, and says nothing.
+LanceDB opens a table whose latest such file was deleted at the version before, and one whose latest such file is all
+zeros as an empty one, and says nothing.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 
 def version_files(folder: Path) -> list[Path]:
@@ -32,6 +34,12 @@ def is_latest_gone(folder: Path) -> bool:
         return bool(noted > version_of(version_files(folder)[0]))
     except (OSError, ValueError, LookupError, TypeError):
         return False
+
+
+async def is_blank(table: Any) -> bool:
+    """Whether an open table has no columns: LanceDB reads a manifest of zeros, as a power cut leaves one, as version 0
+    of nothing."""
+    return not (await table.schema()).names
 
 
 def version_of(file: Path) -> int:

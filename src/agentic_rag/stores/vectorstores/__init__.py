@@ -13,7 +13,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from agentic_rag.domain.ports import ChunkStore, DocumentRecord, Ledger
+from agentic_rag.domain.ports import ChunkStore, DocumentRecord, Failure, Ledger
 from agentic_rag.errors import ConfigError, MissingExtra
 from agentic_rag.settings.addresses import is_http
 from agentic_rag.settings.config import VectorsConfig
@@ -110,6 +110,12 @@ class CheckedLedger:
 
     async def remove(self, dataset: str, document_ids: Sequence[str]) -> None:
         await self._ledger.remove(dataset, document_ids)
+
+    async def failures(self, dataset: str) -> dict[str, Failure]:
+        return await self._ledger.failures(dataset)
+
+    async def replace_failures(self, dataset: str, failures: Sequence[Failure]) -> None:
+        await self._ledger.replace_failures(dataset, failures)
 
     async def datasets(self) -> list[str]:
         return await self._ledger.datasets()

@@ -26,6 +26,7 @@ HARMS: dict[str, Callable[[bytes], bytes | None]] = {
     "halved": lambda raw: raw[: len(raw) // 2],
     "emptied": lambda raw: b"",
     "garbage": lambda raw: bytes((37 * place + 11) % 256 for place in range(len(raw))),
+    "zeroed": lambda raw: bytes(len(raw)),
 }
 
 
@@ -175,7 +176,7 @@ async def test_a_missing_full_text_is_found(folder: Path):
     assert await all_damages(folder, ["t"]) == []
 
 
-@pytest.mark.parametrize("harm", ["deleted", "halved", "emptied", "garbage"])
+@pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("pattern", ["data/*.lance", "_deletions/*"])
 async def test_the_error_names_the_command(folder: Path, pattern: str, harm: str):
     harmed(folder, pattern, harm)
@@ -210,6 +211,33 @@ async def test_a_table_whose_latest_version_is_gone_is_not_read_as_it_was_before
     ):
         await connection.table("t")
     await connection.close()
+
+
+def middle_zeroed(raw: bytes) -> bytes:
+    return raw[: len(raw) // 3] + bytes(len(raw) // 3) + raw[2 * len(raw) // 3 :]
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        HARMS["zeroed"],
+        lambda raw: bytes(20),
+        lambda raw: bytes(4096),
+        middle_zeroed,
+        lambda raw: raw[: len(raw) // 2] + bytes(len(raw) // 2),
+        lambda raw: raw[:-16] + bytes(16),
+        lambda raw: b"\xff" * len(raw),
+    ],
+)
+async def test_a_manifest_of_zeros_is_no_empty_table(folder: Path, harm: Callable[[bytes], bytes]):
+    """LanceDB opens most of these as a table without columns."""
+    latest = version_files(folder / "t.lance")[0]
+    latest.write_bytes(harm(latest.read_bytes()))
+    connection = LanceConnection(str(folder))
+    with pytest.raises(StoreError, match=f"table t: .*; run: {REPAIR}"):
+        await connection.table("t")
+    await connection.close()
+    assert await all_damages(folder, ["t"])
 
 
 async def test_an_error_that_is_no_damage_names_no_command():

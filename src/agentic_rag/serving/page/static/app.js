@@ -32,11 +32,27 @@ async function* events(response) {
     }
   }
 }
+// The answer before moves up into the conversation: its text and sources, without what belongs to the latest one.
+function keepTurn(answer) {
+  const section = $("section", answer);
+  if (!section) return;
+  section.classList.add("turn");
+  for (const part of section.querySelectorAll("details, form, script, [data-terms]")) part.remove();
+  const sources = $(".sources", section);
+  if (sources) {
+    const folded = document.createElement("details"), summary = document.createElement("summary");
+    summary.textContent = sources.previousElementSibling.textContent;
+    sources.previousElementSibling.replaceWith(folded);
+    folded.append(summary, sources);
+  }
+  $("#turns").append(section);
+}
 async function ask(form) {
   running?.abort();
   running = new AbortController();
   const mine = running;
   const stages = $("#stages"), draft = $("#draft"), answer = $("#answer");
+  keepTurn(answer);
   stages.replaceChildren();
   draft.textContent = "";
   answer.replaceChildren();
@@ -57,7 +73,13 @@ async function ask(form) {
         draft.textContent = "";
         answer.innerHTML = data.html;
         htmx.process(answer);
-        $("h2", answer)?.focus();
+        $("h2", answer)?.focus({ preventScroll: true });
+        answer.scrollIntoView({ block: "start" });
+        if (name === "answer") {
+          $("#query").value = "";
+          const thread = $("#thread").value;
+          if (thread) history.replaceState(null, "", `${root}/?thread=${encodeURIComponent(thread)}`);
+        }
       }
     }
   } catch (error) {
@@ -80,11 +102,16 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   ask(event.target);
 });
+// A change to how the latest question is asked puts that question back into the box, to be asked again.
+function again() {
+  $("#query").value ||= $("#answer .asked")?.textContent ?? "";
+}
 // A reading becomes the filters of the next question, to be corrected there.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-terms]");
   const only = $("#only");
   if (!button || !only) return;
+  again();
   only.value = button.dataset.terms;
   only.rows = only.value.split("\n").length;
   only.focus();
@@ -98,7 +125,11 @@ document.addEventListener("click", (event) => {
   }
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches("#ask textarea")) $("#ask").requestSubmit();
+  const asks = event.key === "Enter" && !event.isComposing && event.target.matches("#ask textarea");
+  if (asks && (event.ctrlKey || event.metaKey || (event.target.id === "query" && !event.shiftKey))) {
+    event.preventDefault();
+    $("#ask").requestSubmit();
+  }
   if (event.key === "Escape") $("#close-note")?.click();
 });
 // By its attribute: the form's field called dataset hides the form's own property.
@@ -116,7 +147,8 @@ new MutationObserver(() => {
   $("main").classList.add("beside");
   const passage = $("#passage", beside);
   (passage || $("h2", beside))?.focus({ preventScroll: true });
-  passage?.scrollIntoView({ block: "center" });
+  if (passage) passage.scrollIntoView({ block: "center" });
+  else if (matchMedia("(max-width: 60rem)").matches) beside.scrollIntoView({ block: "start" });
 }).observe(document.body, { childList: true, subtree: true });
 if (location.pathname.startsWith(`${root}/read/`)) $("#passage")?.scrollIntoView({ block: "center" });
 
@@ -211,6 +243,7 @@ document.addEventListener("click", async (event) => {
   };
   slider?.addEventListener("input", shown);
   slider?.addEventListener("change", () => {
+    again();
     const asOf = $("#as_of");
     asOf.value = new Date(Number(slider.value) * 864e5).toISOString().slice(0, 10);
     asOf.dispatchEvent(new Event("change", { bubbles: true }));

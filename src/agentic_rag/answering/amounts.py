@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from agentic_rag.boards.units import DEGREES, ERA, TEMPERATURES, to_base, unit_at
+from agentic_rag.answering.units import DEGREES, ERA, TEMPERATURES, to_base, unit_at
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.text.numbers import NUMBER_WORDS, numbers
 
@@ -160,10 +160,10 @@ _CLOCKS = tuple(
     for form in (
         rf"(?P<before>{_PERIOD})?\s?(?<!\d)(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?::\d\d)?(?!\d)(?:\s?(?P<period>{_PERIOD})(?!\w))?",
         r"(?<!\d)(?P<hour>\d{1,2})(?:\.(?P<minute>[0-5]\d))?\s?(?P<period>[ap]\.?m\b\.?)",
-        rf"\b(?:(?P<part>half|(?:a\s)?quarter)\s(?P<side>past|to)|(?:(?P<minute>\d{{1,2}}|{_SPELT})\sminutes?|(?P<fives>5|10|20|25|five|ten|twenty(?:-five)?))\s(?P<side2>past|to))\s{_HOUR}(?!\s?[-\w°%])"
-        rf"(?:\s?(?P<period>{_PERIOD}))?",
+        rf"\b(?:(?P<part>half|(?:a\s)?quarter)\s(?P<side>past|to)|(?:(?P<minute>\d{{1,2}}|{_SPELT})\sminutes?|(?P<fives>5|10|20|25|five|ten|twenty(?:-five)?))\s(?P<side2>past|to))\s{_HOUR}"
+        rf"(?:\s?(?P<period>{_PERIOD})|(?!\s?[-\w°%]))",
         rf"(?<!\w){_HOUR}\s?(?:o['’]?clock(?:\s(?P<period>{_PERIOD}))?|(?P<before>in the (?:morning|afternoon|evening)|at night))",
-        rf"(?P<before>{_PERIOD})?(?<![\d{_HAN_DIGIT}]){_HOUR}[点點](?P<minute>半|[一三]刻|(?:\d{{1,2}}|[{_HAN_DIGIT}]{{1,3}})分?)?[钟整]?"
+        rf"(?P<before>{_PERIOD})?(?<![\d{_HAN_DIGIT}]){_HOUR}[点點](?P<minute>半|[一三]刻|(?:\d{{1,2}}|[零{_HAN_DIGIT}]{{1,3}})分?)?[钟整]?"
         rf"(?:\((?P<period>{_PERIOD})\))?",
         r"\b(?:(?P<noon>noon|midday)|(?P<midnight>midnight))\b",
     )
@@ -223,6 +223,7 @@ _BC_AHEAD, _AD_AHEAD = (
 )
 _BC = re.compile(r"\s?(?:BCE?\b|B\.C\.(?:E\.)?|before Christ)")
 _AD = re.compile(r"\s?(?:AD\b|CE\b|A\.D\.)")
+MAX_YEAR = 2100
 _BEFORE = 24
 """Code points before a number in which its sign, currency or era is looked for."""
 _QUANTITY = re.compile(
@@ -265,6 +266,10 @@ def _quantity(text: str, match: re.Match[str]) -> Amount | None:
     if is_half:
         low, high, end = low + 0.5, high + 0.5, end + 2
     unit, stop = unit_at(text, end)
+    if unit == "inch" and 1000 <= low <= MAX_YEAR and text[end:stop].strip() == "in":
+        unit, stop = "", end  # born in 1819 in Leipzig
+    if unit == "second" and 1000 <= low <= MAX_YEAR and low % 10 == 0 and text[end:stop] == "s":
+        high, unit = low + 9, ""  # the 1960s
     if match["one"] and not unit:
         return None
     if match["one"] and (after := re.compile(r"\s(?:and a )half\b").match(text, stop)):
@@ -358,6 +363,7 @@ def _han(written: str) -> tuple[float, float] | None:
 
 
 _RANGE = re.compile(r"\s?(?:-|~|to|until|至|到)\s?", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween\s\Z|在\Z", re.IGNORECASE)
 _SUM = re.compile(r"\s?(?:and\s|又|零)?\s?", re.IGNORECASE)
 
 
@@ -366,7 +372,10 @@ def _joined(text: str, read: Sequence[Amount]) -> list[Amount]:
     joined: list[Amount] = []
     for one in read:
         last = joined[-1] if joined else None
-        both = None if last is None else _both(text[last.end : one.start], last, one)
+        is_between = last is not None and _BETWEEN.search(text[max(0, last.start - _BEFORE) : last.start])
+        both = (
+            None if last is None else _both(text[last.end : one.start], last, one, is_range=bool(is_between))
+        )
         if both is None:
             joined.append(one)
         else:
@@ -374,8 +383,12 @@ def _joined(text: str, read: Sequence[Amount]) -> list[Amount]:
     return joined
 
 
-def _both(between: str, last: Amount, one: Amount) -> Amount | None:
-    if _RANGE.fullmatch(between) and last.unit in ("", one.unit) and last.low < one.low:
+def _both(between: str, last: Amount, one: Amount, *, is_range: bool) -> Amount | None:
+    if (
+        (_RANGE.fullmatch(between) or (between.strip() in ("and", "和") and is_range))
+        and last.unit in ("", one.unit)
+        and last.low < one.low
+    ):
         return Amount(last.low, one.high, one.unit, last.start, one.end)
     special = {"", DAYS, CLOCK, HALF_CLOCK, DEGREES, ERA, *TEMPERATURES}
     if last.unit == one.unit or {last.unit, one.unit} & special or not _SUM.fullmatch(between):

@@ -16,7 +16,7 @@ ERA = "era"
 TEMPERATURES = ("degC", "degF", "kelvin")
 _DEFINED = (
     "euro = [euro]", "us_dollar = [us_dollar]", "sterling = [sterling]", "yuan = [yuan]", "yen = [yen]",
-    "jin = 500 gram", "liang = 50 gram", "mu = 2000 / 3 * meter ** 2", "li = 500 meter", "chi = meter / 3",
+    "jiao = 0.1 yuan", "jin = 500 gram", "liang = 50 gram", "mu = 2000 / 3 * meter ** 2", "li = 500 meter", "chi = meter / 3",
     "teaspoon = 5 milliliter", "tablespoon = 15 milliliter", "tenth = 0.1", "ke = 15 minute",
 )  # fmt: skip
 _HAN = dict(
@@ -30,7 +30,7 @@ _HAN = dict(
         "个星期=week 星期=week 个月=month 月=month 年=year 个世纪=century 世纪=century 摄氏度=degC 华氏度=degF 度=degrees 千瓦时=kilowatt_hour "
         "千瓦=kilowatt 兆瓦=megawatt 瓦=watt 千伏=kilovolt 伏=volt 毫安=milliampere 安=ampere 千欧=kiloohm 欧姆=ohm 千帕=kilopascal "
         "兆帕=megapascal 帕=pascal 千卡=kilocalorie 大卡=kilocalorie 卡=calorie 千焦=kilojoule 焦=joule 赫兹=hertz 美元=us_dollar "
-        "欧元=euro 英镑=sterling 日元=yen 元钱=yuan 元=yuan 块钱=yuan 块=yuan 人民币=yuan 英里=mile 英尺=foot 英寸=inch 磅=pound "
+        "欧元=euro 英镑=sterling 日元=yen 元钱=yuan 元=yuan 角钱=jiao 角=jiao 块钱=yuan 块=yuan 人民币=yuan 英里=mile 英尺=foot 英寸=inch 磅=pound "
         "分=minute 成=tenth 公里/小时=kilometer/hour 米/秒=meter/second"
     ).split()
 )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.boards.amounts import Amount, amounts, likeness, plain, without_amounts
+from agentic_rag.answering.amounts import Amount, amounts, likeness, plain, without_amounts
 from agentic_rag.boards.marking import Names, judged
 
 
@@ -102,7 +102,7 @@ def test_any_text_is_read_in_places_that_lie_apart(text: str) -> None:
 
 def test_units_are_read_without_pint_until_they_are_converted() -> None:
     code = (
-        "import sys; from agentic_rag.boards.amounts import amounts, likeness; a, b = amounts('5 mg, 7 mg');"
+        "import sys; from agentic_rag.answering.amounts import amounts, likeness; a, b = amounts('5 mg, 7 mg');"
         "likeness(a, b); assert 'pint' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
@@ -110,3 +110,18 @@ def test_units_are_read_without_pint_until_they_are_converted() -> None:
 
 def test_an_amount_is_a_frozen_value() -> None:
     assert amounts("5 mg") == [Amount(5.0, 5.0, "milligram", 0, 4)]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("at half past seven in the evening", [(1170.0, 1170.0, "clock")]),
+        ("between 900 and 950 °C", [(900.0, 950.0, "degC")]),
+        ("born in 1819 in Leipzig", [(1819.0, 1819.0, "")]),
+        ("the 1960s", [(1960.0, 1969.0, "")]),
+        ("早上七点零五分", [(425.0, 425.0, "clock")]),
+        ("罚一角", [(1.0, 1.0, "jiao")]),
+    ],
+)
+def test_forms_that_were_read_as_something_else(text: str, read: list[tuple[float, float, str]]) -> None:
+    assert [(one.low, one.high, one.unit) for one in amounts(text)] == read

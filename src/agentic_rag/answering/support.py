@@ -1,0 +1,106 @@
+"""Whether passages support a statement: by its words, its amounts and what it denies. No chat model.
+
+    support = mean over the statement's content words of 1 where a passage has the word, else the cosine of its tokens
+              with the nearest tokens of the passages; 1 for each amount
+
+Word tokens are those of the embedding model (see ``domain.token_vectors``); without them a word that no passage has
+counts 0. However well its words are supported, a statement is refused with an amount that no passage states of the same,
+and where passages say the opposite (see ``contradictions``). Names in other letters, inferences over several sentences
+and two things that have changed their places within one sentence are not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import Literal
+
+from agentic_rag.answering.clauses import Clause, content_words
+from agentic_rag.answering.comparison import Comparison, Passage
+from agentic_rag.answering.contradictions import is_contradicted
+from agentic_rag.answering.stated_amounts import stated_amounts
+from agentic_rag.domain.token_vectors import QuestionTokens
+
+Fault = Literal["amount", "contradicted", "unsupported"]
+"""Why a statement is refused: an amount of no passage, the opposite of a passage, or about something else."""
+SUPPORTED, ACROSS, BY_LETTERS = 0.65, 0.47, 0.51
+"""Least support: within a script, across scripts, and where the model tells no tokens: more than half. Chosen on the choosing half of
+``evaluation/datasets/support``, as are the other constants of the comparison."""
+ANEW = 0.05
+"""What more is needed of a passage that the model did not cite: of ten, one is like anything by chance."""
+UNSAID = 0.4
+"""Cosine below which a passage does not say a word in any letters."""
+MOST_UNSAID = 0.34
+"""Share of unsaid words above which a text is about something else, whatever the others are."""
+
+
+def fault(
+    statement: str, passages: Sequence[Passage], tokens: QuestionTokens | None, *, is_anew: bool = False
+) -> Fault | None:
+    """Why the passages together do not support a statement; None where they do.
+
+    Across scripts, without tokens, only its amounts can be checked.
+
+    Args:
+        statement: one sentence without marks.
+        passages: at least one.
+        tokens: of the statement; None: words are compared by their letters.
+        is_anew: whether the model cited none of the passages.
+    """
+    beside = [Comparison(statement, passage, tokens) for passage in passages]
+    clauses, stated = Clause.all(statement), stated_amounts(statement)
+    if not all(any(one.states(amount, clauses) for one in beside) for amount in stated):
+        return "amount"
+    if not _is_said(clauses, len(stated), beside, tokens, ANEW * is_anew):
+        return "unsupported"
+    return "contradicted" if any(is_contradicted(clause, beside) for clause in clauses) else None
+
+
+def _is_said(
+    clauses: Sequence[Clause],
+    stated: int,
+    beside: Sequence[Comparison],
+    tokens: QuestionTokens | None,
+    more: float,
+) -> bool:
+    words = {word.token: word for clause in clauses for word in clause.words}
+    is_across = all(one.is_across for one in beside)
+    levels = [max(one.level(word) for one in beside) for word in words.values()]
+    if is_across:
+        # A name that stands in both scripts says nothing of what is said of it.
+        levels = [level for level in levels if level < 1.0] or levels
+    levels += [1.0] * stated
+    if tokens is None and is_across:
+        return bool(levels)
+    least = more + (BY_LETTERS if tokens is None else ACROSS if is_across else SUPPORTED)
+    if not levels or sum(levels) < least * len(levels):
+        return False
+    if tokens is None:
+        return True
+    unsaid = sum(level < UNSAID + more for level in levels)
+    return (is_across or unsaid <= MOST_UNSAID * len(levels)) and not any(
+        _is_unsaid(clause, beside) for clause in clauses
+    )
+
+
+def _is_unsaid(clause: Clause, beside: Sequence[Comparison]) -> bool:
+    """Whether the passages say nothing of a clause, however well they say the others."""
+    levels = [max(one.level(word) for one in beside) for word in clause.words]
+    return len(levels) > 1 and sum(levels) < UNSAID * len(levels)
+
+
+def unsaid_share(
+    text: str, passages: Sequence[Passage], tokens: QuestionTokens | None, known: Set[str] = frozenset()
+) -> float:
+    """Share of a text's content words, without ``known`` ones, that no passage says in any letters, in [0, 1]."""
+    words = [word for word in content_words(text) if word.token not in known]
+    beside = [Comparison(text, passage, tokens) for passage in passages]
+    if not words or (tokens is None and all(one.is_across for one in beside)):
+        return 0.0
+    return sum(all(one.level(word) < UNSAID for one in beside) for word in words) / len(words)
+
+
+def shares(statement: str, passage: Passage, tokens: QuestionTokens | None) -> bool:
+    """Whether a passage says a word or an amount of a statement."""
+    beside, clauses = Comparison(statement, passage, tokens), Clause.all(statement)
+    has_word = any(beside.clauses(word) for clause in clauses for word in clause.words)
+    return has_word or any(beside.states(amount, clauses) for amount in stated_amounts(statement))

@@ -1,0 +1,317 @@
+"""Reads PDF, Word, PowerPoint, HTML and EPUB in a process of its own, within limits of time, memory and output.
+
+A malformed file can crash the library that reads it, which no ``except`` catches. The process is started with the first
+such file, kept for the next ones and started anew when it dies. It is a program of its own (``extraction_worker``), no
+fork: nothing of this process is copied, and its ``__main__`` does not run again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import io
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, is_dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from agentic_rag.domain.identity import digest
+from agentic_rag.errors import RunError
+from agentic_rag.ingest.extracted_text import ExtractedText
+from agentic_rag.ingest.extraction_worker import (
+    EMPTY,
+    MAX_OUTPUT,
+    MEMORY_SPENT,
+    TEXT,
+    TOO_LARGE,
+    TOO_LONG,
+    receive,
+    send,
+)
+from agentic_rag.ingest.files import NothingToRead, SourceError
+
+if TYPE_CHECKING:
+    from agentic_rag.settings.config import DocumentsConfig
+
+READER = "agentic_rag.ingest.office"
+MOST_PROCESSES = 4
+"""At a time; other files wait for their turn."""
+TRIES = 3
+"""Processes that a file may crash; the first may have been harmed by the file before."""
+STARTS_WITHIN = 60.0
+"""Seconds for a process to import the reader."""
+_FROM_OUTSIDE = (-9, -15)
+"""Codes of a process that was killed, by a person or for lack of the machine's memory: the file is tried again as long
+as the time limit."""
+_BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from agentic_rag.ingest.extraction_worker import main; main(sys.argv[2])"
+
+
+class ExtractionFailure(SourceError):
+    """A file ended the process that read it, or was more than the limits allow: it will be so again until it changes."""
+
+
+class _Ended(Exception):
+    """The process is gone; ``code`` as in ``Popen.returncode``; ``late``: ended here because time was up."""
+
+    def __init__(self, code: int, *, late: bool) -> None:
+        super().__init__(code)
+        self.code = code
+        self.late = late
+
+
+@dataclass(frozen=True, slots=True)
+class Extractor:
+    """Reads files apart.
+
+    >>> Extractor(timeout_seconds=10).extracted(b"<p>Oolong is a tea.</p>", ".html").text
+    'Oolong is a tea.\\n'
+    """
+
+    timeout_seconds: float = 60.0
+    """For one file."""
+    memory: float = 2.0
+    """GB that the process may take."""
+    reader: str = READER
+    """Module whose ``extracted(raw, suffix)`` is called in the process."""
+
+    @classmethod
+    def of(cls, settings: DocumentsConfig) -> Extractor:
+        """With the configured limits."""
+        return cls(settings.timeout_seconds, settings.memory)
+
+    def extracted(self, raw: bytes, suffix: str) -> ExtractedText:
+        """The text of a file's bytes; waits for its turn, and for the process.
+
+        Raises:
+            SourceError: it is damaged, locked, too large, or has only pictures; or the extra is missing, or the process
+                does not start.
+            ExtractionFailure: it ended the process, or is more than the limits allow.
+            RunError: the process was interrupted (Ctrl-C).
+        """
+        crashes, until = 0, None
+        while True:
+            try:
+                return _text(self._answer(raw, suffix), self)
+            except _Ended as ended:
+                until = until or time.monotonic() + self.timeout_seconds
+                crashes += ended.code not in _FROM_OUTSIDE
+                if ended.late or ended.code in (MEMORY_SPENT, -signal.SIGINT):
+                    raise self._failure(ended) from ended
+                if crashes == TRIES or time.monotonic() > until:
+                    raise self._failure(ended) from ended
+
+    def attempt(self, content_hash: str) -> str:
+        """Identifies an attempt to read a document within these limits, for ``Failure.attempt``."""
+        return digest(content_hash, str(self.timeout_seconds), str(self.memory))
+
+    def _answer(self, raw: bytes, suffix: str) -> bytes:
+        with _POOL.turns:
+            process = _POOL.take(self)
+            try:
+                answer = process.answer(raw, suffix)
+            except BaseException:
+                _POOL.drop(process)
+                raise
+            _POOL.give_back(process)
+            return answer
+
+    def _failure(self, ended: _Ended) -> RunError:
+        """What to tell of a file in whose course the process ended."""
+        if ended.late:
+            return ExtractionFailure(
+                f"it was not read within {self.timeout_seconds:g} s; {_again('a longer documents.timeout_seconds')}"
+            )
+        if ended.code == MEMORY_SPENT:
+            return self._too_large()
+        if ended.code == -signal.SIGINT:
+            return RunError("reading documents was interrupted; run the same command again")
+        return ExtractionFailure(
+            f"reading it ended the process ({_named(ended.code)}) again and again: it is damaged, or takes more than "
+            f"{self.memory:g} GB; save it anew; {_again('more documents.memory')}"
+        )
+
+    def _too_large(self) -> ExtractionFailure:
+        return ExtractionFailure(
+            f"to read it takes more than {self.memory:g} GB; {_again('more documents.memory')}"
+        )
+
+
+def _again(setting: str) -> str:
+    return f"it is tried again when it changes, or with {setting}"
+
+
+def _named(code: int) -> str:
+    try:
+        return f"exit code {code}" if code >= 0 else signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
+
+
+def _text(answer: bytes, extractor: Extractor) -> ExtractedText:
+    kind, body = answer[:1], answer[1:]
+    if kind == TEXT:
+        return cast(ExtractedText, _Values(io.BytesIO(body)).load())
+    if kind == TOO_LARGE:
+        raise extractor._too_large()
+    if kind == TOO_LONG:
+        raise ExtractionFailure(
+            f"its text has more than {MAX_OUTPUT / 1e6:g} MB; divide it; it is tried again when it changes"
+        )
+    raise (NothingToRead if kind == EMPTY else SourceError)(body.decode("utf-8", "replace"))
+
+
+class _Values(pickle.Unpickler):
+    """Loads dataclasses of this package and plain values: what read a hostile file may send anything."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = super().find_class(module, name) if module.startswith("agentic_rag.") else None
+        if not (isinstance(found, type) and is_dataclass(found)):
+            raise SourceError("it is damaged (what was read of it is no text)")
+        return found
+
+
+class _Process:
+    """A started process and its pipes."""
+
+    def __init__(self, extractor: Extractor) -> None:
+        self.extractor = extractor
+        limits = extractor.reader, extractor.timeout_seconds, int(extractor.memory * 1e9), os.getpid()
+        command = [sys.executable, "-c", _BOOT, json.dumps(sys.path), json.dumps(limits)]
+        self._popen = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        self._to = cast(BinaryIO, self._popen.stdin)
+        self._from = cast(BinaryIO, self._popen.stdout)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._popen.poll() is None
+
+    def wait_ready(self) -> None:
+        """Wait for the reader's import. Raises ``_Ended``."""
+        self._within(STARTS_WITHIN, lambda: receive(self._from, 1))
+
+    def answer(self, raw: bytes, suffix: str) -> bytes:
+        """What it answers to a file. Raises ``_Ended``."""
+
+        def talk() -> bytes | None:
+            send(self._to, suffix.encode(), b"\n", raw)
+            return receive(self._from, MAX_OUTPUT + 1)
+
+        return self._within(self.extractor.timeout_seconds, talk)
+
+    def end(self) -> int:
+        """Kill it; its exit code."""
+        self._popen.kill()
+        code = self._popen.wait()
+        for pipe in (self._to, self._from):
+            with suppress(OSError):  # what it did not read is lost
+                pipe.close()
+        return code
+
+    def _within(self, seconds: float, talk: Callable[[], bytes | None]) -> bytes:
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            self._popen.kill()
+
+        timer = threading.Timer(seconds, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            answer = talk()
+        except OSError:  # the pipe is closed at its end
+            answer = None
+        finally:
+            timer.cancel()
+        if answer is None or late.is_set():
+            raise _Ended(self.end(), late=late.is_set())
+        return answer
+
+
+class _Pool:
+    """The processes of this process; an idle one is used again."""
+
+    def __init__(self) -> None:
+        self.turns = threading.BoundedSemaphore(MOST_PROCESSES)
+        self._lock = threading.Lock()
+        self._idle: list[_Process] = []
+        self._all: set[_Process] = set()
+
+    def take(self, extractor: Extractor) -> _Process:
+        """An idle process, or a new one. Raises ``_Ended`` if it was killed, ``SourceError`` if it does not start."""
+        while (process := self._first_idle(extractor)) is not None:
+            if process.is_alive:
+                return process
+            self.drop(process)
+        try:
+            process = _Process(extractor)
+        except OSError as error:
+            raise SourceError(
+                f"the process that reads it does not start: {error.strerror or error}"
+            ) from error
+        with self._lock:
+            self._all.add(process)
+        try:
+            process.wait_ready()
+        except BaseException as error:
+            self.drop(process)
+            if isinstance(error, _Ended) and error.code not in (*_FROM_OUTSIDE, -signal.SIGINT):
+                raise SourceError(
+                    f"the process that reads it does not start ({_named(error.code)}); "
+                    f"it may need more than {extractor.memory:g} GB (documents.memory)"
+                ) from error
+            raise
+        return process
+
+    def _first_idle(self, extractor: Extractor) -> _Process | None:
+        with self._lock:
+            same = next((one for one in self._idle if one.extractor == extractor), None)
+            if same is not None:
+                self._idle.remove(same)
+            return same
+
+    def give_back(self, process: _Process) -> None:
+        """Keep it for the next file, if none is kept."""
+        with self._lock:
+            is_kept = not self._idle
+            if is_kept:
+                self._idle.append(process)
+        if not is_kept:
+            self.drop(process)
+
+    def drop(self, process: _Process) -> None:
+        process.end()
+        with self._lock:
+            self._all.discard(process)
+
+    def close(self) -> None:
+        """End all."""
+        with self._lock:
+            gone, self._all, self._idle = self._all, set(), []
+        for process in gone:
+            process.end()
+
+
+_POOL = _Pool()
+_OF_PARENT: list[_Pool] = []
+"""After a fork the pool of the process that was copied: its pipes are not to be used, nor its processes waited for."""
+
+
+def _forget() -> None:
+    global _POOL
+    _OF_PARENT.append(_POOL)
+    _POOL = _Pool()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+atexit.register(lambda: _POOL.close())

@@ -1,0 +1,106 @@
+"""How many of the largest are asked for, and averages and totals of a property: "top 3 games by price", "average rating"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from agentic_rag.domain.filters import Comparison
+from agentic_rag.questions.comparisons import Extreme
+from agentic_rag.questions.draft import Draft
+from agentic_rag.questions.measures import named_key, numeric_keys
+from agentic_rag.questions.note_classes import MIN_LIKENESS
+from agentic_rag.questions.query import Query
+from agentic_rag.questions.values import magnitude, share_of
+from agentic_rag.questions.words import Span
+from agentic_rag.text.numbers import numbers
+
+Aggregate = Literal["average", "sum"]
+_AGGREGATES: tuple[tuple[Aggregate, re.Pattern[str]], ...] = (
+    ("average", re.compile(r"\b(?:on average|average|mean|durchschnitt\w*)\b(?: number)?(?: of)?|平均")),
+    ("sum", re.compile(r"\b(?:in total|total(?: number)?|sum|altogether|combined)\b(?: of)?|总共|一共|总[数计和]?|合计")),
+)  # fmt: skip
+_ALL_NOTES = re.compile(
+    r"\W*(?:how many|(?:what is |what's )?the (?:total )?number of|count(?: all)?(?: of)?)\s+(?:my |the )?(?:notes|files|documents|pages)"
+    r"(?: (?:are there|do i have|have i (?:got|written)|exist))?(?: (?:in total|in all|altogether|overall|here|now))?"
+    r"(?: (?:in|of) (?:my|the|this) (?:vault|notes|dataset|collection|notebook))?\W*"
+    r"|\W*(?:我|这里|库里|笔记库里?)?(?:总共|一共|共)?有?(?:多少|几)(?:篇|个|条)?(?:笔记|文件|文档)\W*"
+)
+_WORDS = "two three four five six seven eight nine ten".split()
+_COUNT = rf"(?P<count>\d{{1,2}}|{'|'.join(_WORDS)}|[两二三四五六七八九十])"
+_LIMIT = re.compile(
+    rf"\b(?:the|my|our|top|list|show me|name|give me|which|what are the)\s+{_COUNT}\s+(?=[a-z])(?!stars?\b|points?\b|of\b|or\b|and\b|to\b)|\btop[ -]{_COUNT.replace('count', 'top')}\b|前\s*{_COUNT.replace('count', 'han')}|最[^的]{{1,4}}的\s*{_COUNT.replace('count', 'of')}\s*[个本部篇款种道首只]"
+)
+"""How many are wanted; of a superlative, or after "top"."""
+
+
+def counts_all_notes(question: str) -> bool:
+    """Whether a question, folded, is for the number of all notes and for nothing else."""
+    return _ALL_NOTES.fullmatch(question) is not None
+
+
+def read_limit(draft: Draft, extreme: Extreme | None) -> int | None:
+    """How many of the largest or smallest are asked for; None where the question names no number of them."""
+    match = _LIMIT.search(draft.text)
+    if match is None or (extreme is None and "top" not in match.group()):
+        return None
+    written = next(group for group in match.group("count", "top", "han", "of") if group)
+    place = Span(
+        match.start() + match.group().index(written),
+        match.start() + match.group().index(written) + len(written),
+    )
+    draft.cover(place)
+    return _WORDS.index(written) + 2 if written in _WORDS else int(max(numbers(written)))
+
+
+async def read_aggregate(draft: Draft) -> Query | None:
+    """The average or total of a property of the notes of a class, or of all that have it; None where none is asked for, or
+    the notes have no such number."""
+    kind = next(((name, match) for name, words in _AGGREGATES if (match := words.search(draft.text))), None)
+    if kind is None:
+        return None
+    name, match = kind
+    keys = numeric_keys(draft)
+    covered = len(draft.spans)
+    draft.cover(Span(*match.span()))
+    key = await named_key(draft, keys) or await _named_in_another_script(draft, keys)
+    if key is None or draft.rest():
+        del draft.spans[covered:]
+        return None
+    return Query(
+        "notes",
+        name,
+        tuple(draft.classes),
+        (*draft.conditions, Comparison(key, "$exists", True)),
+        shown=(key,),
+        order=(key, True),
+    )
+
+
+async def _named_in_another_script(draft: Draft, keys: Mapping[str, Any]) -> str | None:
+    """The property that the rest of a Chinese question names, 价格 of ``price``; its words are then accounted for."""
+    rest = draft.rest()
+    if len(rest) != 1 or rest[0].text.isascii() or not keys:
+        return None
+    near = await draft.nearest(rest[0].text, list(keys))
+    key = max(near, key=lambda name: near[name])
+    if near[key] < MIN_LIKENESS:
+        return None
+    draft.cover(Span(rest[0].start, rest[0].end))
+    return key
+
+
+def aggregated(kind: Aggregate, values: Sequence[Any]) -> str:
+    """The average or total of values that are numbers, shares or measures, with what they share: ``3.6/5``, ``45 min``.
+
+    Args:
+        kind: which.
+        values: of one property, at least one that ``magnitude`` reads.
+    """
+    read = [(one, value) for value in values if (one := magnitude(value)) is not None]
+    total = sum(one for one, _ in read)
+    result = total / len(read) if kind == "average" else total
+    shares = {share_of(value) for _, value in read}
+    unit = shares.pop() if len(shares) == 1 else ""
+    return f"{round(result, 2):g}{unit}"

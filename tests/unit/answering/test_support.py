@@ -1,0 +1,94 @@
+"""What passages support, by words, amounts and sign; with the bundled model's tokens and without any."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentic_rag.answering.comparison import read_passages
+from agentic_rag.answering.support import fault
+from agentic_rag.models.bundled import BundledEmbedding
+
+MODEL = BundledEmbedding()
+HARBOUR = (
+    "Harbour\nThe pilot boat leaves at 06:40 and holds 12 people. Dogs may not come on board. The old crane was sold to "
+    "Riga in 1988; the new crane lifts 45 t. The east quay is deeper than the west quay. Fuel is not sold after 18:00."
+)
+TANG = "汤面\n面条煮三分钟。汤里加酱油，不加盐。锅要先烧热，再放油。四人份用面四百克。"
+
+
+async def _fault(statement: str, passage: str, model: BundledEmbedding | None = MODEL) -> str | None:
+    read = await read_passages([passage], model)
+    return fault(statement, read, None if model is None else await model.question_tokens(statement))
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage"),
+    [
+        ("The pilot boat departs at 6:40 a.m.", HARBOUR),
+        ("Twelve people fit into the pilot boat.", HARBOUR),
+        ("Dogs are not allowed on board.", HARBOUR),
+        ("In 1988 the old crane was sold to Riga.", HARBOUR),
+        ("The new crane can lift 45,000 kg.", HARBOUR),
+        ("The west quay is less deep than the east quay.", HARBOUR),
+        ("No fuel is sold after 6 pm.", HARBOUR),
+        ("面条要煮3分钟。", TANG),
+        ("汤里不加盐。", TANG),
+        ("四个人吃，用400克面。", TANG),
+    ],
+)
+async def test_it_is_supported_in_other_words_and_forms(statement: str, passage: str) -> None:
+    assert await _fault(statement, passage) is None
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage", "why"),
+    [
+        ("The pilot boat departs at 6:40 p.m.", HARBOUR, "amount"),
+        ("The new crane lifts 45 kg.", HARBOUR, "amount"),
+        ("The old crane was sold in 1898.", HARBOUR, "amount"),
+        ("The new crane lifts −45 t.", HARBOUR, "amount"),
+        ("面条煮三小时。", TANG, "amount"),
+        ("Dogs may come on board.", HARBOUR, "contradicted"),
+        ("Fuel is sold after 18:00.", HARBOUR, "contradicted"),
+        ("The west quay is deeper than the east quay.", HARBOUR, "contradicted"),
+        ("The new crane was sold to Riga.", HARBOUR, "contradicted"),
+        ("汤里加盐。", TANG, "contradicted"),
+        ("The crane is radioactive.", HARBOUR, "unsupported"),
+        ("The harbour master collects stamps.", HARBOUR, "unsupported"),
+        ("It also cures cancer.", HARBOUR, "unsupported"),
+        ("这种面起源于山西。", TANG, "unsupported"),
+    ],
+)
+async def test_it_is_refused(statement: str, passage: str, why: str) -> None:
+    assert await _fault(statement, passage) == why
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("The new crane lifts 45 t.", None),
+        ("The crane is radioactive.", "unsupported"),
+        ("The new crane lifts 54 t.", "amount"),
+        ("Dogs may come on board.", "contradicted"),
+        ("新吊车能吊45吨。", None),
+        ("新吊车能吊54吨。", "amount"),
+    ],
+)
+async def test_without_tokens_the_letters_decide_and_across_scripts_the_amounts(
+    statement: str, why: str | None
+) -> None:
+    assert await _fault(statement, HARBOUR, None) == why
+
+
+async def test_several_passages_support_together() -> None:
+    statement = "The pilot boat holds 12 people, and the noodles cook for three minutes."
+    noodles = "Soup\nThe noodles cook for three minutes."
+    read = await read_passages([HARBOUR, noodles], MODEL)
+    tokens = await MODEL.question_tokens(statement)
+    assert fault(statement, read, tokens) is None
+    assert fault(statement, read[:1], tokens) == "amount"
+
+
+async def test_a_statement_of_no_words_is_supported_by_nothing() -> None:
+    assert await _fault("It is.", HARBOUR) == "unsupported"
+    assert await _fault("", HARBOUR) == "unsupported"
