@@ -170,7 +170,8 @@ class Package:
             return None
         whole = _letters(text)
         lost = [one.strip() for one in written if _letters(one) not in whole] or written[:1]
-        return f"{len(lost)} texts of {name} were not read, such as {lost[0][:40]!r}"
+        runs = "1 text was" if len(lost) == 1 else f"{len(lost)} texts were"
+        return f"{runs} not read of {name}, such as {lost[0][:40]!r}"
 
 
 def _letters(text: str) -> str:

@@ -292,7 +292,8 @@ class _PageWriter:
         if name in _HEADINGS:
             self._sinks[-1].append(heading(self._taken(), _HEADINGS[name]))
         elif name == "pre" and (text := self._taken()).strip():
-            self._sinks[-1].append(f"```\n{text.strip(chr(10)).rstrip()}\n```")
+            fence = "~~~" if "```" in text else "```"
+            self._sinks[-1].append(f"{fence}\n{text.strip(chr(10)).rstrip()}\n{fence}")
         self._flush()
         if name in _NESTING:
             self._end_nested(name, element, self._sinks.pop())

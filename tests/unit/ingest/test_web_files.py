@@ -55,6 +55,7 @@ def epub(chapters: dict[str, str], *, href: dict[str, str] | None = None, **more
         ("a<br>b", "a\nb"),
         ("<p>a<p>b<div>c</div>d", "a\n\nb\n\nc\n\nd"),
         ("<pre>a\n  b</pre>", "```\na\n  b\n```"),
+        ("<pre>```\nx</pre>", "~~~\n```\nx\n~~~"),
         ("<blockquote><p>a<p>b</blockquote>", "> a\n>\n> b"),
         ("<ul><li>a<ul><li>b</ul><li>c</ul><ol start=4><li>d</ol>", "- a\n    - b\n- c\n\n4. d"),
         ("<ul><li><p>a<p>b<ul><li>c</ul></ul>", "- a\n  b\n    - c"),
@@ -108,6 +109,13 @@ def test_a_page_is_decoded_as_it_declares(charset: str, codec: str, text: str) -
     ):
         found = read_html(f"<html><head>{declared}</head><body>{text}</body></html>".encode(codec))
         assert (found.text, found.warnings) == (f"{text}\n", ())
+
+
+@pytest.mark.parametrize("charset", ["hex", "utf-16", "no-such"])
+def test_what_declares_no_encoding_that_it_can_have_is_recognised(charset: str) -> None:
+    found = read_html(f'<meta charset="{charset}"><p>“naïve” and a café, perhaps'.encode("cp1252"))
+    assert found.text == "“naïve” and a café, perhaps\n"
+    assert found.warnings[0].startswith("read as Windows-1252")
 
 
 def test_letters_outside_the_declared_encoding_are_told() -> None:
