@@ -79,13 +79,11 @@ def _plainly(raw: bytes) -> tuple[str, None]:
 def _codec(name: str) -> str | None:
     """Python's name of a declared encoding, or of the wider one that browsers take; None if it knows none."""
     try:
-        known = codecs.lookup(name)
-    except LookupError:
+        b"a".decode(name)
+    except (LookupError, UnicodeError):  # the latter of UTF-16, in which nothing could have been declared
         return None
-    # "utf-16" in a page that could be read up to there is a mistake, and codecs of bytes are no encodings.
-    if known.name.startswith(("utf-16", "utf-32")) or not known._is_text_encoding:
-        return None
-    return _WIDER.get(known.name, known.name)
+    known = codecs.lookup(name).name
+    return _WIDER.get(known, known)
 
 
 def recognised(raw: bytes) -> tuple[str, str] | None:

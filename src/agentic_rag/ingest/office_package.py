@@ -155,6 +155,7 @@ class Package:
         """Lines about texts of the parts that are not in ``text``, by letters, and about files in the file."""
         lines = [line for name in parts if (line := self._missing(name, text)) is not None]
         inner = [name for low, name in self.names.items() if "/embeddings/" in low and not low.endswith("/")]
+        inner += self.related(self.main, "aFChunk")
         if inner:
             files = "1 file in it was" if len(inner) == 1 else f"{len(inner)} files in it were"
             lines.append(f"{files} not read: {', '.join(map(posixpath.basename, inner[:_SHOWN]))}")
@@ -169,7 +170,8 @@ class Package:
             return None
         whole = _letters(text)
         lost = [one.strip() for one in written if _letters(one) not in whole] or written[:1]
-        return f"{len(lost)} texts of {name} were not read, such as {lost[0][:40]!r}"
+        runs = "1 text was" if len(lost) == 1 else f"{len(lost)} texts were"
+        return f"{runs} not read of {name}, such as {lost[0][:40]!r}"
 
 
 def _letters(text: str) -> str:

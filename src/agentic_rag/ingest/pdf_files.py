@@ -62,7 +62,10 @@ def _text_of(document: Any) -> ExtractedText:
             empty.append(number + 1)
     compounds = {found for _, text in pages for found in _COMPOUND.findall(text)}
     pages = [(number, _CONTROL.sub("", _undivided(text, compounds))) for number, text in pages]
-    return of_pages(pages, _left_out(empty, unknown, document.count_attachments()))
+    left_out = _left_out(empty, unknown, document.count_attachments())
+    if document.get_formtype() == pdfium.FORMTYPE_XFA_FULL:
+        left_out.append("its form is of the kind XFA, whose values are not read")
+    return of_pages(pages, left_out)
 
 
 def _left_out(empty: list[int], unknown: int, attachments: int) -> list[str]:

@@ -49,7 +49,8 @@ _ENTITY = re.compile(r"&([A-Za-z]\w*);")
 _FOR_XML = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _BACK = re.compile(r"[↩↑⤴\ufe0e\ufe0f\s]+$")
 _XHTML = re.compile(r"\s*(?:<\?xml|<!DOCTYPE[^>]*XHTML)", re.IGNORECASE)
-_DOCUMENTS = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "image/svg+xml"})
+_PAGES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
+_DOCUMENTS = _PAGES | {"image/svg+xml"}
 
 
 def read_html(raw: bytes) -> ExtractedText:
@@ -129,12 +130,24 @@ class _Book:
     def documents(self) -> list[str]:
         """Names of the documents: those of the spine in its order, then others but the table of contents."""
         items = {attribute(one, "id"): one for one in self._package.iter("{*}item")}
-        spine = [items.get(attribute(one, "idref")) for one in self._package.iter("{*}itemref")]
-        others = [one for one in items.values() if "nav" not in (attribute(one, "properties") or "").split()]
-        listed = [one for one in spine if one is not None] + [
-            one for one in others if attribute(one, "media-type") in _DOCUMENTS - {"image/svg+xml"}
+        spine = [
+            items[key]
+            for one in self._package.iter("{*}itemref")
+            if (key := attribute(one, "idref")) in items
         ]
-        return list(dict.fromkeys(self._name(attribute(one, "href") or "") for one in listed))
+        others = [
+            one
+            for one in items.values()
+            if attribute(one, "media-type") in _PAGES
+            and "nav" not in (attribute(one, "properties") or "").split()
+        ]
+        kinds = {
+            self._name(attribute(one, "href") or ""): attribute(one, "media-type")
+            for one in [*spine, *others]
+        }
+        unread = [name for name, kind in kinds.items() if kind not in _DOCUMENTS]
+        self.warnings = [f"{name} was not read, as it is {kinds[name]}" for name in unread]
+        return [name for name in kinds if name not in unread]
 
     def _name(self, reference: str) -> str:
         """The name of the member that a reference of the package means, percent signs and all."""
@@ -279,7 +292,8 @@ class _PageWriter:
         if name in _HEADINGS:
             self._sinks[-1].append(heading(self._taken(), _HEADINGS[name]))
         elif name == "pre" and (text := self._taken()).strip():
-            self._sinks[-1].append(f"```\n{text.strip(chr(10)).rstrip()}\n```")
+            fence = "~~~" if "```" in text else "```"
+            self._sinks[-1].append(f"{fence}\n{text.strip(chr(10)).rstrip()}\n{fence}")
         self._flush()
         if name in _NESTING:
             self._end_nested(name, element, self._sinks.pop())

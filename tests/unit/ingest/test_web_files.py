@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,7 @@ def epub(chapters: dict[str, str], *, href: dict[str, str] | None = None, **more
         ("a<br>b", "a\nb"),
         ("<p>a<p>b<div>c</div>d", "a\n\nb\n\nc\n\nd"),
         ("<pre>a\n  b</pre>", "```\na\n  b\n```"),
+        ("<pre>```\nx</pre>", "~~~\n```\nx\n~~~"),
         ("<blockquote><p>a<p>b</blockquote>", "> a\n>\n> b"),
         ("<ul><li>a<ul><li>b</ul><li>c</ul><ol start=4><li>d</ol>", "- a\n    - b\n- c\n\n4. d"),
         ("<ul><li><p>a<p>b<ul><li>c</ul></ul>", "- a\n  b\n    - c"),
@@ -108,6 +111,13 @@ def test_a_page_is_decoded_as_it_declares(charset: str, codec: str, text: str) -
         assert (found.text, found.warnings) == (f"{text}\n", ())
 
 
+@pytest.mark.parametrize("charset", ["hex", "utf-16", "no-such"])
+def test_what_declares_no_encoding_that_it_can_have_is_recognised(charset: str) -> None:
+    found = read_html(f'<meta charset="{charset}"><p>“naïve” and a café, perhaps'.encode("cp1252"))
+    assert found.text == "“naïve” and a café, perhaps\n"
+    assert found.warnings[0].startswith("read as Windows-1252")
+
+
 def test_letters_outside_the_declared_encoding_are_told() -> None:
     found = read_html(b'<meta charset="ascii"><p>caf\x81 \xff\xfe')
     assert found.warnings[0].endswith("letters are not in its encoding, cp1252; save it as UTF-8")
@@ -143,6 +153,15 @@ def test_documents_beside_the_spine_are_read_last() -> None:
         read_epub(epub({"a.xhtml": "<p>Salt.", "notes.xhtml": "<p>Notes."}, apart="1")).text
         == "Salt.\n\nNotes.\n"
     )
+
+
+def test_what_of_a_spine_is_no_page_is_named() -> None:
+    raw = epub({"a.xhtml": "<p>Salt.", "b.jpg": "x"})
+    with zipfile.ZipFile(BytesIO(raw)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    package = members["O/c.opf"].decode().replace('href="b.jpg" media-type="application/xhtml+xml"', 'href="b.jpg" media-type="image/jpeg"')  # fmt: skip
+    found = read_epub(zipped({**members, "O/c.opf": package}))
+    assert (found.text, found.warnings) == ("Salt.\n", ("O/b.jpg was not read, as it is image/jpeg",))
 
 
 def test_a_book_that_is_locked_says_so() -> None:

@@ -149,6 +149,11 @@ def test_a_table_of_tables_is_a_layout() -> None:
     assert found == "Outer\n\n| lamp | 60 watts |\n| --- | --- |\n"
 
 
+def test_a_page_within_a_word_file_is_named() -> None:
+    raw = docx(paragraph(run("Text.")), {"chunk.html": "<p>More"}, {"chunk.html": "aFChunk"})
+    assert read_word(raw).warnings == ("1 file in it was not read: chunk.html",)
+
+
 def test_what_did_not_reach_the_text_is_named_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = docx(
         paragraph(run("The gate is open.") + run("The dog is in.")), {"embeddings/a.xlsx": "x"}, {"embeddings/a.xlsx": "package"}
@@ -159,9 +164,7 @@ def test_what_did_not_reach_the_text_is_named_with_its_place(monkeypatch: pytest
     monkeypatch.setattr(
         "agentic_rag.ingest.word_files.one_line", lambda text: text.replace("The dog is in.", "")
     )
-    assert (
-        read_word(raw).warnings[0] == "1 texts of word/document.xml were not read, such as 'The dog is in.'"
-    )
+    assert read_word(raw).warnings[0] == "1 text was not read of word/document.xml, such as 'The dog is in.'"
 
 
 @pytest.mark.parametrize(
