@@ -9,12 +9,13 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 from pathspec import GitIgnoreSpec
 
-from agentic_rag.errors import RunError
+from agentic_rag.errors import InputError, RunError
 from agentic_rag.ingest.encodings import decode_text
+from agentic_rag.ingest.timed_patterns import TimedPattern
 from agentic_rag.ingest.vaults import CONFIG, Vault
 
 _MAX_NUL_SHARE = 0.1
@@ -111,6 +112,9 @@ def _entry_kind(
         is_folder = entry.is_dir()
         if rules.ignores(relative, is_folder=is_folder):
             return "none"
+        if is_folder and _is_of_a_program(entry):
+            skip(root / relative, "a folder of a program and not of notes; to read it, ingest it by its path")
+            return "none"
         if is_folder:
             return "folder"
         if entry.is_file():
@@ -119,6 +123,16 @@ def _entry_kind(
     except OSError as error:
         skip(root / relative, reason(error), unread=True)
     return "none"
+
+
+_OF_PROGRAMS = frozenset({"node_modules", "bower_components", "__pycache__", "site-packages"})
+"""Names of folders in which programs keep what they install or make."""
+_ENVIRONMENT = "pyvenv.cfg"
+"""File of a virtual environment of Python, whatever its folder is called."""
+
+
+def _is_of_a_program(folder: os.DirEntry[str]) -> bool:
+    return folder.name in _OF_PROGRAMS or (Path(folder.path) / _ENVIRONMENT).is_file()
 
 
 def _link_reason(root: Path, link: Path) -> str:
@@ -153,7 +167,7 @@ class IgnoreRules:
     """
 
     levels: tuple[tuple[str, GitIgnoreSpec], ...] = ()
-    filters: tuple[re.Pattern[str], ...] = ()
+    filters: tuple[TimedPattern, ...] = ()
     inside: str = ""
     """Path of the root below its vault, to which the filters refer."""
 
@@ -187,7 +201,13 @@ class IgnoreRules:
 
 def _spec(gitignore: str) -> GitIgnoreSpec | None:
     lines = [line for line in gitignore.splitlines() if line.strip() and _is_valid(line)]
-    return GitIgnoreSpec.from_lines(lines) if lines else None
+    if not lines:
+        return None
+    spec = GitIgnoreSpec.from_lines(lines)
+    for pattern in spec.patterns:
+        if pattern.regex is not None:
+            pattern.regex = cast(Any, TimedPattern(pattern.regex.pattern, str(pattern.pattern)))
+    return spec
 
 
 def _is_valid(line: str) -> bool:
@@ -199,7 +219,7 @@ def _is_valid(line: str) -> bool:
     return True
 
 
-def obsidian_filters(app_json: str) -> tuple[re.Pattern[str], ...]:
+def obsidian_filters(app_json: str) -> tuple[TimedPattern, ...]:
     """``userIgnoreFilters`` of a vault's ``app.json``: ``/…/`` is a regular expression, other text a path's beginning."""
     try:
         loaded = json.loads(app_json)
@@ -212,7 +232,7 @@ def obsidian_filters(app_json: str) -> tuple[re.Pattern[str], ...]:
             continue
         is_pattern = len(entry) > 2 and entry.startswith("/") and entry.endswith("/")
         try:
-            patterns.append(re.compile(entry[1:-1] if is_pattern else "^" + re.escape(entry)))
-        except re.error:
+            patterns.append(TimedPattern(entry[1:-1] if is_pattern else "^" + re.escape(entry), entry))
+        except InputError:
             continue
     return tuple(patterns)

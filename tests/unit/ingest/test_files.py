@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import json
+from pathlib import Path
 
 import pytest
 
-from agentic_rag.ingest.files import IgnoreRules, SourceError, decode, obsidian_filters
+from agentic_rag.ingest.files import IgnoreRules, SourceError, decode, obsidian_filters, walk
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
@@ -92,3 +93,22 @@ def test_an_excluded_folder_that_is_named_itself_is_read() -> None:
     rules = IgnoreRules.of_vault('{"userIgnoreFilters": ["Old/", "/draft/"]}', "Old")
     assert not rules.ignores("a.md", is_folder=False)
     assert rules.ignores("draft.md", is_folder=False)
+
+
+@pytest.mark.parametrize(
+    "folder", ["node_modules", "code/node_modules", "__pycache__", "site-packages", "tea env"]
+)
+def test_folders_of_programs_are_left_out_and_told(tmp_path: Path, folder: str) -> None:
+    (tmp_path / folder / "pkg").mkdir(parents=True)
+    (tmp_path / folder / "pkg" / "README.md").write_text("The package pads strings.", "utf-8")
+    (tmp_path / "note.md").write_text("Tea.", "utf-8")
+    if folder == "tea env":
+        (tmp_path / folder / "pyvenv.cfg").write_text("home = /usr/bin\n", "utf-8")
+    skipped: list[tuple[str, str]] = []
+
+    def skip(path: object, reason: str, *, unread: bool = False) -> None:
+        skipped.append((Path(str(path)).relative_to(tmp_path).as_posix(), reason))
+
+    assert [relative for _, relative in walk(tmp_path, skip)] == ["note.md"]
+    assert skipped == [(folder, "a folder of a program and not of notes; to read it, ingest it by its path")]
+    assert [relative for _, relative in walk(tmp_path / folder / "pkg", skip)] == ["README.md"]
