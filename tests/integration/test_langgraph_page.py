@@ -55,7 +55,7 @@ def test_they_are_short() -> None:
         ('stream_mode="updates"', r"prepare_query wrote request, .*answer wrote .*\[1\]"),
         ('stream_mode="messages"', r"\A(?P<line>[^\n]+\[1\])(?!.*(?P=line))"),
         ("It also cures cancer", r"\AUnder cover theanine stays \[1\]\.\n(?!.*cancer)(?!.*radioactive)"),
-        ("talks.sqlite", r"\AShade keeps theanine \[1\]\.\nShade keeps theanine \[1\]\.\n\Z"),
+        ("talks.sqlite", r"\A(Shade keeps theanine \[\d\]\.\n){2}\Z"),
         ("they take turns", r"\A\['human', 'ai', 'human', 'ai', 'human', 'ai'\]\n.*Uji.*\[1\]"),
         ("create_agent", r"Shade keeps theanine.*\['[^']+\.md'"),
         ('"mode": "agent"', r"\AShade keeps theanine \[1\]\. \[\{'tool': 'search'"),

@@ -100,7 +100,9 @@ def create_app(
             places = Places(limits.most_running, limits.most_waiting, limits.timeout_seconds)
             conversations = Conversations(kept)
             readiness = Readiness(_needed(rag, conversations))
-            service = Service(rag, Access(limits.keys), places, conversations, allowed, readiness)
+            service = await asyncio.to_thread(  # it looks where its folders lie
+                Service, rag, Access(limits.keys), places, conversations, allowed, readiness
+            )
             stack.push_async_callback(service.jobs.close)
             server = mcp_server(rag, allowed, write=mcp_write, places=places)
             app.state.mcp = await stack.enter_async_context(http_door(server, service.access))
