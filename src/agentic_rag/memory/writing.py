@@ -5,6 +5,7 @@ A user's memory has one writer at a time, so that a change is decided on what is
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -159,7 +160,8 @@ class MemoryWriter:
         stored = await self._store.of_slots(user_id, touched)
         evidence = [one for one in stored if one.memory_type is MemoryType.EPISODIC and one.id not in gone]
         facts = {one.id: one for one in stored if one.memory_type is not MemoryType.EPISODIC}
-        return slot_changes(sorted(touched), [*evidence, *([added] if added else [])], facts)
+        said = [*evidence, *([added] if added else [])]
+        return await asyncio.to_thread(slot_changes, sorted(touched), said, facts)
 
     async def _kept(
         self,
