@@ -52,10 +52,11 @@ def print_answer(result: dict[str, Any], *, explain: bool) -> None:
     out.print()
     out.print(_summary(result), style="dim", markup=False)
     for name, outcome in result["outcomes"].items():
-        degraded = isinstance(outcome, dict) and outcome["status"] == "degraded"
+        if not isinstance(outcome, dict) or not outcome["reason"]:
+            continue
         # Where there is an answer, a source without hits is nothing to worry about.
-        if isinstance(outcome, dict) and outcome["reason"] and (degraded or result["abstained"] or explain):
-            style = "red" if degraded else "yellow"
+        if outcome["status"] in ("degraded", "partial") or result["abstained"] or explain:
+            style = "red" if outcome["status"] == "degraded" else "yellow"
             out.print(f"{outcome['status']}: {name}: {outcome['reason']}", style=style, markup=False)
     if "board" in result:
         out.print(_board_line(result["board"]), markup=False, soft_wrap=True)

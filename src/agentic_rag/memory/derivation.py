@@ -56,44 +56,46 @@ def says(statements: Iterable[MemoryStatement]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def sayings(evidence: Iterable[MemoryRecord], slot: str) -> list[Said]:
-    """All statements about a slot in some evidence."""
-    return [
-        Said(
-            evidence=record.id,
-            value=said["value"],
-            text=record.content[said["start"] : said["end"]],
-            valid_at=None if said["valid_at"] is None else datetime.fromisoformat(said["valid_at"]),
-            said_at=record.at,
-            order=record.details["order"],
-            ends=said["ends"],
-            start=said["start"],
-            end=said["end"],
-        )
-        for record in evidence
-        for said in record.details.get("says", ())
-        if slot_key(said["subject"], said["slot"]) == slot
-    ]
+Stated = tuple[MemoryRecord, Mapping[str, Any]]
+"""A statement about a slot as its evidence record holds it (see ``says``), after that record."""
 
 
-def facts_of(slot: str, evidence: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """The facts of a slot from all sayings about it, each with its validity interval.
+def by_slot(evidence: Iterable[MemoryRecord]) -> dict[str, list[Stated]]:
+    """All statements about slots in some evidence, in order, by the key of the slot."""
+    found: dict[str, list[Stated]] = {}
+    for record in evidence:
+        for said in record.details.get("says", ()):
+            found.setdefault(slot_key(said["subject"], said["slot"]), []).append((record, said))
+    return found
+
+
+def _saying(record: MemoryRecord, said: Mapping[str, Any]) -> Said:
+    return Said(
+        evidence=record.id,
+        value=said["value"],
+        text=record.content[said["start"] : said["end"]],
+        valid_at=None if said["valid_at"] is None else datetime.fromisoformat(said["valid_at"]),
+        said_at=record.at,
+        order=record.details["order"],
+        ends=said["ends"],
+        start=said["start"],
+        end=said["end"],
+    )
+
+
+def facts_of(stated: Sequence[Stated]) -> list[MemoryRecord]:
+    """The facts of a slot from all statements about it, each with its validity interval.
 
     A fact about who the person is also gives a core memory with the same interval.
     """
-    every = [
-        said
-        for record in evidence
-        for said in record.details.get("says", ())
-        if slot_key(said["subject"], said["slot"]) == slot
-    ]
-    if not every:
+    if not stated:
         return []
-    block = next((said["block"] for said in every if said["block"]), None)
-    by_id = {record.id: record for record in evidence}
+    subject, slot = stated[0][1]["subject"], stated[0][1]["slot"]
+    block = next((said["block"] for _, said in stated if said["block"]), None)
+    by_id = {record.id: record for record, _ in stated}
     facts = [
-        _fact(every[0]["subject"], every[0]["slot"], interval, by_id[interval.said[-1].evidence])
-        for interval in intervals(sayings(evidence, slot))
+        _fact(subject, slot, interval, by_id[interval.said[-1].evidence])
+        for interval in intervals(_saying(record, said) for record, said in stated)
     ]
     return facts if block is None else [one for fact in facts for one in (fact, _core_line(fact, block))]
 
@@ -132,7 +134,8 @@ def slot_changes(
         evidence: all records with statements about them.
         stored: the stored facts of these slots, by id.
     """
-    derived = {fact.id: fact for slot in slots for fact in facts_of(slot, evidence)}
+    stated = by_slot(evidence)
+    derived = {fact.id: fact for slot in slots for fact in facts_of(stated.get(slot, ()))}
     changes = [
         MemoryChange(fact, *_difference(stored.get(name), fact))
         for name, fact in derived.items()

@@ -100,15 +100,16 @@ def intervals(said: Iterable[Said]) -> tuple[ValueInterval, ...]:
         group = sorted(moments[moment], key=lambda saying: saying.spoken)
         before = holding[0].key if holding else None
         standing = _standing(before, group)
-        joining = [saying for saying in group if not saying.ends and saying.key == before]
+        values = _by_value(group)
+        joining = [] if before is None else values.get(before, [])
         if holding and standing != before:
             found.append(_interval([*holding, *joining], moment))
-        overruled = {saying.key for saying in group if not saying.ends} - {before, standing}
-        found += [_interval(values, moment) for key in sorted(overruled) if (values := _of(group, key))]
+        overruled = values.keys() - {before, standing}
+        found += [_interval(values[key], moment) for key in sorted(overruled)]
         if standing == before:
             holding += joining
         else:
-            holding = [] if standing is None else _of(group, standing)
+            holding = [] if standing is None else values[standing]
     if holding:
         found.append(_interval(holding, None))
     return tuple(sorted(found, key=_by_time))
@@ -145,16 +146,22 @@ def _standing(before: str | None, group: Sequence[Said]) -> str | None:
     A statement that ends any earlier value ends only a value from before, not one stated at the same instant.
     """
     whatever = any(saying.ends and not saying.key for saying in group)
-    alive = [] if before is None or whatever else [before]
+    alive = {} if before is None or whatever else {before: None}  # in order of their last statements
     for saying in group:
-        alive = [key for key in alive if key != saying.key]
+        key = saying.key
+        alive.pop(key, None)
         if not saying.ends:
-            alive.append(saying.key)
-    return alive[-1] if alive else None
+            alive[key] = None
+    return next(reversed(alive), None)
 
 
-def _of(group: Sequence[Said], key: str) -> list[Said]:
-    return [saying for saying in group if not saying.ends and saying.key == key]
+def _by_value(group: Sequence[Said]) -> dict[str, list[Said]]:
+    """The statements that do not end their value, by its key."""
+    found: dict[str, list[Said]] = {}
+    for saying in group:
+        if not saying.ends:
+            found.setdefault(saying.key, []).append(saying)
+    return found
 
 
 def _interval(said: Sequence[Said], invalid_at: datetime | None) -> ValueInterval:

@@ -179,7 +179,8 @@ class MemoryWriter:
         stored = await self._store.of_slots(user_id, touched)
         evidence = [one for one in stored if one.memory_type is MemoryType.EPISODIC and one.id not in gone]
         facts = {one.id: one for one in stored if one.memory_type is not MemoryType.EPISODIC}
-        return slot_changes(sorted(touched), [*evidence, *([added] if added else [])], facts)
+        said = [*evidence, *([added] if added else [])]
+        return await asyncio.to_thread(slot_changes, sorted(touched), said, facts)
 
     async def _kept(
         self,

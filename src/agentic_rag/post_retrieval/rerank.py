@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -122,7 +123,9 @@ async def ppr(step: RerankStep, items: Items, request: StepRequest) -> Valued:
     for place, base in zip(here, _raised(items), strict=True):
         restart[place] = max(restart[place], base)
     ties = ties_between(places, links)
-    visits, converged = personalised_pagerank(
+    # Off the event loop: 1,000 steps over the links of 1,000 memories take seconds.
+    visits, converged = await asyncio.to_thread(
+        personalised_pagerank,
         ties,
         restart,
         damping_factor=step.damping_factor,

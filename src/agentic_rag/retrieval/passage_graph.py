@@ -100,15 +100,17 @@ class PassageGraph:
         return named if any(map(self._names.is_placed, named)) else []
 
     def leads_on(self, named: Collection[int]) -> bool:
-        """Whether another document mentions one of the entities, or something else that their passages mention.
+        """Whether another document mentions one of the entities, or something else that their passages mention; or these
+        are linked with a note, tag or heading of another name.
 
-        If none does, a walk finds the documents that were named, and all else by its nearness to the question alone.
+        If not, a walk finds the documents that were named, and all else by its nearness to the question alone.
         """
         if any(self._is_in_others(place, [place]) for place in named):
             return True
         passages = chain.from_iterable(self._to_chunks.reached_from(place) for place in named)
         others = set(chain.from_iterable(self._to_entities.reached_from(passage) for passage in passages))
-        return any(self._is_in_others(place, named) for place in others)
+        others -= set(named)
+        return any(self._names.is_placed(place) or self._is_in_others(place, named) for place in others)
 
     def _is_in_others(self, place: int, documents: Collection[int]) -> bool:
         """Whether a passage outside these documents, by the places of their entities, mentions an entity."""

@@ -104,7 +104,7 @@ def create_app(
                 Service, rag, Access(limits.keys), places, conversations, allowed, readiness
             )
             stack.push_async_callback(service.jobs.close)
-            server = mcp_server(rag, allowed, write=mcp_write, places=places)
+            server = await asyncio.to_thread(mcp_server, rag, allowed, write=mcp_write, places=places)
             app.state.mcp = await stack.enter_async_context(http_door(server, service.access))
             app.state.service = service
             _kept_for_good()

@@ -320,7 +320,8 @@ class NoteTools:
     @_told
     async def remember(self, text: Text) -> str:
         """Remember what the user says of themselves."""
-        kept = await self._rag.memory.remember(text, self._asks.user_id)
+        async with self._places.one():
+            kept = await self._rag.memory.remember(text, self._asks.user_id)
         return f"remembered, with {len(kept.memories)} statements derived from it"
 
     async def notes(self, cursor: str | None) -> ListResourcesResult:

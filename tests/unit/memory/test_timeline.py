@@ -307,3 +307,17 @@ def test_ids_are_of_the_subject_and_slot() -> None:
     assert (
         len({id_of("Anna", "lives in", one), id_of("Ben", "lives in", one), id_of("Anna", "home", one)}) == 3
     )
+
+
+def test_the_values_of_one_instant_are_compared_in_linear_time(monkeypatch: pytest.MonkeyPatch):
+    asked = []
+
+    def counted(name: str) -> str:
+        asked.append(name)
+        return entity_key(name)
+
+    monkeypatch.setattr("agentic_rag.memory.timeline.entity_key", counted)
+    found = intervals(said(f"City {number}", 0, order=number) for number in range(500))
+    assert len(found) == 500
+    assert [one.value for one in found if not one.overruled] == ["City 499"]
+    assert len(asked) < 10 * 500

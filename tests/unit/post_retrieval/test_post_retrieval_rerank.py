@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.domain.memory import Memory
-from agentic_rag.errors import InputError, ModelError
+from agentic_rag.errors import ConfigError, InputError, ModelError
 from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 from agentic_rag.post_retrieval.rerank import personalised_pagerank
 
@@ -324,6 +325,30 @@ async def test_ppr_that_does_not_converge_is_degraded():
     )
     assert record["status"] == "degraded"
     assert record["reason"] == "cut off after max_iterations 1, not converged"
+
+
+async def test_ppr_walks_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch):
+    walk, threads = personalised_pagerank, []
+
+    def noting(*given: Any, **named: Any) -> Any:
+        threads.append(threading.current_thread())
+        return walk(*given, **named)
+
+    monkeypatch.setattr("agentic_rag.post_retrieval.rerank.personalised_pagerank", noting)
+    await rerank([memory("a", 1.0), memory("b", 0.0)], "ppr", service=Linked({"a": {"b": 1.0}}))
+    assert threads
+    assert threading.main_thread() not in threads
+
+
+def test_what_a_request_may_set_is_bounded():
+    step = {"action": "rerank", "rerank_type": "ppr"}
+    with pytest.raises(ConfigError, match=r"max_iterations.*1000"):
+        parse_steps([{**step, "max_iterations": 1001}])
+    with pytest.raises(ConfigError, match="21 steps; give at most 20"):
+        parse_steps([step] * 21)
+    asked = {"action": "merge", "merge_type": "multi_query", "secondary_queries": [{"query": "x"}] * 21}
+    with pytest.raises(ConfigError, match="secondary_queries"):
+        parse_steps([asked])
 
 
 async def test_ppr_takes_odd_links_and_scores():

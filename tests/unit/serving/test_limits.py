@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
+from agentic_rag import RagConfig
 from agentic_rag.errors import StoreLocked
 from agentic_rag.serving.access import Caller
 from agentic_rag.serving.jobs import Jobs, UnknownJob
 from agentic_rag.serving.limits import Busy, Places, TooLate
+from service_server import called_service
 
 
 async def test_questions_wait_for_a_place_and_more_are_refused() -> None:
@@ -37,6 +40,14 @@ async def test_a_question_that_takes_too_long_is_ended() -> None:
         async with places.one():
             await asyncio.sleep(5)
     assert places.taken == 0
+
+
+async def test_a_text_to_remember_counts_as_a_question(tmp_path: Path) -> None:
+    config = RagConfig.model_validate({"data_dir": tmp_path, "service": {"timeout_seconds": 0.001}})
+    async with called_service(config) as client:
+        answer = await client.post("/memory", json={"text": "I live in Oslo."})
+        assert answer.status_code == 504
+        assert answer.json()["error"]["message"] == "no answer within 0.001 s"
 
 
 async def test_jobs_are_watched_cancelled_and_of_one_user() -> None:
