@@ -42,7 +42,11 @@ class Tenant:
 
     @property
     def board(self) -> Path:
-        return self.folder / f"{self.name}-board.canvas"
+        return self.folder / "exam.canvas"
+
+    @property
+    def thread(self) -> str:
+        return f"thread-{list(TOPICS).index(self.name)}"
 
     @property
     def marks(self) -> list[str]:
@@ -70,7 +74,7 @@ async def _filled(client: httpx.AsyncClient, tenant: Tenant) -> Tenant:
     sent = await client.post("/ingest/files", files=files, data={"dataset": name}, headers=tenant.headers)
     await ended(client, sent, headers=tenant.headers)
     query = f"What is the number of {secret}?"
-    await _call(client, tenant, "/ask", query=query, dataset=name, thread_id=f"thread of {name}")
+    await _call(client, tenant, "/ask", query=query, dataset=name, thread_id=tenant.thread)
     drawn = await _call(
         client,
         tenant,
@@ -111,7 +115,11 @@ async def _service(tmp_path: Path) -> AsyncIterator[tuple[httpx.AsyncClient, lis
 
 
 class Calls:
-    """Generated calls of one tenant, whose arguments name what is the other's."""
+    """Generated calls of one tenant, whose arguments name what is the other's.
+
+    No argument that is kept (a conversation's id, a file that is written) has a mark of the other: a later answer would
+    give it back.
+    """
 
     def __init__(self, own: Tenant, other: Tenant, app: Any) -> None:
         self._random = random.Random(own.name)
@@ -143,8 +151,6 @@ class Calls:
             str(other.folder.parents[1] / "data" / "uploads" / other.name),
             f"../{other.name}",
             f"../{other.name}/{other.board.name}",
-            f"{other.name}/{other.board.name}",
-            other.board.name,
             f"{other.name} plan.md",
             own.board.name,
             f"{own.name} plan.md",
@@ -153,7 +159,7 @@ class Calls:
             ".",
             "",
         ]  # fmt: skip
-        threads = [f"thread of {other.name}", f"thread of {own.name}", "new", f"../thread of {other.name}"]
+        threads = [other.thread, own.thread, "new", f"../{other.thread}"]
         return {
             "dataset": names,
             "model": [*names, f"{other.name}/document_retrieval", f"{own.name}/verification_canvas"],
@@ -209,7 +215,7 @@ class Calls:
         if any(type(one.field_info).__name__ in ("Form", "File") for one in fields):
             call["data"] = {one.name: self._value(one.name) for one in fields if one.name != "files"}
             if any(one.name == "files" for one in fields):
-                call["files"] = [("files", (self._value("path") or "x.md", b"# New\n\nA new note.\n"))]
+                call["files"] = [("files", ("new.md", b"# New\n\nA new note.\n"))]
             return call
         model = fields[0].field_info.annotation
         chosen = [
@@ -257,7 +263,7 @@ async def _is_whole(client: httpx.AsyncClient, tenant: Tenant) -> None:
     """The tenant still has everything, unchanged."""
     get = lambda path: client.get(path, headers=tenant.headers)  # noqa: E731
     assert tenant.secret in (await get(f"/notes/{tenant.name}/{tenant.name} plan.md")).text
-    assert tenant.secret in (await get(f"/threads/thread of {tenant.name}")).text
+    assert tenant.secret in (await get(f"/threads/{tenant.thread}")).text
     assert len((await get("/datasets")).json()["datasets"]) == 1
     assert (await get(f"/ingest/{tenant.job}")).json()["status"] == "done"
     found = await _call(client, tenant, "/search", query="the upload says", dataset=tenant.name)
