@@ -101,7 +101,7 @@ class PassageGraph:
 
     def leads_on(self, named: Collection[int]) -> bool:
         """Whether another document mentions one of the entities, or something else that their passages mention; or these
-        are linked with a note, tag or heading of another name.
+        link to a note, written or not.
 
         If not, a walk finds the documents that were named, and all else by its nearness to the question alone.
         """
@@ -110,7 +110,10 @@ class PassageGraph:
         passages = chain.from_iterable(self._to_chunks.reached_from(place) for place in named)
         others = set(chain.from_iterable(self._to_entities.reached_from(passage) for passage in passages))
         others -= set(named)
-        return any(self._names.is_placed(place) or self._is_in_others(place, named) for place in others)
+        return any(
+            not _LINKED.isdisjoint(self._links.labels[place]) or self._is_in_others(place, named)
+            for place in others
+        )
 
     def _is_in_others(self, place: int, documents: Collection[int]) -> bool:
         """Whether a passage outside these documents, by the places of their entities, mentions an entity."""
@@ -330,6 +333,8 @@ LOOSE_LETTERS = 4
 """Minimum length of a single lower-case word that names an entity. The entity must have an entry of its own (a
 note, a tag, a heading): "green" is no mention of a Mr Green."""
 
+_LINKED = frozenset({"Note", "Unwritten"})
+"""Labels of what links lead to: notes, and names of notes that nobody has written."""
 _UNPLACED = frozenset({"Entity", "Thing"})
 """Labels of entities that are only known from running text."""
 _SINGLE = regex.compile(rf"[{HAN}{KANA}]")

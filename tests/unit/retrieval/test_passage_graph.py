@@ -38,7 +38,7 @@ def links(mentions: dict[str, list[str]] = MENTIONS, label: str = "Note") -> Gra
         aliases=[("Movie",) if found[0] == "Film" else () for found in mentions.values()],
         dates=np.array(dates, dtype="datetime64[us]"),
         names=names,
-        labels=[(label,) for _ in names],
+        labels=[("Thing",) if name == "Thelma" else (label,) for name in names],
         mentioning=mentioning,
         mentioned=mentioned,
     )
@@ -104,12 +104,13 @@ def test_a_question_that_names_nothing_with_a_place_names_nothing():
     ("mentions", "leads"),
     [
         ({"one": ["Water"], "two": ["Warm"]}, False),
-        ({"one": ["Water", "Anna"], "two": ["Warm"]}, False),
+        ({"one": ["Water", "Thelma"], "two": ["Warm"]}, False),
         ({"one": ["Water"], "two": ["Warm", "Water"]}, True),
         ({"one": ["Water", "Anna"], "two": ["Warm", "Anna"]}, True),
         ({"one": ["Water", "Warm"], "two": ["Warm"]}, True),
+        ({"one": ["Water", "Well"], "two": ["Warm"]}, True),
     ],
-    ids=["alone", "a name of its own", "mentioned", "a name of both", "mentions another"],
+    ids=["alone", "a name of its own", "mentioned", "a name of both", "mentions another", "links to a note"],
 )
 def test_what_stands_alone_leads_nowhere(mentions: dict[str, list[str]], leads: bool):
     graph = PassageGraph(links(mentions))
