@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from agentic_rag.rag import Rag
+from agentic_rag.rag import Rag, open_rag
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -103,8 +103,6 @@ def open_rag_blocking(config: RagConfig | None = None, **options: Any) -> Iterat
     Arguments and errors are those of ``open_rag``.
     """
     from anyio.from_thread import start_blocking_portal
-
-    from agentic_rag.rag import open_rag
 
     with (
         start_blocking_portal() as portal,

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from agentic_rag import tracing
+from agentic_rag.domain.loops import result_of
 from agentic_rag.errors import InputError
 from agentic_rag.settings.parameters import Overrides
 from agentic_rag.state import CallerKeys, CanvasRAGState
 
-T = TypeVar("T")
 Node = Callable[..., Any]
 """Takes the state, and its dependencies by keyword; returns the keys it writes."""
 
@@ -61,29 +61,6 @@ class RagGraph(CompiledStateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGStat
                 return
             finally:
                 result_of(parts.aclose(), self.loop)
-
-
-def result_of(work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop | None) -> T:
-    """The result of ``work`` on another thread's event loop.
-
-    Raises:
-        InputError: called on the loop's own thread, or the loop does not run.
-    """
-    if loop is None or not loop.is_running() or loop is _running_loop():
-        work.close()
-        raise InputError(
-            "stores and models work on the event loop that opened them; in a coroutine use the asynchronous call: await "
-            "graph.ainvoke(…), await tool.ainvoke(…); and in a program without an event loop: with "
-            "open_rag_blocking(…) as rag: rag.ask(…)"
-        )
-    return asyncio.run_coroutine_threadsafe(work, loop).result()
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
 
 
 class RagStateGraph(StateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState]):
@@ -138,14 +115,8 @@ class RagStateGraph(StateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState])
         if name not in self.nodes:
             raise InputError(f"the graph has no node {name!r}; its nodes are: {', '.join(self.nodes)}")
 
-    if not TYPE_CHECKING:
-
-        def compile(self, *given: Any, **options: Any) -> RagGraph:
-            compiled = vars(super().compile(*given, **options))
-            parts = {name: value for name, value in compiled.items() if name != "__orig_class__"}
-            return RagGraph(loop=self.loop, **parts)
-
-    else:
-
-        def compile(self, *given: Any, **options: Any) -> RagGraph:
-            raise NotImplementedError
+    def compile(self, *given: Any, **options: Any) -> RagGraph:
+        """As ``StateGraph.compile``."""
+        compiled = vars(super().compile(*given, **options))
+        parts = {name: value for name, value in compiled.items() if name != "__orig_class__"}
+        return RagGraph(loop=self.loop, **parts)

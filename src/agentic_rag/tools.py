@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from pydantic import Field
 
 from agentic_rag.answer import Answer
-from agentic_rag.compiled import result_of
+from agentic_rag.domain.loops import result_of
 from agentic_rag.errors import AgenticRagError
 
 Ask = Callable[[str], Awaitable[Answer]]

@@ -383,7 +383,7 @@ def _in_letters(question: Question, units: Sequence[Placed]) -> Levels:
 
 def _begins_with(unit: Unit, terms: Sequence[str]) -> bool:
     own = unit.own()
-    plain = _plain_han(own)
+    plain = _folded(own)
     first = next(iter(tokens(own[:MAX_HEAD])), None)
     return any(plain.startswith(term) if starts_cjk(term) else term == first for term in terms)
 
@@ -420,7 +420,7 @@ _DIGIT = re.compile(r"\d")
 
 def vocabulary_of(notes: Sequence[SourceNote]) -> str:
     """All that the notes say, for looking up runs of Chinese characters."""
-    return "\n".join(_plain_han(text) for note in notes for text in (*note.names, *_all_texts(note.reading)))
+    return "\n".join(_folded(text) for note in notes for text in (*note.names, *_all_texts(note.reading)))
 
 
 def _all_texts(reading: Reading) -> Iterator[str]:
@@ -491,14 +491,12 @@ def _texts(unit: Unit, note: SourceNote) -> tuple[tuple[str, ...], tuple[str, ..
     return own, near, (*unit.headings[:-1], *note.names)
 
 
-@lru_cache(maxsize=16_384)
-def _plain_han(text: str) -> str:
-    return folded(text)
+_folded = lru_cache(maxsize=16_384)(folded)
 
 
 @lru_cache(maxsize=16_384)
 def _plain_texts(texts: tuple[str, ...]) -> str:
-    return "\n".join(map(_plain_han, texts))
+    return "\n".join(map(_folded, texts))
 
 
 @lru_cache(maxsize=16_384)

@@ -13,7 +13,7 @@ import operator
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.graph import END, START, StateGraph
@@ -77,8 +77,7 @@ async def agent(
             async with asyncio.timeout(budget.seconds):
                 async for part in graph.astream(reached, stream_mode="values"):
                     reached = part
-                last = reached["messages"][-1]
-                assert isinstance(last, AIMessage)  # noqa: S101 - the loop ends with the model
+                last = cast(AIMessage, reached["messages"][-1])  # the loop ends with the model
                 answered = await write(request, last, reached["passages"])
     except TimeoutError:
         reason = f"no answer within agent.seconds {budget.seconds:g}"
@@ -118,8 +117,7 @@ def _graph(
         return {"messages": [message], "calls": 1}
 
     async def use_tools(state: AgentState) -> dict[str, Any]:
-        last = state["messages"][-1]
-        assert isinstance(last, AIMessage)  # noqa: S101 - see ``to_tools``
+        last = cast(AIMessage, state["messages"][-1])  # see ``to_tools``
         messages: list[AnyMessage] = []
         passages, trace = list(state["passages"]), []
         for call in last.tool_calls:

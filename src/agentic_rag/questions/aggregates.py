@@ -14,7 +14,7 @@ from agentic_rag.questions.note_classes import MIN_LIKENESS
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.values import magnitude, share_of
 from agentic_rag.questions.words import Span
-from agentic_rag.text.numbers import numbers
+from agentic_rag.text.numbers import NUMBER_WORDS, numbers
 
 Aggregate = Literal["average", "sum"]
 _AGGREGATES: tuple[tuple[Aggregate, re.Pattern[str]], ...] = (
@@ -27,7 +27,7 @@ _ALL_NOTES = re.compile(
     r"(?: (?:in|of) (?:my|the|this) (?:vault|notes|dataset|collection|notebook))?\W*"
     r"|\W*(?:我|这里|库里|笔记库里?)?(?:总共|一共|共)?有?(?:多少|几)(?:篇|个|条)?(?:笔记|文件|文档)\W*"
 )
-_WORDS = "two three four five six seven eight nine ten".split()
+_WORDS = [word for word, number in NUMBER_WORDS.items() if 2 <= number <= 10]
 _COUNT = rf"(?P<count>\d{{1,2}}|{'|'.join(_WORDS)}|[两二三四五六七八九十])"
 _LIMIT = re.compile(
     rf"\b(?:the|my|our|top|list|show me|name|give me|which|what are the)\s+{_COUNT}\s+(?=[a-z])(?!stars?\b|points?\b|of\b|or\b|and\b|to\b)|\btop[ -]{_COUNT.replace('count', 'top')}\b|前\s*{_COUNT.replace('count', 'han')}|最[^的]{{1,4}}的\s*{_COUNT.replace('count', 'of')}\s*[个本部篇款种道首只]"
@@ -51,7 +51,7 @@ def read_limit(draft: Draft, extreme: Extreme | None) -> int | None:
         match.start() + match.group().index(written) + len(written),
     )
     draft.cover(place)
-    return _WORDS.index(written) + 2 if written in _WORDS else int(max(numbers(written)))
+    return int(max(numbers(written)))
 
 
 async def read_aggregate(draft: Draft) -> Query | None:

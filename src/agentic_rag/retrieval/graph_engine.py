@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from agentic_rag.dates.instants import as_utc
-from agentic_rag.domain import Chunk, Findings, GraphHit, Hit, filterable, is_own_note
-from agentic_rag.domain.filters import Expression, matches
+from agentic_rag.domain import Chunk, Findings, GraphHit, Hit, is_own_note
+from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.ports import (
     ChunkSearch,
     Embedding,
@@ -29,6 +28,7 @@ from agentic_rag.retrieval.calibration import Judge
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.floor import Nats, doubt
 from agentic_rag.retrieval.passage_graph import START_PASSAGES, PassageGraph
+from agentic_rag.retrieval.restrictions import passes
 from agentic_rag.retrieval.schemas import Linked, alone, hits_of, ranked
 from agentic_rag.text import script
 
@@ -77,15 +77,8 @@ class _Scope:
         return self.limit * (WIDENING if self.filters is not None and self.within is None else 1)
 
     def passes(self, chunk: Chunk) -> bool:
-        dated_later = (
-            self.as_of is not None and chunk.date is not None and as_utc(chunk.date) > as_utc(self.as_of)
-        )
-        hidden = not self.own_notes and is_own_note(chunk.metadata)
-        return (
-            not hidden
-            and not dated_later
-            and (self.filters is None or matches(self.filters, filterable(chunk)))
-        )
+        is_shown = self.own_notes or not is_own_note(chunk.metadata)
+        return is_shown and passes(chunk, Restriction(self.filters, self.as_of))
 
 
 @dataclass(frozen=True, slots=True)

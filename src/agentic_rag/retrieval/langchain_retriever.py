@@ -12,6 +12,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import Field, PrivateAttr
 
+from agentic_rag.domain.loops import result_of, running_loop
 from agentic_rag.errors import InputError
 from agentic_rag.retrieval.schemas import RetrievalResult
 
@@ -40,12 +41,12 @@ class EngineRetriever(BaseRetriever):
 
     def model_post_init(self, context: Any) -> None:
         super().model_post_init(context)
-        self._home = _running_loop()
+        self._home = running_loop()
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
-        if _running_loop() is not None:
+        if running_loop() is not None:
             raise InputError(
                 "invoke cannot wait inside a running event loop; use: await retriever.ainvoke(…)"
             )
@@ -67,13 +68,6 @@ def _document(result: RetrievalResult) -> Document:
     return Document(id=result.id, page_content=result.content, metadata=metadata)
 
 
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
-
-
 def _waited_for(work: Coroutine[Any, Any, T], home: asyncio.AbstractEventLoop | None) -> T:
     """The result of ``work``, on ``home`` where that is open, else on a loop of its own; no loop runs in this thread."""
     if home is None or home.is_closed():
@@ -88,4 +82,4 @@ def _waited_for(work: Coroutine[Any, Any, T], home: asyncio.AbstractEventLoop | 
             "the event loop that the stores belong to is blocked, most likely by a chain's invoke in it; "
             "use: await chain.ainvoke(…)"
         )
-    return asyncio.run_coroutine_threadsafe(work, home).result()
+    return result_of(work, home)

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from agentic_rag.dates.instants import as_utc, moment_of
-from agentic_rag.domain import Chunk, by_document, filterable, is_own_note, search_text
-from agentic_rag.domain.filters import Expression, matches, parse_filters
+from agentic_rag.dates.instants import moment_of
+from agentic_rag.domain import Chunk, by_document, is_own_note, search_text
+from agentic_rag.domain.filters import Expression, parse_filters
 from agentic_rag.domain.identity import digest
-from agentic_rag.domain.ports import Embedding, FloatArray
+from agentic_rag.domain.ports import Embedding, FloatArray, Restriction
 from agentic_rag.errors import StoreError
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
+from agentic_rag.retrieval.restrictions import passes
 from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import script
@@ -70,13 +71,11 @@ class RetrieverSource:
             StoreError: the retriever failed.
             ModelError: the embedding failed.
         """
-        wanted = parse_filters(filters)
+        restriction = Restriction(parse_filters(filters), as_of)
         chunks = [
             chunk
             for chunk in map(chunk_of, await self._documents(query_text))
-            if (wanted is None or matches(wanted, filterable(chunk)))
-            and (as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(as_of))
-            and (own_notes or not is_own_note(chunk.metadata))
+            if passes(chunk, restriction) and (own_notes or not is_own_note(chunk.metadata))
         ]
         results = await self._judged(judged_as or query_text, list({one.id: one for one in chunks}.values()))
         return Judged([one for one in results if one.score >= (score_threshold or 0.0)][:top_k])

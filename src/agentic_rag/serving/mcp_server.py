@@ -12,7 +12,6 @@ from contextvars import ContextVar
 from datetime import datetime
 from difflib import get_close_matches
 from importlib.metadata import version
-from inspect import signature
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
 from urllib.parse import unquote
 
@@ -363,16 +362,17 @@ def mcp_server(
     tools = NoteTools(rag, roots, user_id, places or Places(*ALONE))
     reading: list[Callable[..., Any]] = [tools.ask, tools.search, tools.fetch, tools.related, tools.datasets]
     writing: list[Callable[..., Any]] = [tools.ingest, tools.write_board, tools.remember] if write else []
+    offered = [*(_tool(one, _READS) for one in reading), *(_tool(one, _WRITES) for one in writing)]
     server: MCPServer[Any] = MCPServer(
         "agentic-rag",
         title="Notes",
         version=version("agentic-rag"),
         instructions=_INSTRUCTIONS,
-        tools=[*(_tool(one, _READS) for one in reading), *(_tool(one, _WRITES) for one in writing)],
+        tools=offered,
         log_level="ERROR",  # at lower levels it logs the clients' input
         subscriptions=False,  # else it advertises changes of tools, prompts and resources, which it never reports
     )
-    known = {one.__name__: list(signature(one).parameters) for one in (*reading, *writing)}
+    known = {tool.name: list(tool.parameters["properties"]) for tool in offered}
     described = server.resource("notes://{dataset}/{+path}", name="note", mime_type=MARKDOWN)
     described(tools.note)
 

@@ -7,15 +7,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from agentic_rag.dates.instants import as_utc
-from agentic_rag.domain import Chunk, filterable
-from agentic_rag.domain.filters import matches
 from agentic_rag.domain.identity import is_unicode
 from agentic_rag.domain.ports import (
     DocumentRecord,
     EmbeddedDocument,
     FloatArray,
-    Restriction,
     ScoredChunk,
 )
 from agentic_rag.errors import InputError, ManifestMismatch
@@ -111,13 +107,6 @@ def checked_records(records: Sequence[DocumentRecord]) -> dict[str, DocumentReco
         if not is_unicode("".join([record.document_id, record.root, record.path, *record.names])):
             raise InputError(f"{record.path!r} holds a lone surrogate, which is no Unicode text")
     return {record.document_id: record for record in records}
-
-
-def passes(chunk: Chunk, restriction: Restriction) -> bool:
-    """Whether a restriction lets a chunk pass; what every store's translation of it must say."""
-    if restriction.filters is not None and not matches(restriction.filters, filterable(chunk)):
-        return False
-    return restriction.as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(restriction.as_of)
 
 
 async def first_by_score(

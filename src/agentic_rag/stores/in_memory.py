@@ -25,12 +25,12 @@ from agentic_rag.domain.ports import (
     StoreStats,
     TableStats,
 )
+from agentic_rag.retrieval.restrictions import passes
 from agentic_rag.stores.batch import (
     check_query,
     checked_ids,
     checked_records,
     checked_vectors,
-    passes,
     tokens_of,
 )
 from agentic_rag.stores.metadata_items import value_keys

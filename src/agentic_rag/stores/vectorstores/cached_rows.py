@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.domain import Chunk, filterable, search_text
 from agentic_rag.domain.ports import FloatArray, Restriction, ScoredChunk
-from agentic_rag.stores.batch import passes
+from agentic_rag.retrieval.restrictions import passes
 from agentic_rag.stores.metadata_items import metadata_item, metadata_items, value_keys
 from agentic_rag.stores.vectorstores.backend import Row, row_id, to_chunk
 from agentic_rag.text import tokens
