@@ -117,7 +117,7 @@ def test_kills_from_outside_lose_nothing() -> None:
     finally:
         is_over.set()
         killer.join()
-    assert len(killed) == 20
+    assert len(killed) >= 20  # one round may kill several
 
 
 def test_many_files_at_once_wait_for_their_turn() -> None:
