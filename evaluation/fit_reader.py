@@ -26,6 +26,7 @@ from scipy.optimize import minimize
 
 from agentic_rag.evaluation.bench.figures import Run, read_runs
 from agentic_rag.lab.conversation import ADVERSARIAL
+from agentic_rag.lab.post_retrieval.config import CONVERSATION_FORMAT_PROMPT
 from agentic_rag.lab.reading import NOT_MENTIONED, ExtractiveReader
 from agentic_rag.lab.reading.doubt import FILE, SURER, ReaderWeights, signs
 from agentic_rag.lab.reading.history import read_history
@@ -33,7 +34,6 @@ from agentic_rag.lab.reading.questions import ParsedQuestion, read_question
 from agentic_rag.lab.reading.statements import Statement, bearing_statements
 from agentic_rag.lab.scoring import score
 from agentic_rag.models.bundled import BundledEmbedding
-from agentic_rag.post_retrieval.config import CONVERSATION_FORMAT_PROMPT
 
 DOUBT_RIDGE = 1.0
 BARS = [step / 4 for step in range(-12, 9)]

@@ -15,7 +15,7 @@ from typing_extensions import get_protocol_members  # typing has it from Python 
 
 from agentic_rag import tracing
 from agentic_rag.compiled import Node, RagGraph, RagStateGraph
-from agentic_rag.domain.ports import Chat, Embedding, MessageChat, TokenCounter
+from agentic_rag.domain.ports import Chat, Embedding, MessageChat
 from agentic_rag.domain.usage import counted
 from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.cascade_retrieval import decide_tier
@@ -28,7 +28,7 @@ from agentic_rag.nodes.fuse_results import fuse_results, results_of, resumable, 
 from agentic_rag.nodes.mistakes import ListMistakes, mistake_quotes
 from agentic_rag.nodes.prepare_query import prepare_query
 from agentic_rag.nodes.request import Request
-from agentic_rag.nodes.requirements import RerankTools, check_requirements
+from agentic_rag.nodes.requirements import check_requirements
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.retrieve import retrieve_graphiti, retrieve_lancedb, retrieve_memory
 from agentic_rag.nodes.rewrite_query import rewrite_query
@@ -48,8 +48,6 @@ class GraphParts:
     embedding: Embedding
     chat: Chat | None = None
     rerankers: Rerankers | None = None
-    count_tokens: TokenCounter | None = None
-    """For post-retrieval steps with a token budget."""
     memory: MemorySearch | None = None
     """Searched if a user is given."""
     catalogue: NoteCatalogue | None = None
@@ -96,10 +94,10 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
         defaults: parameters a call's ``context`` overrides.
 
     Raises:
-        ConfigError: the parameters need a model that is not among the parts, or a post-retrieval step is wrong.
+        ConfigError: the parameters need a model that is not among the parts.
     """
     defaults = defaults or Parameters()
-    check_requirements(defaults, rerank_tools(parts))
+    check_requirements(defaults, parts.chat, parts.rerankers)
     graph = RagStateGraph(parts.loop, partial(with_whole_lists, engine=parts.lancedb))
     for name, node in rag_nodes(parts, defaults).items():
         graph.add_node(name, node)
@@ -122,11 +120,10 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
 
 def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
     """The nodes by name, in the order of the flow: functions of the state with their dependencies bound."""
-    tools = rerank_tools(parts)
-    check = partial(check_requirements, tools=tools)
+    check = partial(check_requirements, chat=parts.chat, rerankers=parts.rerankers)
     later: dict[str, Node] = {
         "fuse_results": fuse_results,
-        "rerank": partial(rerank, tools=tools),
+        "rerank": partial(rerank, rerankers=parts.rerankers),
         "check_quality": partial(check_quality, engine=parts.lancedb, embedding=parts.embedding),
         "rewrite_query": partial(rewrite_query, chat=parts.chat),
         "agent": partial(
@@ -231,11 +228,6 @@ def _set_outcome(span: tracing.Span, name: str, state: CanvasRAGState, written: 
         gen_ai__retrieval__query__text=state["search_query"],
         gen_ai__retrieval__documents=tracing.scored(hits, "score"),
     )
-
-
-def rerank_tools(parts: GraphParts) -> RerankTools:
-    """The models and stores for the rerank and the steps after it."""
-    return RerankTools(parts.rerankers, parts.chat, parts.lancedb, parts.graphiti, parts.count_tokens)
 
 
 SOURCES: tuple[Literal["retrieve_graphiti"], Literal["retrieve_lancedb"]] = (

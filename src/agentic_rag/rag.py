@@ -867,7 +867,6 @@ async def open_rag(
             embedding,
             talker,
             rerankers,
-            count_tokens,
             memory,
             catalogue,
             asyncio.get_running_loop(),

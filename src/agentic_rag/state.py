@@ -183,7 +183,6 @@ class CanvasRAGState(CallerKeys, total=False):
     rerank_outcome: Annotated[
         dict[str, Any] | None, Field(description="Method, whether it failed, and what was left out.")
     ]
-    post_retrieval: Annotated[list[dict[str, Any]], Field(description="What each post-retrieval step did.")]
     quality: Annotated[dict[str, Any], Field(description="Grade, best relevance, reasons, decision.")]
     units: Annotated[
         list[dict[str, Any]], Field(description="The lines that answer, each with its place."), Packed

@@ -20,7 +20,7 @@ from agentic_rag.errors import ModelError
 from agentic_rag.nodes.prepare_query import begun
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.ports import Filters
-from agentic_rag.retrieval.schemas import Judged, Leg, Linked, RetrievalResult, chunk_metadata
+from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult, chunk_metadata
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CanvasRAGState
@@ -168,17 +168,6 @@ class FakeGraphEngine(_Told):
     ) -> list[tuple[Chunk, float]]:
         return self.found[:limit]
 
-    async def linked(
-        self, dataset: str, question: str, chunk_ids: Sequence[str], *, limit: int, **how: Any
-    ) -> dict[str, list[Linked]]:
-        """Links each given result with every other, by relevance."""
-        return {
-            chunk_id: [Linked(chunk, score, score) for chunk, score in self.found if chunk.id != chunk_id][
-                :limit
-            ]
-            for chunk_id in chunk_ids
-        }
-
 
 class FakeRetrievalEngine(_Told):
     """``retrieval.ports.VectorSearch``."""
@@ -218,16 +207,6 @@ class FakeRetrievalEngine(_Told):
 
     async def likeness(self, dataset_id: str, question: str, chunks: Sequence[Chunk]) -> TermLikeness | None:
         return None
-
-    async def vectors(
-        self, dataset_id: str, question: str, chunk_ids: Sequence[str]
-    ) -> tuple[FloatArray, dict[str, FloatArray]]:
-        """``HashingEmbedding`` vectors of the given texts."""
-        chunks = await self.chunks(dataset_id, chunk_ids)
-        asked, *rows = await HashingEmbedding().embed_passages(
-            [question, *(chunk.text for chunk in chunks.values())]
-        )
-        return asked, dict(zip(chunks, rows, strict=True))
 
     async def why_nothing_passes(
         self, dataset_id: str, filters: Filters, as_of: datetime | None = None

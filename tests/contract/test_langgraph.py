@@ -255,7 +255,7 @@ class OnlyFinds:
     ("part", "value", "missing"),
     [
         ("lancedb", OnlyFinds(), "OnlyFinds, which has no chunks, no documents"),
-        ("graphiti", object(), "object, which has no find, no linked, no ready"),
+        ("graphiti", object(), "object, which has no find, no ready"),
         ("graphiti", None, "NoneType"),
         ("chat", object(), "object, which has no complete"),
         ("embedding", "e5", "str, which has no dimension"),

@@ -110,8 +110,6 @@ async def test_found_documents_stay_readable_by_id(rag: Rag, store: InMemoryVect
     found = (await source.find("default", "oolong")).results
     assert set(await source.chunks("default", [one.id for one in found])) == {one.id for one in found}
     assert set(await source.documents("default", ["tea.md"])) == {"tea.md"}
-    _, vectors = await source.vectors("default", "oolong", [found[0].id, "another"])
-    assert vectors.keys() == {found[0].id}
 
 
 async def test_results_are_documents_of_langchain(rag: Rag):

@@ -363,11 +363,6 @@ async def test_bad_input_is_told(keys: dict[str, Any], told: str):
         ({"rewrite": {"method": "chat"}}, r"rewrite\.method is 'chat' .* set chat\.base_url"),
         ({"rerank": {"method": "chat"}}, r"rerank\.method is 'chat' .* set chat\.base_url"),
         ({"rerank": {"method": "cross_encoder"}}, r"rerank\.model is not set"),
-        ({"post_retrieval": {"steps": [{"action": "shuffle"}]}}, r"steps\[0\]\.action: unknown 'shuffle'"),
-        (
-            {"post_retrieval": {"steps": [{"action": "filter", "filter_type": "llm"}]}},
-            "filter llm needs a chat",
-        ),
     ],
 )
 async def test_a_bad_override_is_told_before_anything_is_searched(context: Any, told: str):
@@ -377,26 +372,12 @@ async def test_a_bad_override_is_told_before_anything_is_searched(context: Any, 
     assert graphiti.asked == lancedb.asked == []
 
 
-CROSS_ENCODER = {"action": "rerank", "rerank_type": "cross_encoder"}
-
-
-def test_a_step_may_ask_the_model_that_is_named():
-    values = {"rerank": {"model": "folder"}, "post_retrieval": {"steps": [CROSS_ENCODER]}}
-    compiled(in_graph(TEA), found(TEA), **values)
-
-
 @pytest.mark.parametrize(
     ("values", "told"),
     [
         ({"answer": {"method": "chat"}}, r"answer\.method is 'chat'"),
         ({"rewrite": {"method": "chat"}}, r"rewrite\.method is 'chat'"),
         ({"rerank": {"method": "chat"}}, r"rerank\.method is 'chat'"),
-        ({"post_retrieval": {"steps": [{"action": "shuffle"}]}}, "unknown 'shuffle'"),
-        ({"post_retrieval": {"steps": [CROSS_ENCODER]}}, "rerank cross_encoder needs a rerank model"),
-        (
-            {"post_retrieval": {"steps": [{"action": "filter", "filter_type": "token_budget"}]}},
-            "filter token_budget needs a token counter",
-        ),
     ],
 )
 def test_parameters_that_ask_for_what_is_not_there_make_no_graph(values: Any, told: str):

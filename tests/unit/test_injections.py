@@ -18,6 +18,7 @@ from agentic_rag.lab.operators import OperatorTools
 from agentic_rag.lab.operators.distillation import Distillation, Distiller
 from agentic_rag.lab.operators.memory_test import judged, rubric_met
 from agentic_rag.lab.operators.pre_insert import PreInsert, TriEmbed
+from agentic_rag.lab.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 from agentic_rag.lab.reading import PROMPT_TEMPLATE, ChatReader
 from agentic_rag.memory.reading.reader import ChatStatements
 from agentic_rag.memory.routing.router import Router
@@ -25,7 +26,6 @@ from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalSt
 from agentic_rag.models.rerankers import ChatReranker
 from agentic_rag.nodes.answer import answer
 from agentic_rag.nodes.rewrite_query import rewrite_query
-from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.testing import HashingEmbedding, ScriptedChat, prepared_state
 from agentic_rag.text.prompts import fenced, tag_pattern, untagged

@@ -87,11 +87,11 @@ async def answer_json(
 
 
 def _moved(answer: Answer) -> dict[str, Any]:
-    """``fusion.moved``; empty if a model reranked, post-retrieval steps ran, or a source was not searched."""
+    """``fusion.moved``; empty if a model reranked, or a source was not searched."""
     state = cast(CanvasRAGState, answer.state)
     request = Request.of(state)
     parameters = request.parameters
-    offline = parameters.rerank.method == "offline" and not parameters.post_retrieval.steps
+    offline = parameters.rerank.method == "offline"
     by_graph, by_vectors = (results_of(state, name) for name in SOURCES)
     if not offline or by_graph is None or by_vectors is None:
         return {}

@@ -18,9 +18,9 @@ from agentic_rag.lab.operators.distillation import Distillation
 from agentic_rag.lab.operators.memory_retrieval import PRE_RETRIEVAL, PreRetrievalSettings
 from agentic_rag.lab.operators.post_insert import POST_INSERT, PostInsertSettings
 from agentic_rag.lab.operators.pre_insert import PRE_INSERT, PreInsertSettings
+from agentic_rag.lab.post_retrieval import Step, parse_steps
 from agentic_rag.lab.reading import PROMPT_TEMPLATE
 from agentic_rag.lab.services import check_settings, known_services
-from agentic_rag.post_retrieval import Step, parse_steps
 from agentic_rag.settings.config import endpoint_address
 from agentic_rag.settings.parameters import Section, validated
 

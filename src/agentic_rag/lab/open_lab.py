@@ -19,12 +19,12 @@ from agentic_rag.lab.operators.memory_retrieval import MemoryRetrieval, PreRetri
 from agentic_rag.lab.operators.memory_test import MemoryTest
 from agentic_rag.lab.operators.post_insert import PostInsert
 from agentic_rag.lab.operators.pre_insert import PreInsert
+from agentic_rag.lab.post_retrieval import PostRetrieval, PostRetrievalTools
 from agentic_rag.lab.reading import ChatReader, ExtractiveReader, Reader
 from agentic_rag.lab.runs import Pipelines
 from agentic_rag.lab.services import build_service
 from agentic_rag.lab.services.parts import ServiceParts
 from agentic_rag.opening import check_writes, token_counter
-from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools
 from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig, RagConfig
 

@@ -22,8 +22,8 @@ from agentic_rag.lab.conversation import (
     last_date,
     schedule,
 )
+from agentic_rag.lab.post_retrieval.tools import answers
 from agentic_rag.lab.state import MainState
-from agentic_rag.post_retrieval.tools import answers
 
 Compiled = CompiledStateGraph[Any, Any, Any, Any]
 

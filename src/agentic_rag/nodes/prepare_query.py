@@ -38,7 +38,6 @@ _PASS: dict[str, Any] = {
     "outcomes": {},
     "reranked_results": [],
     "rerank_outcome": None,
-    "post_retrieval": [],
     "quality": {},
     "units": [],
     "selection": {},

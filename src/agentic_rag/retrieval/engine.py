@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agentic_rag.domain import Chunk, is_own_note
 from agentic_rag.domain.filters import And, Expression, as_dict, keys_of, parse_filters
 from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name
-from agentic_rag.domain.ports import ChunkSearch, Embedding, FloatArray, Restriction, TokenEmbedding
+from agentic_rag.domain.ports import ChunkSearch, Embedding, Restriction, TokenEmbedding
 from agentic_rag.errors import InputError, UnknownDataset
 from agentic_rag.retrieval.config import (
     DEFAULT_SCORE_THRESHOLD,
@@ -90,17 +90,6 @@ class RetrievalEngine:
             StoreError, ModelError: something behind the engine failed.
         """
         return await term_likeness(self._tokens, self._store, dataset_id, question, chunks)
-
-    async def vectors(
-        self, dataset_id: str, question: str, chunk_ids: Sequence[str]
-    ) -> tuple[FloatArray, dict[str, FloatArray]]:
-        """The question's unit vector, and the stored ones of the chunks that exist among the ids.
-
-        Raises:
-            StoreError, ModelError: something behind the engine failed.
-        """
-        asked = await self._strategies[self._default].embed(question)
-        return asked, await self._store.get_vectors(dataset_id, chunk_ids)
 
     async def search(
         self,

@@ -29,7 +29,7 @@ from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fi
 from agentic_rag.retrieval.floor import Nats, doubt
 from agentic_rag.retrieval.passage_graph import START_PASSAGES, PassageGraph
 from agentic_rag.retrieval.restrictions import passes
-from agentic_rag.retrieval.schemas import Linked, alone, hits_of, ranked
+from agentic_rag.retrieval.schemas import alone, hits_of, ranked
 from agentic_rag.text import script
 
 WITHIN_LIMIT = 2000
@@ -198,50 +198,6 @@ class GraphEngine:
         judge = await self._judge(query)
         judged = [(p.chunk, judge(p.score, p.chunk.text)) for p in passages[:limit]]
         return sorted(judged, key=lambda pair: (-pair[1], pair[0].id))
-
-    async def linked(
-        self,
-        dataset: str,
-        question: str,
-        chunk_ids: Sequence[str],
-        *,
-        limit: int,
-        filters: Expression | None = None,
-        as_of: datetime | None = None,
-    ) -> dict[str, list[Linked]]:
-        """For each chunk id up to ``limit`` chunks that are linked with it in the graph, strongest link first.
-
-        Filters and ``as_of`` hold for the linked chunks.
-
-        Raises:
-            StoreError, ModelError: something behind the engine failed.
-        """
-        within = await self._within(dataset, filters)
-        graph = await self._passage_graph(dataset)
-        if graph is None or within == []:
-            return {chunk_id: [] for chunk_id in chunk_ids}
-        scope = _Scope(dataset, limit, filters, as_of, within)
-
-        def all_links() -> dict[str, dict[str, float]]:
-            return {
-                chunk_id: graph.linked(chunk_id, limit=scope.visited, within=within, as_of=as_of)
-                for chunk_id in chunk_ids
-            }
-
-        links = await asyncio.to_thread(all_links)
-        ids = sorted({other for found in links.values() for other in found})
-        vector = (await self._embedding.embed_queries([question]))[0]
-        chunks, cosines = await self._compared(dataset, ids, vector)
-        judge = await self._judge(question)
-        relevance = {i: judge(cosine, chunks[i].text) for i, cosine in cosines.items()}
-        return {
-            chunk_id: [
-                Linked(chunks[other], strength, relevance.get(other, 0.0))
-                for other, strength in found.items()
-                if other in chunks and scope.passes(chunks[other])
-            ][:limit]
-            for chunk_id, found in links.items()
-        }
 
     async def _walked(
         self,

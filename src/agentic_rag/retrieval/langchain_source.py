@@ -10,7 +10,7 @@ from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain import Chunk, by_document, is_own_note, search_text
 from agentic_rag.domain.filters import Expression, parse_filters
 from agentic_rag.domain.identity import digest
-from agentic_rag.domain.ports import Embedding, FloatArray, Restriction
+from agentic_rag.domain.ports import Embedding, Restriction
 from agentic_rag.errors import StoreError
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
@@ -46,7 +46,6 @@ class RetrieverSource:
         self._retriever, self._embedding = retriever, embedding
         self._calibration = EmbeddingCalibration(embedding)
         self._chunks: dict[str, Chunk] = {}
-        self._vectors: dict[str, FloatArray] = {}
 
     async def ready(self, strategy: Strategy | None = None) -> None:
         """Measure the embedding's cosines, where it has no fitted calibration."""
@@ -92,7 +91,7 @@ class RetrieverSource:
             return []
         vectors = await self._embedding.embed_passages([search_text(chunk) for chunk in chunks])
         (asked,) = await self._embedding.embed_queries([question])
-        self._keep(chunks, vectors)
+        self._keep(chunks)
         relevance = (await self._calibration.of_cosines()).judge(script(question))
         cosines = [float(one) for one in vectors @ asked]
         results = [
@@ -101,12 +100,12 @@ class RetrieverSource:
         ]
         return sorted(results, key=lambda one: (-one.score, one.id))
 
-    def _keep(self, chunks: Sequence[Chunk], vectors: FloatArray) -> None:
-        for chunk, vector in zip(chunks, vectors, strict=True):
+    def _keep(self, chunks: Sequence[Chunk]) -> None:
+        for chunk in chunks:
             self._chunks.pop(chunk.id, None)  # so that it counts as the latest
-            self._chunks[chunk.id], self._vectors[chunk.id] = chunk, vector
+            self._chunks[chunk.id] = chunk
         for oldest in list(self._chunks)[: max(0, len(self._chunks) - MAX_KEPT)]:
-            del self._chunks[oldest], self._vectors[oldest]
+            del self._chunks[oldest]
 
     async def chunks(self, dataset_id: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         """The documents found before that exist among the ids."""
@@ -119,13 +118,6 @@ class RetrieverSource:
     async def likeness(self, dataset_id: str, question: str, chunks: Sequence[Chunk]) -> TermLikeness | None:
         """None: a retriever has no token vectors."""
         return None
-
-    async def vectors(
-        self, dataset_id: str, question: str, chunk_ids: Sequence[str]
-    ) -> tuple[FloatArray, dict[str, FloatArray]]:
-        """The question's unit vector, and those of the documents found before."""
-        (asked,) = await self._embedding.embed_queries([question])
-        return asked, {one: self._vectors[one] for one in chunk_ids if one in self._vectors}
 
     async def why_nothing_passes(
         self, dataset_id: str, filters: Mapping[str, Any] | Expression | None, as_of: datetime | None = None

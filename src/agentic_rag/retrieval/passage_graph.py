@@ -76,7 +76,6 @@ class PassageGraph:
         first = dict(zip(map(entity_key, reversed(list(links.names))), places, strict=True))
         titled = np.array([first.get(key, -1) for key in keys], dtype=np.int32)
         mentioned = self._rarity[links.mentioned]
-        self._said: Floats = np.bincount(links.mentioning, mentioned, chunks).astype(np.float32)
         self._own: NDArray[np.int32] = titled[links.documents]
         """Of each passage, the place of its document's entity; -1 for none."""
         own = links.mentioned == self._own[links.mentioning]
@@ -148,32 +147,6 @@ class PassageGraph:
             own = self._to_entities.reached_from(self._chunks.first(chunk_id))
             found[chunk_id] = self.names(set(own.tolist()).intersection(named))
         return found
-
-    def linked(
-        self,
-        chunk_id: str,
-        *,
-        limit: int,
-        within: Collection[str] | None = None,
-        as_of: datetime | None = None,
-    ) -> dict[str, float]:
-        """Up to ``limit`` passages that mention an entity which this one mentions, strongest link first.
-
-        The strength is in (0, 1]: the summed rarity of the shared entities divided by that of all entities of
-        both passages (weighted Jaccard). Empty for an unknown chunk; ``within`` and ``as_of``: see ``visits``.
-        """
-        place = self._chunks.first(chunk_id)
-        if place < 0:
-            return {}
-        shared = np.zeros(len(self._links.chunk_ids), np.float32)
-        for entity in self._to_entities.reached_from(place):
-            shared[self._to_chunks.reached_from(entity)] += self._rarity[entity]
-        shared[place] = 0.0
-        allowed = self._allowed(within, as_of)
-        others = np.flatnonzero(shared if allowed is None else shared * allowed)
-        strength = shared[others] / (self._said[place] + self._said[others] - shared[others])
-        best = np.argsort(-strength, kind="stable")[:limit]
-        return {self._links.chunk_ids[others[n]]: min(1.0, float(strength[n])) for n in best.tolist()}
 
     def visits(
         self,

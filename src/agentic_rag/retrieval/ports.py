@@ -8,10 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from agentic_rag.domain import Chunk, Findings
 from agentic_rag.domain.filters import Expression
-from agentic_rag.domain.ports import FloatArray
 from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.retrieval.config import Strategy
-from agentic_rag.retrieval.schemas import Judged, Linked
+from agentic_rag.retrieval.schemas import Judged
 from agentic_rag.retrieval.term_likeness import TermLikeness
 
 Filters = Mapping[str, Any] | Expression | None
@@ -40,18 +39,6 @@ class GraphSearch(Protocol):
         Raises:
             StoreError, ModelError: something behind it failed.
         """
-
-    async def linked(
-        self,
-        dataset: str,
-        question: str,
-        chunk_ids: Sequence[str],
-        *,
-        limit: int,
-        filters: Expression | None = None,
-        as_of: datetime | None = None,
-    ) -> dict[str, list[Linked]]:
-        """For each chunk id the chunks that are linked with it in the graph, strongest link first."""
 
 
 @runtime_checkable
@@ -90,11 +77,6 @@ class VectorSearch(Protocol):
 
     async def likeness(self, dataset_id: str, question: str, chunks: Sequence[Chunk]) -> TermLikeness | None:
         """How nearly the chunks say each word of a question; None where the model tells no tokens."""
-
-    async def vectors(
-        self, dataset_id: str, question: str, chunk_ids: Sequence[str]
-    ) -> tuple[FloatArray, dict[str, FloatArray]]:
-        """The question's unit vector, and the stored ones of the chunks that exist among the ids."""
 
     async def why_nothing_passes(
         self, dataset_id: str, filters: Filters, as_of: datetime | None = None

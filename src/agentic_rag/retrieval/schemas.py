@@ -86,16 +86,6 @@ def chunk_metadata(chunk: Chunk) -> dict[str, Any]:
     }
 
 
-class Linked(NamedTuple):
-    """A chunk that shares an entity with another chunk."""
-
-    chunk: Chunk
-    strength: float
-    """Strength of the link, in (0, 1]; see ``PassageGraph.linked``."""
-    relevance: float
-    """Relevance of the chunk to the question, in [0, 1], from its cosine; 0 if its vector cannot be read."""
-
-
 MAX_FACTS = 5
 """Facts kept as evidence on one chunk, best first."""
 
@@ -123,11 +113,6 @@ def hits_of(
                 facts[chunk_id].append(_fact(hit))
     evidence = {i: {"walk": visits[i], "entities": list(entities[i])} for i in chunks}
     return ranked([_hit(chunk, relevance[i], evidence[i], facts.get(i, [])) for i, chunk in chunks.items()])
-
-
-def linked_hits(chunks: Sequence[tuple[Chunk, float]]) -> list[Hit]:
-    """Chunks that a link led to, by their relevance in [0, 1], descending, then id."""
-    return ranked([_hit(chunk, relevance, {}, []) for chunk, relevance in chunks])
 
 
 def _hit(chunk: Chunk, relevance: float, evidence: dict[str, Any], facts: list[dict[str, Any]]) -> Hit:

@@ -194,14 +194,6 @@ class RerankParameters(Section):
     )
 
 
-class PostRetrievalParameters(Section):
-    """Operators of the memory graphs, applied to the reranked results."""
-
-    steps: tuple[dict[str, Any], ...] = Field(
-        (), description="run in order; each an action of rerank, filter or merge with its keys"
-    )
-
-
 class QualityParameters(Section):
     """When the results are good enough, and when the loop ends."""
 
@@ -272,7 +264,6 @@ class Parameters(Section):
     fusion: FusionParameters = FusionParameters()
     retrieval: RetrievalParameters = RetrievalParameters()
     rerank: RerankParameters = RerankParameters()
-    post_retrieval: PostRetrievalParameters = PostRetrievalParameters()
     quality: QualityParameters = QualityParameters()
     selection: SelectionParameters = SelectionParameters()
     rewrite: RewriteParameters = RewriteParameters()

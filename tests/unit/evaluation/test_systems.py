@@ -159,15 +159,6 @@ async def test_a_rerank_model_that_failed_is_told() -> None:
     assert ids(found)
 
 
-@pytest.mark.parametrize("name", ["rrf+rerank", "full"])
-async def test_calls_for_what_a_later_step_left_out_are_counted(name: str) -> None:
-    chat = ScriptedChat("9, 8, 7, 6")
-    step = {"action": "filter", "filter_type": "top_k", "top_k": 1}
-    found = await Bench(chat, rerank={"method": "chat"}, post_retrieval={"steps": [step]}).run(name)
-    assert len(found.results) == 1
-    assert found.model_calls == len(chat.heard) == 1
-
-
 async def test_a_source_alone_counts_whatever_weight_it_has() -> None:
     bench = Bench(fusion={"graphiti_weight": 0.0, "lancedb_weight": 1.0})
     assert ids(await bench.run("graphiti")) == ["a#0", "b#0", "e#0"]

@@ -12,7 +12,6 @@ from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed, ConfigError
 from agentic_rag.fusion.strategy_selector import fuse_for_operation
 from agentic_rag.nodes.fuse_results import fuse_results, outcome_of, read_again, results_of, telling_of
-from agentic_rag.nodes.requirements import RerankTools
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.retrieve import retrieve_lancedb
 from agentic_rag.settings.parameters import FusionParameters, Parameters
@@ -211,7 +210,7 @@ async def a_pass(engine: FakeRetrievalEngine) -> dict[str, Any]:
     asked |= await retrieve_lancedb(cast(CanvasRAGState, asked), engine=engine)
     asked["graphiti_results"] = shortened_hits(graph, 2)
     asked |= fuse_results(cast(CanvasRAGState, asked))
-    return asked | await rerank(cast(CanvasRAGState, asked), tools=RerankTools(engine=engine))
+    return asked | await rerank(cast(CanvasRAGState, asked))
 
 
 def from_checkpoint(kept: dict[str, Any]) -> Any:

@@ -10,7 +10,6 @@ from langchain_core.messages import HumanMessage
 
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.rerankers import ConfiguredRerankers
-from agentic_rag.nodes.requirements import RerankTools
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.testing import prepared_state
@@ -57,15 +56,15 @@ async def test_all_results_are_put_in_order_with_a_score():
 async def test_the_question_judges_and_not_the_rewrite():
     model = Model()
     messages = [HumanMessage("Where is tea from?"), HumanMessage("And when?")]
-    tools = RerankTools(ConfiguredRerankers(given=model))
-    await rerank(state(BY_MODEL), tools=tools)
-    await rerank(state(BY_MODEL, messages=messages), tools=tools)
+    rerankers = ConfiguredRerankers(given=model)
+    await rerank(state(BY_MODEL), rerankers=rerankers)
+    await rerank(state(BY_MODEL, messages=messages), rerankers=rerankers)
     assert model.queries == ["And when?", "Where is tea from? And when?"]
 
 
 async def test_a_model_that_fails_is_replaced_and_told():
     model = Model(ModelError("out of memory"))
-    written = await rerank(state(BY_MODEL), tools=RerankTools(ConfiguredRerankers(given=model)))
+    written = await rerank(state(BY_MODEL), rerankers=ConfiguredRerankers(given=model))
     assert [result["id"] for result in written["reranked_results"]] == ["a", "b"]
     assert written["rerank_outcome"]["status"] == "degraded"
     assert "out of memory" in written["rerank_outcome"]["reason"]

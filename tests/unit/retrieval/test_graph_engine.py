@@ -534,22 +534,3 @@ async def test_what_was_added_to_the_graph_is_walked_on_at_once():
     assert "later#0" in await made.ids(FILM)
     await made.graph.remove_documents("notes", ["later"])
     assert "later#0" not in await made.ids(FILM)
-
-
-async def test_chunks_are_linked_over_the_graph_each_with_its_own_relevance():
-    made = await world(fields={"town": {"date": NEW, "metadata": {"kind": "place"}}})
-    found = await made.engine.linked("notes", "nine arches", ["director#0", "nowhere"], limit=10)
-    assert found["nowhere"] == []
-    linked = {one.chunk.id: one for one in found["director#0"]}
-    assert linked.keys() == {"film#0", "town#0"}
-    assert linked["town#0"].relevance > linked["film#0"].relevance
-    assert all(0 < one.strength < 1 for one in linked.values())
-    for restricted in ({"as_of": OLD}, {"filters": wanted({"kind": {"$ne": "place"}})}):
-        left = await made.engine.linked("notes", "arches", ["director#0"], limit=10, **restricted)
-        assert [one.chunk.id for one in left["director#0"]] == ["film#0"]
-
-
-async def test_links_hold_where_the_vectors_cannot_be_read():
-    found = await (await world(Unreadable)).engine.linked("notes", FILM, ["film#0"], limit=10)
-    assert [(one.chunk.id, one.relevance) for one in found["film#0"]] == [("director#0", 0.0)]
-    assert await World().engine.linked("notes", FILM, ["film#0"], limit=10) == {"film#0": []}

@@ -64,20 +64,6 @@ def place(name: str) -> int:
     return found
 
 
-def test_passages_are_linked_by_what_both_mention():
-    assert list(GRAPH.linked("director", limit=10)) == ["film", "town"]
-    shared, own = math.log1p(5 / 2), math.log1p(5)
-    assert GRAPH.linked("film", limit=10) == {"director": pytest.approx(shared / (own + 2 * shared))}
-    assert GRAPH.linked("other", limit=10).keys() == {"more"}
-    assert GRAPH.linked("nowhere", limit=10) == {}
-
-
-def test_links_keep_to_the_limit_and_the_restriction():
-    assert list(GRAPH.linked("director", limit=1)) == ["film"]
-    assert GRAPH.linked("director", limit=10, within=["town"]).keys() == {"town"}
-    assert GRAPH.linked("film", limit=10, as_of=datetime(2024, 1, 1, tzinfo=UTC)) == {}
-
-
 def test_hops_fall_off_with_their_distance():
     reached = visits()
     assert list(reached) == ["film", "director", "town"]

@@ -123,7 +123,7 @@ def test_a_whole_configuration_gives_its_parameters():
     [
         (
             {"fuson": {"k": 1}},
-            "'fuson'; use one of: fusion, retrieval, rerank, post_retrieval, quality, selection, rewrite, answer",
+            "'fuson'; use one of: fusion, retrieval, rerank, quality, selection, rewrite, answer",
         ),
         ({"fusion": 3}, "'fusion'"),
         ({"fusion": {"kk": 1}}, "'fusion.kk': no such setting; use one of: strategy, k"),

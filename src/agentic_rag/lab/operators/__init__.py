@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from agentic_rag.domain.ports import Chat, Embedding, TokenCounter
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.post_retrieval.operator import Data
+from agentic_rag.lab.post_retrieval.operator import Data
 from agentic_rag.settings.parameters import Section, validated
 
 S = TypeVar("S", bound=Section)

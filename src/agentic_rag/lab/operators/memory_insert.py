@@ -9,7 +9,7 @@ from typing import Any
 from agentic_rag.domain.memory import MemoryService, vector_of
 from agentic_rag.lab.conversation import latest_date
 from agentic_rag.lab.data_parser import DataParser
-from agentic_rag.post_retrieval.operator import Data
+from agentic_rag.lab.post_retrieval.operator import Data
 
 PROVENANCE = ("task_id", "session_id", "dialog_id", "dialog_len")
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from agentic_rag.domain.memory import MemoryService, vector_of
 from agentic_rag.lab.operators import NoAction, OperatorTools, text_of
-from agentic_rag.post_retrieval.operator import Data
+from agentic_rag.lab.post_retrieval.operator import Data
 from agentic_rag.settings.parameters import Section
 
 

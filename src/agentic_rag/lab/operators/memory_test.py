@@ -10,9 +10,9 @@ from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
 from agentic_rag.lab.conversation import UNANSWERABLE
 from agentic_rag.lab.operators import text_of
+from agentic_rag.lab.post_retrieval.operator import Data
 from agentic_rag.lab.reading import NOT_MENTIONED, Reader
 from agentic_rag.lab.scoring import score
-from agentic_rag.post_retrieval.operator import Data
 from agentic_rag.text.prompts import fenced
 
 JUDGE_SYSTEM = (

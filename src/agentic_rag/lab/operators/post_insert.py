@@ -13,7 +13,7 @@ from agentic_rag.lab.operators import NoAction, OperatorTools
 from agentic_rag.lab.operators.distillation import Distillation, Distiller, deleting
 from agentic_rag.lab.operators.forgetting import Forgetter, Forgetting
 from agentic_rag.lab.operators.memory_insert import memory_metadata
-from agentic_rag.post_retrieval.operator import Data
+from agentic_rag.lab.post_retrieval.operator import Data
 
 NO_DATE = "the packet has no ISO date, so how old the memories are is not known"
 

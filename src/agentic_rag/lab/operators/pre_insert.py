@@ -12,6 +12,7 @@ from agentic_rag.errors import InputError
 from agentic_rag.lab.conversation import Dialog, Packet, latest_date
 from agentic_rag.lab.data_parser import dialog_lines
 from agentic_rag.lab.operators import NoAction, OperatorTools
+from agentic_rag.lab.post_retrieval.operator import Data
 from agentic_rag.lab.triples import (
     TRIPLE_EXTRACTION_PROMPT,
     TripleStatement,
@@ -20,7 +21,6 @@ from agentic_rag.lab.triples import (
     read_reply,
     refactored,
 )
-from agentic_rag.post_retrieval.operator import Data
 from agentic_rag.settings.parameters import Section
 from agentic_rag.text.prompts import DATA, fenced
 

@@ -10,11 +10,11 @@ from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, StoreError
 from agentic_rag.ingest.conversation import parse_session_date
+from agentic_rag.lab.post_retrieval.items import turns_of
 from agentic_rag.lab.services.entries import Entries, checked_top_k, memory_of
 from agentic_rag.lab.services.parts import RankedSettings, ServiceParts
 from agentic_rag.memory.memories import Memories
 from agentic_rag.notes.values import valid_unicode
-from agentic_rag.post_retrieval.items import turns_of
 
 NAME = "orchestrated_memory"
 TURNS_PER_ENTRY = 3

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 
 from agentic_rag.domain import Document, DocumentGraph
 from agentic_rag.ingest.conversation import RawSession, parse_session, parse_session_date
+from agentic_rag.lab.post_retrieval.items import MemoryLine, turns_of
 from agentic_rag.lab.services.entries import Entry
 from agentic_rag.notes.values import valid_unicode
-from agentic_rag.post_retrieval.items import MemoryLine, turns_of
 
 LOOSE_ENTRIES = 50
 """Entries without a ``session_id`` per document."""

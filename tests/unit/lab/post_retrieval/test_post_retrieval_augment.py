@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import ModelError
-from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
+from agentic_rag.lab.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 from agentic_rag.testing import ScriptedChat
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.memory import merged_sources
 from agentic_rag.errors import ModelError
-from agentic_rag.post_retrieval.config import AugmentStep, filled
-from agentic_rag.post_retrieval.items import Handlers, Items, MemoryItem, StepOutcome, StepRequest
-from agentic_rag.post_retrieval.tools import says_none
+from agentic_rag.lab.post_retrieval.config import AugmentStep, filled
+from agentic_rag.lab.post_retrieval.items import Handlers, Items, MemoryItem, StepOutcome, StepRequest
+from agentic_rag.lab.post_retrieval.tools import says_none
 from agentic_rag.text.prompts import fenced
 
 REFLECTION_SYSTEM = (

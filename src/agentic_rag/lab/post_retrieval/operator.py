@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.post_retrieval.augment import AUGMENTS
-from agentic_rag.post_retrieval.compress import COMPRESSIONS
-from agentic_rag.post_retrieval.config import (
+from agentic_rag.lab.post_retrieval.augment import AUGMENTS
+from agentic_rag.lab.post_retrieval.compress import COMPRESSIONS
+from agentic_rag.lab.post_retrieval.config import (
     CONVERSATION_FORMAT_PROMPT,
     WHERE,
     NoneStep,
     Step,
     check_order,
 )
-from agentic_rag.post_retrieval.filters import FILTERS
-from agentic_rag.post_retrieval.formats import FORMATS, formatted
-from agentic_rag.post_retrieval.items import (
+from agentic_rag.lab.post_retrieval.filters import FILTERS
+from agentic_rag.lab.post_retrieval.formats import FORMATS, formatted
+from agentic_rag.lab.post_retrieval.items import (
     Handlers,
     Items,
     StepOutcome,
@@ -25,9 +25,9 @@ from agentic_rag.post_retrieval.items import (
     as_memories,
     read_memories,
 )
-from agentic_rag.post_retrieval.merge import MERGES
-from agentic_rag.post_retrieval.rerank import RERANKS, rerank
-from agentic_rag.post_retrieval.tools import PostRetrievalTools, check_tools
+from agentic_rag.lab.post_retrieval.merge import MERGES
+from agentic_rag.lab.post_retrieval.rerank import RERANKS, rerank
+from agentic_rag.lab.post_retrieval.tools import PostRetrievalTools, check_tools
 
 Data = Mapping[str, Any]
 

@@ -14,8 +14,8 @@ import numpy as np
 from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import InputError
-from agentic_rag.post_retrieval.config import UNKNOWN_SCORE
-from agentic_rag.post_retrieval.tools import PostRetrievalTools
+from agentic_rag.lab.post_retrieval.config import UNKNOWN_SCORE
+from agentic_rag.lab.post_retrieval.tools import PostRetrievalTools
 
 _KEYS = frozenset({"text", "score", "metadata", "entry_id", "embedding"})
 

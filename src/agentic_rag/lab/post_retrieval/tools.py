@@ -13,7 +13,7 @@ from typing import TypeVar
 from agentic_rag.domain.memory import MemoryService, Neighbours
 from agentic_rag.domain.ports import Chat, Reranker, TokenCounter
 from agentic_rag.errors import ConfigError
-from agentic_rag.post_retrieval.config import WHERE, MergeStep, SecondaryQuery, Step
+from agentic_rag.lab.post_retrieval.config import WHERE, MergeStep, SecondaryQuery, Step
 
 
 @dataclass(frozen=True, slots=True)

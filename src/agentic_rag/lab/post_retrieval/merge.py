@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from agentic_rag.domain.memory import Neighbours, NeighboursOfMany
-from agentic_rag.post_retrieval.config import MergeStep, SecondaryQuery, filled
-from agentic_rag.post_retrieval.items import (
+from agentic_rag.lab.post_retrieval.config import MergeStep, SecondaryQuery, filled
+from agentic_rag.lab.post_retrieval.items import (
     Handlers,
     Items,
     MemoryItem,
@@ -17,7 +17,7 @@ from agentic_rag.post_retrieval.items import (
     by_score,
     read_memories,
 )
-from agentic_rag.post_retrieval.tools import answers, asked_service
+from agentic_rag.lab.post_retrieval.tools import answers, asked_service
 
 
 async def link_expand(step: MergeStep, items: Items, request: StepRequest) -> StepOutcome:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from agentic_rag.dates.instants import moment_of
 from agentic_rag.errors import InputError
-from agentic_rag.post_retrieval.config import UNKNOWN_SCORE, RerankStep, WeightedFactor
-from agentic_rag.post_retrieval.items import (
+from agentic_rag.lab.post_retrieval.config import UNKNOWN_SCORE, RerankStep, WeightedFactor
+from agentic_rag.lab.post_retrieval.items import (
     Items,
     MemoryItem,
     StepOutcome,
@@ -22,7 +22,7 @@ from agentic_rag.post_retrieval.items import (
     joined_reasons,
     kept_best,
 )
-from agentic_rag.post_retrieval.merge import links_of, strength
+from agentic_rag.lab.post_retrieval.merge import links_of, strength
 from agentic_rag.rerank import relevances
 
 

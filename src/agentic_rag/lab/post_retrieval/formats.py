@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
 from agentic_rag.dates.instants import moment_of
-from agentic_rag.post_retrieval.config import FormatStep, filled
-from agentic_rag.post_retrieval.items import Items, StepOutcome, StepRequest, lines_of
+from agentic_rag.lab.post_retrieval.config import FormatStep, filled
+from agentic_rag.lab.post_retrieval.items import Items, StepOutcome, StepRequest, lines_of
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 UNKNOWN = "unknown"

@@ -11,8 +11,8 @@ from itertools import pairwise
 
 from agentic_rag.domain.ports import TokenCounter
 from agentic_rag.errors import ModelError
-from agentic_rag.post_retrieval.config import CompressStep
-from agentic_rag.post_retrieval.items import (
+from agentic_rag.lab.post_retrieval.config import CompressStep
+from agentic_rag.lab.post_retrieval.items import (
     Handlers,
     Items,
     MemoryItem,
@@ -22,7 +22,7 @@ from agentic_rag.post_retrieval.items import (
     joined_reasons,
     lines_of,
 )
-from agentic_rag.post_retrieval.tools import answers, says_none
+from agentic_rag.lab.post_retrieval.tools import answers, says_none
 from agentic_rag.text import content_tokens, tokens
 from agentic_rag.text.prompts import fenced
 from agentic_rag.text.sentences import split_sentences

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 
 from agentic_rag.errors import ModelError
-from agentic_rag.post_retrieval.config import FilterStep
-from agentic_rag.post_retrieval.items import (
+from agentic_rag.lab.post_retrieval.config import FilterStep
+from agentic_rag.lab.post_retrieval.items import (
     Handlers,
     Items,
     MemoryItem,
@@ -18,7 +18,7 @@ from agentic_rag.post_retrieval.items import (
     in_place,
     kept_best,
 )
-from agentic_rag.post_retrieval.tools import answers, says_none
+from agentic_rag.lab.post_retrieval.tools import answers, says_none
 from agentic_rag.text.prompts import fenced
 
 FILTER_SYSTEM = (
