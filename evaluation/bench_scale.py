@@ -9,8 +9,7 @@ all would take an hour. Their token vectors repeat and so take less on disk. Wit
 sections a question reads them in 147 ms, with 2,000 in 11, so questions need at least 2,000.
 
 Two ingests are measured: of the embedded notes, for the share of time that embedding takes, and of the whole vault.
-The speed of embedding is compared with the published graph run as before (``scale_embedding``), which is the measure
-of that share. Then come edits that are followed until they are found, questions, a command from the shell, and
+Then come edits that are followed until they are found, questions, a command from the shell, and
 --edited notes (by default 10,000), edited 500 at a time, for the growth of the disk. ``--keep`` leaves vault and data
 there, for ``bench_service --folder DIR/data``.
 ``--quick`` is 1,000 notes. Exits 1 when a floor is missed.
@@ -30,10 +29,8 @@ import tempfile
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -46,19 +43,16 @@ from agentic_rag.models.bundled import BundledEmbedding
 from bench_disk import PASSAGES, bytes_of
 from bench_watch import changed, followed, sentences, until_found
 from figures import Row, options, report, row
-from scale_embedding import comparison
 
 NOTES, QUICK_NOTES = 50_000, 1_000
 EMBEDDED, QUICK_EMBEDDED = 20_000, 400
-COMPARED, QUICK_COMPARED = 512, 128
-"""Number of texts embedded by both graphs."""
 EDITED = 10_000
 BURST = 500
 SECTIONS = 4
 LINKED = 3
 """Maximum links per section."""
 EDITS, QUESTIONS = 20, 100
-REST_FLOOR, MEMORY_FLOOR, DISK_FLOOR, GROWN_FLOOR = 0.25, 2_000, 40.0, 1.3
+MEMORY_FLOOR, DISK_FLOOR, GROWN_FLOOR = 2_000, 40.0, 1.3
 EDIT_FLOOR, ASK_FLOOR, COLD_FLOOR, ESTIMATE_FLOOR = 2.0, 250, 5.0, 0.25
 ESTIMATED_AT = 0.1
 """Share of the work after which the total time of an ingest is estimated."""
@@ -177,17 +171,15 @@ def stages(called: str, told: IngestReport) -> list[Row]:
     return [row(f"{called}: {name}", "s", seconds) for name, seconds in parts if seconds >= 0.05]
 
 
-async def first(rag: Rag, vault: Path, embedding: Mixed, ratio: float) -> list[Row]:
-    """Ingest of the notes with real vectors, names and facts included; ``ratio``: old speed divided by new speed."""
+async def first(rag: Rag, vault: Path, embedding: Mixed) -> list[Row]:
+    """Ingest of the notes with real vectors, names and facts included."""
     estimate = Estimate()
     told = await rag.ingest(vault, progress=estimate)
     taken = estimate.taken
     others = told.seconds - embedding.seconds
-    rest = others / (others + ratio * embedding.seconds)
     called = f"{told.chunks:,} chunks of {told.documents:,} notes, embedded"
     rows = [
-        row(f"{called}: parts other than embedding, at its speed before", "share", rest, floor=REST_FLOOR),
-        row("the same, at its speed now", "share", others / told.seconds),
+        row(f"{called}: parts other than embedding", "share", others / told.seconds),
         row(f"{called}: notes a second", "1/s", told.documents / told.seconds),
         row("the same, embedding alone", "1/s", told.documents / embedding.seconds),
     ]
@@ -278,16 +270,10 @@ async def grown(rag: Rag, vault: Path, files: Sequence[Path], count: int, data: 
 async def measured(count: int, really: int, edited: int, folder: Path) -> list[Row]:
     vault, data = folder / "vault", folder / "data"
     written(vault, islice(notes(count), really // SECTIONS))
-    texts = (text for _, note in notes(count) for text in note.split("\n## "))
-    # In a process of its own, whose memory is not measured.
-    with ProcessPoolExecutor(1, get_context("spawn")) as apart:
-        some = list(islice(texts, min(really, COMPARED)))
-        rows, ratio = await asyncio.get_running_loop().run_in_executor(apart, comparison, some)
-    _show(rows)
     config = RagConfig(data_dir=data)
     embedding = Mixed()
     async with open_rag(config, embedding=embedding) as rag:
-        rows += await first(rag, vault, embedding, ratio)
+        rows = await first(rag, vault, embedding)
         _show(rows)
         embedding.is_real = False
         written(vault, notes(count))

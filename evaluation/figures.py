@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from rich.console import Console
@@ -109,3 +111,13 @@ def _shown(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+@contextmanager
+def data_folder(keep: Path | None, name: str) -> Iterator[Path]:
+    """A folder below ``keep``, or a temporary one."""
+    if keep is not None:
+        yield keep / name
+        return
+    with TemporaryDirectory() as folder:
+        yield Path(folder)

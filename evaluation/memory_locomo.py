@@ -21,8 +21,7 @@ from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.ingest.conversation import RawSession, parse_session_date, sessions, spoken
 from agentic_rag.memory.schemas import MemoryType
-from figures import Row, row
-from memory_people import data_folder
+from figures import Row, data_folder, row
 
 FILE = Path("locomo") / "locomo_conv26_conv30_conv49.json"
 CHOSEN_ON, HELD_BACK = ("conv-26",), ("conv-30", "conv-49")

@@ -17,8 +17,7 @@ from pathlib import Path
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.memory.records import MemoryRecord
 from agentic_rag.memory.schemas import MemoryType, RetrievedMemory
-from figures import Row, row
-from memory_people import data_folder
+from figures import Row, data_folder, row
 from memory_truth import RETIRED, SEARCHED, STALE, Errors
 
 SEQUENCES, QUESTIONS = 300, 200

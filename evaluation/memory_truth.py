@@ -22,9 +22,8 @@ from agentic_rag.memory.reading.statements import statements
 from agentic_rag.memory.records import MemoryRecord
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy, RetrievedMemory, TaskRequest
 from agentic_rag.testing import HashingEmbedding
-from figures import Row, row
+from figures import Row, data_folder, row
 from memory_histories import FAMILIES, FORMS, Event, Family, History, changes, histories, value_at
-from memory_people import DIMENSION, data_folder
 
 HISTORIES, QUICK_HISTORIES = 1_000, 33
 SEED = 28
@@ -203,7 +202,7 @@ async def run(keep: Path | None, *, quick: bool, verbose: bool) -> list[Row]:
         by_user.setdefault(event.user, []).append(event)
     errors = Errors()
     with data_folder(keep, f"truth-{len(every)}") as folder:
-        async with open_rag(RagConfig(data_dir=folder), embedding=HashingEmbedding(DIMENSION)) as rag:
+        async with open_rag(RagConfig(data_dir=folder), embedding=HashingEmbedding(384)) as rag:
             started = time.perf_counter()
             as_sentences = await stored(rag, every)
             seconds = time.perf_counter() - started

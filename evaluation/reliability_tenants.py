@@ -31,7 +31,6 @@ from agentic_rag.domain.identity import group_id, memory_dataset
 from agentic_rag.testing import HashingEmbedding
 from figures import Row, row
 from graph_servers import falkordb_server, neo4j_server
-from memory_people import own_word
 from stored import cypher, tables
 from vector_stores import EXTRAS, milvus_lite, postgres_server, skip_without
 
@@ -47,6 +46,12 @@ _TITLES = ("Harbour", "Lighthouse", "Ferry", "Oolong", "Roasting", "Violin")
 _WORD = re.compile(r"\bzq[a-z]{18}\b")
 _OWNER = len("zq") + 10
 """Letters of a word that identify its owner."""
+
+
+def own_word(number: int, place: int) -> str:
+    """A word that occurs in only one memory of one person; letters only, so that no tokeniser splits it."""
+    digits = f"{number:05d}{place:04d}"
+    return "zq" + "".join("bcdfghjklm"[int(digit)] + "aeiou"[int(digit) % 5] for digit in digits)
 
 
 @dataclass
