@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 from weakref import WeakValueDictionary
 
 from agentic_rag.answer import Answer, Step, told_of
@@ -59,13 +59,13 @@ from agentic_rag.retrieval.catalogue import Catalogue
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.settings.config import RagConfig
-from agentic_rag.state import AUTO, OperationName
+from agentic_rag.state import AUTO, AskOptions, QuestionOptions
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.messages import AIMessage, AnyMessage
     from langchain_core.retrievers import BaseRetriever
-    from langchain_core.runnables import Runnable, RunnableConfig
+    from langchain_core.runnables import Runnable
     from langchain_core.tools import BaseTool
     from langgraph.types import StateSnapshot
 
@@ -179,30 +179,16 @@ class Rag:
                     self.retrieval.find(dataset, WARM_UP, top_k=1),
                 )
 
-    async def ask(
-        self,
-        question: str,
-        *,
-        operation: OperationName | None = AUTO,
-        dataset: str = DEFAULT_DATASET,
-        filters: Mapping[str, Any] | None = None,
-        as_of: str | None = None,
-        top_k: int = DEFAULT_TOP_K,
-        messages: Sequence[AnyMessage] = (),
-        user_id: str | None = None,
-        parameters: Mapping[str, Any] | None = None,
-        thread_id: str | None = None,
-        config: RunnableConfig | None = None,
-    ) -> Answer:
+    async def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """Ask a dataset; the answer cites a note for every claim.
 
         Args:
             question: in any language.
-            operation: ``auto`` chooses by the words; ``fusion["operation_reason"]`` says why.
-            dataset: what was ingested under that name.
+            operation: ``auto``, the default, chooses by the words; ``fusion["operation_reason"]`` says why.
+            dataset: what was ingested under that name; ``default`` by default.
             filters: on properties of notes: ``{"year": {"$gte": 2023}}``.
             as_of: ISO 8601: what was known then.
-            top_k: results to give, 1 to 1000.
+            top_k: results to give, 1 to 1000; 10 by default.
             messages: the conversation before; a question that points back is completed from it.
             user_id: whose memories are asked besides the dataset.
             parameters: of this call alone: ``{"fusion": {"k": 20}}``.
@@ -216,37 +202,13 @@ class Rag:
             ConfigError: a parameter is wrong.
             AllSourcesFailed: neither source could answer.
         """
+        thread_id = options.get("thread_id")
         async with self._turn(thread_id):
-            run = await self._run(
-                question,
-                operation,
-                dataset,
-                filters,
-                as_of,
-                top_k,
-                messages,
-                user_id,
-                parameters,
-                thread_id,
-                config,
-            )
+            run = await self._run(question, options)
             return Answer.of(await self._keeping(thread_id).ainvoke(**run))
 
     async def stream(
-        self,
-        question: str,
-        *,
-        operation: OperationName | None = AUTO,
-        dataset: str = DEFAULT_DATASET,
-        filters: Mapping[str, Any] | None = None,
-        as_of: str | None = None,
-        top_k: int = DEFAULT_TOP_K,
-        messages: Sequence[AnyMessage] = (),
-        user_id: str | None = None,
-        parameters: Mapping[str, Any] | None = None,
-        thread_id: str | None = None,
-        request_id: str | None = None,
-        config: RunnableConfig | None = None,
+        self, question: str, *, request_id: str | None = None, **options: Unpack[AskOptions]
     ) -> AsyncGenerator[Step | str | Answer]:
         """``ask`` as it happens: each node when it has ended, the chat model's words as it writes, then the answer.
 
@@ -256,20 +218,9 @@ class Rag:
             request_id: where the kept conversation's last answer is this request's, that answer is given again: a
                 request whose answer got lost may be sent once more.
         """
+        thread_id = options.get("thread_id")
         async with self._turn(thread_id):
-            run = await self._run(
-                question,
-                operation,
-                dataset,
-                filters,
-                as_of,
-                top_k,
-                messages,
-                user_id,
-                parameters,
-                thread_id,
-                config,
-            )
+            run = await self._run(question, options)
             if thread_id is not None and request_id is not None:
                 run["config"].setdefault("metadata", {})[_REQUEST] = request_id
                 last = await self._last(thread_id)
@@ -350,41 +301,29 @@ class Rag:
             return {"configurable": dict(last.config["configurable"])}
         return {"configurable": {"thread_id": thread_id}}
 
-    async def _run(
-        self,
-        question: str,
-        operation: OperationName | None,
-        dataset: str,
-        filters: Mapping[str, Any] | None,
-        as_of: str | None,
-        top_k: int,
-        messages: Sequence[AnyMessage],
-        user_id: str | None,
-        parameters: Mapping[str, Any] | None,
-        thread_id: str | None,
-        config: RunnableConfig | None,
-    ) -> dict[str, Any]:
+    async def _run(self, question: str, options: AskOptions) -> dict[str, Any]:
         """What the graph is called with; raises as ``ask`` does before it is."""
+        if unknown := options.keys() - AskOptions.__annotations__.keys():
+            raise TypeError(
+                f"ask has no argument {sorted(unknown)[0]!r}; it takes {', '.join(sorted(AskOptions.__annotations__))}"
+            )
         if not isinstance(question, str):
             raise InputError(f"the question must be a text, not {question!r}")
         if not question.strip():
             raise InputError("the question is empty; write what you want to know")
+        thread_id = options.get("thread_id")
         if thread_id is not None and not self.graph.checkpointer:
             raise InputError(
                 "thread_id needs a checkpointer, which keeps conversations; open the Rag with open_rag(checkpointer=…)"
             )
-        await self.require_dataset(dataset)
-        asked = {
-            "query": question,
-            "operation": operation or AUTO,
-            "dataset": dataset,
-            "filters": filters,
-            "as_of": as_of,
-            "top_k": top_k,
-            "messages": list(messages),
-            "user_id": user_id,
-        }
-        run: dict[str, Any] = {"input": asked, "context": parameters, "config": {**(config or {})}}
+        # Each key is given: a thread holds those of the question before.
+        keys = {name: options.get(name) for name in QuestionOptions.__annotations__}
+        # The graph's own default of the operation is another one.
+        keys |= {"query": question, "operation": options.get("operation") or AUTO}
+        keys["messages"] = list(options.get("messages") or [])
+        await self.require_dataset(options.get("dataset") or DEFAULT_DATASET)
+        config: dict[str, Any] = {**(options.get("config") or {})}
+        run: dict[str, Any] = {"input": keys, "context": options.get("parameters"), "config": config}
         if thread_id is None:
             return run
         given = run["config"].get("configurable") or {}

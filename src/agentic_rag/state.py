@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar, cast
 
 from langchain_core.messages import AnyMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.channels import LastValue
 from langgraph.graph.message import add_messages
 from pydantic import Field
@@ -116,22 +117,13 @@ def step_outcome(method: str, reason: str | None = None) -> dict[str, Any]:
     return {"status": "ok" if reason is None else "degraded", "reason": reason, "method": method}
 
 
-class CallerKeys(TypedDict, total=False):
-    """The keys that the caller gives."""
+class QuestionOptions(TypedDict, total=False):
+    """What a question may come with, for the graph as for ``Rag.ask``."""
 
-    query: Annotated[str, Field(description="The question. Without it the last human message is asked.")]
     messages: Annotated[
         list[AnyMessage],
         Field(description="The conversation so far; a question that points back is completed from it."),
         add_messages,
-    ]
-    operation: Annotated[
-        OperationName,
-        Field(
-            description="What the answer is for: a board of questions, what one gets wrong, how concepts hang "
-            "together, or the passage. auto: chosen by the words. Unset: verification_canvas; auto where only "
-            "messages are given."
-        ),
     ]
     dataset: Annotated[str, Field(description="Name that the notes were ingested under. Unset: default.")]
     filters: Annotated[
@@ -144,6 +136,36 @@ class CallerKeys(TypedDict, total=False):
     top_k: Annotated[int | None, Field(description="Results to show, 1 to 1000. Unset: 10.", ge=1, le=1000)]
     user_id: Annotated[
         str | None, Field(description="Whose memories are asked besides the notes. Unset: nobody's.")
+    ]
+
+
+class AskOptions(QuestionOptions, total=False):
+    """What ``Rag.ask`` takes besides."""
+
+    operation: Annotated[OperationName | None, Field(description="None: auto, chosen by the words.")]
+    parameters: Annotated[
+        dict[str, Any] | None, Field(description='Of this call alone: {"fusion": {"k": 20}}.')
+    ]
+    thread_id: Annotated[
+        str | None, Field(description="Conversation to go on with; a checkpointer keeps it.")
+    ]
+    config: Annotated[
+        RunnableConfig | None,
+        Field(description="Of the graph's run, as LangGraph takes it: callbacks, tags, metadata, run_name."),
+    ]
+
+
+class CallerKeys(QuestionOptions, total=False):
+    """The keys that the caller gives the graph."""
+
+    query: Annotated[str, Field(description="The question. Without it the last human message is asked.")]
+    operation: Annotated[
+        OperationName,
+        Field(
+            description="What the answer is for: a board of questions, what one gets wrong, how concepts hang "
+            "together, or the passage. auto: chosen by the words. Unset: verification_canvas; auto where only "
+            "messages are given."
+        ),
     ]
 
 

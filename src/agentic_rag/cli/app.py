@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -45,6 +45,7 @@ from agentic_rag.errors import InputError
 if TYPE_CHECKING:
     from agentic_rag.ingest.pipeline import IngestReport
     from agentic_rag.settings.config import RagConfig
+    from agentic_rag.state import OperationName
 
 app = typer.Typer(
     name="agentic-rag",
@@ -245,18 +246,19 @@ def ask(
     prepare(config, dataset)
     from agentic_rag.cli.ask import answer_json
 
-    context = parse_assignments(assignments or [])
     result = run(
         answer_json(
             config,
             question,
-            dataset,
-            operation,
-            top_k,
-            filters or [],
-            as_of,
-            context,
-            user_id=user_id,
+            {
+                "dataset": dataset,
+                "operation": cast("OperationName", operation),
+                "top_k": top_k,
+                "as_of": as_of,
+                "user_id": user_id,
+                "parameters": parse_assignments(assignments or []),
+            },
+            terms=filters or [],
             explain=explain,
             board=board,
             base=base,

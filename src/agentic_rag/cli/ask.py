@@ -21,7 +21,7 @@ from agentic_rag.rag import open_rag
 from agentic_rag.rerank.offline import moved
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.settings.config import RagConfig
-from agentic_rag.state import CanvasRAGState, OperationName
+from agentic_rag.state import AskOptions, CanvasRAGState
 
 
 def _require_words(question: str, command: str) -> None:
@@ -32,14 +32,9 @@ def _require_words(question: str, command: str) -> None:
 async def answer_json(
     config: RagConfig,
     question: str,
-    dataset: str,
-    operation: str,
-    top_k: int,
-    filters: Sequence[str],
-    as_of: str | None,
-    context: dict[str, Any],
+    options: AskOptions,
     *,
-    user_id: str | None = None,
+    terms: Sequence[str] = (),
     explain: bool = False,
     board: Path | None = None,
     base: Path | None = None,
@@ -47,6 +42,7 @@ async def answer_json(
     """The answer as JSON values.
 
     Args:
+        terms: filters, each as ``year>=2023``.
         explain: adds ``fusion.moved`` (see ``rerank.offline.moved``).
         board: file to write the answer to as a board; adds the report on it.
         base: file to write the selection to as an Obsidian Base; adds the report on it.
@@ -56,7 +52,7 @@ async def answer_json(
         UnknownDataset: nothing was ingested under the name.
     """
     _require_words(question, "ask")
-    expression = parse_terms(filters)
+    expression = parse_terms(terms)
     if board is not None:
         require_board_name(board)
         require_folder(board)
@@ -66,16 +62,9 @@ async def answer_json(
     # A failed source is reported below the answer, or in the error.
     logging.getLogger("agentic_rag.nodes.retrieve").setLevel(logging.ERROR)
     async with open_rag(config) as rag:
-        answer = await rag.ask(
-            question,
-            operation=cast(OperationName, operation),
-            dataset=dataset,
-            filters=None if expression is None else as_dict(expression),
-            as_of=as_of,
-            top_k=top_k,
-            user_id=user_id,
-            parameters=context,
-        )
+        filters = None if expression is None else as_dict(expression)
+        asked: AskOptions = {**options, "filters": filters}
+        answer = await rag.ask(question, **asked)
         report = None if board is None or answer.abstained else rag.write_board(answer, board)
         written = None if base is None else asdict(await rag.write_base(answer, base))
     result = answer.to_dict()

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import StreamingResponse
@@ -23,7 +23,7 @@ from agentic_rag.retrieval.config import Strategy
 from agentic_rag.serving.access import Caller, error_body
 from agentic_rag.serving.errors import DOCUMENTED, error_of
 from agentic_rag.serving.service import Service, TheCaller, TheService
-from agentic_rag.state import OperationName
+from agentic_rag.state import AskOptions, OperationName
 
 logger = logging.getLogger(__name__)
 router = APIRouter(tags=["asking"])
@@ -138,20 +138,14 @@ async def asked(
     if isinstance(rerank, dict) and "model" in rerank:
         raise InputError("rerank.model cannot be chosen in a request; set it in the settings of the service")
     thread = service.conversations.thread(caller.user_id, ask.thread_id)
-    options: dict[str, Any] = {
-        "operation": ask.operation,
-        "dataset": caller.require(ask.dataset),
-        "filters": ask.filters,
-        "as_of": ask.as_of,
-        "top_k": ask.top_k,
-        "messages": messages or [],
-        "user_id": await _remembered(service.rag, caller),
-        "parameters": ask.parameters,
-        "thread_id": thread,
-        "request_id": request_id,
-    }
+    options = cast(AskOptions, {name: getattr(ask, name) for name in Ask.model_fields if name != "query"})
+    options["dataset"] = caller.require(ask.dataset)
+    options["user_id"] = await _remembered(service.rag, caller)
+    options["thread_id"] = thread
+    if messages is not None:
+        options["messages"] = messages
     async with service.places.one(), service.conversations.turn(thread, caller):
-        async for part in service.rag.stream(ask.query, **options):
+        async for part in service.rag.stream(ask.query, request_id=request_id, **options):
             if isinstance(part, Answer):
                 service.metrics.answered(part)
             yield part
