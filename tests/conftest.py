@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import sys
 from collections.abc import Iterator
@@ -88,14 +89,21 @@ def object_store() -> Iterator[ObjectStore]:
 
 
 @pytest.fixture(scope="session")
-def example_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Data folder with the example vault as dataset ``default``, ingested once; do not write to it."""
-    folder = tmp_path_factory.mktemp("example") / "data"
-
-    async def ingested() -> None:
-        async with open_rag(RagConfig(data_dir=folder)) as rag:
-            report = await rag.ingest(EXAMPLE_VAULT)
-            assert report.count("failed") == 0
-
-    asyncio.run(ingested())
+def example_data(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """Data folder with the example vault as dataset ``default``, ingested once for all workers; do not write to it."""
+    shared = tmp_path_factory.getbasetemp()
+    if worker_id != "master":
+        shared = shared.parent
+    folder = shared / "example-data"
+    with (shared / "example-data.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            asyncio.run(_ingest_example(shared / "example-data.new"))
+            (shared / "example-data.new").rename(folder)
     return folder
+
+
+async def _ingest_example(folder: Path) -> None:
+    async with open_rag(RagConfig(data_dir=folder)) as rag:
+        report = await rag.ingest(EXAMPLE_VAULT)
+        assert report.count("failed") == 0

@@ -1,4 +1,4 @@
-"""What every memory service promises: all eight, those that use stores on the in-memory ones and on the real ones."""
+"""What every memory service promises: all eight, those that use stores on the real ones."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ BEHIND = ("vector_memory", "graph_memory", "agentic_memory")
 RANKED = ("vector_hash_memory", *STORED)
 BY_VECTOR = ("vector_hash_memory", "vector_memory")
 LINKED = ("vector_hash_memory", "vector_memory", "graph_memory", "agentic_memory")
-CASES = [(name, "none") for name in IN_PROCESS] + [
-    (name, backend) for name in STORED for backend in ("memory", "lancedb")
-]
+CASES = [(name, "none") for name in IN_PROCESS] + [(name, "lancedb") for name in STORED]
 
 WORK = "(2023-08-01)Alice: I work at Google\n(2023-08-01)Bob: That's a great company!"
 LAKE = "(2023-08-02)Bob: I painted the lake at sunrise last weekend."
@@ -113,7 +111,6 @@ async def worlds(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict
         knowledge = await GraphitiStore.open(uri=connection, folder=folder, embedding=embedding)
         yield {
             "none": in_memory,
-            "memory": in_memory,
             "lancedb": world_of(embedding, chunks, knowledge),
         }
         await knowledge.close()

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+import agentic_rag.cli
 from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import ConfigError, InputError, ModelError, StoreLocked
 from agentic_rag.evaluation.bench.figures import comparison, read_runs
@@ -434,10 +436,20 @@ async def test_vectors_of_another_length_end_the_run(tmp_path: Path, data: Path)
 
 
 def command(tmp_path: Path, *arguments: str, columns: int = 160) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(Path(sys.executable).with_name("agentic-rag")), "bench", *arguments],
-        cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "COLUMNS": str(columns)}, timeout=120,
-    )  # fmt: skip
+    """The command in this process, in that folder."""
+    out, err = io.StringIO(), io.StringIO()
+    code: Any = 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(tmp_path)
+        patch.setenv("COLUMNS", str(columns))
+        patch.setattr(sys, "argv", ["agentic-rag", "bench", *arguments])
+        for name in ("disable", "enable", "freeze"):  # for a process that ends with its command
+            patch.setattr(f"gc.{name}", lambda: None)
+        try:
+            agentic_rag.cli.main()
+        except SystemExit as end:
+            code = end.code or 0
+    return subprocess.CompletedProcess([], code, out.getvalue(), err.getvalue())
 
 
 @pytest.mark.slow

@@ -176,16 +176,18 @@ def interrupted(folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> l
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("then", ["the same", "remove", "the vault restored"])
+@pytest.mark.parametrize("turn", range(3))
 async def test_an_incremental_ingest(
-    folders: Folders, interrupted: list[Path], tmp_path: Path, no_index_care: Callable[[], None], then: str
+    folders: Folders, interrupted: list[Path], tmp_path: Path, no_index_care: Callable[[], None], turn: int
 ) -> None:
+    """Each state goes on in one of three ways, in turn."""
     assert len(interrupted) > 20
+    then = ("the same", "remove", "the vault restored")[turn]
     no_index_care()
     folders.put(BEFORE if then == "the vault restored" else AFTER)
     called = "before" if then == "the vault restored" else "after"
     step, expected = (remove_all, None) if then == "remove" else (folders.ingest, folders.fresh[called, OLD])
-    await assert_ends_as(interrupted, tmp_path, step, expected)
+    await assert_ends_as(interrupted[turn::3], tmp_path, step, expected)
 
 
 @pytest.mark.slow
@@ -195,9 +197,9 @@ async def test_a_removal(
     states = await killed(folders.before, tmp_path, remove_all, monkeypatch)
     assert len(states) > 7
     no_index_care()
-    await assert_ends_as(states, tmp_path, remove_all, None)
+    await assert_ends_as(states[::2], tmp_path, remove_all, None)
     folders.put(BEFORE)
-    await assert_ends_as(states, tmp_path, folders.ingest, folders.fresh["before", OLD])
+    await assert_ends_as(states[1::2], tmp_path, folders.ingest, folders.fresh["before", OLD])
 
 
 async def test_a_reindex(

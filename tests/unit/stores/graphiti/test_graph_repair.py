@@ -214,7 +214,7 @@ asyncio.run(main())
 async def test_kill_minus_nine(tmp_path: Path, embedding: HashingEmbedding) -> None:
     chance = random.Random(7)
     script = _CHILD.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
-    for _ in range(4):
+    for _ in range(2):
         child = await asyncio.create_subprocess_exec(
             sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE
         )
