@@ -214,8 +214,8 @@ CASES = [
     for shift, pattern in enumerate((DATA, MANIFEST))
     if table in ("chunks_default", "ledger") or (number + shift) % 2
 ]
-CASES += [(table, MANIFEST, zeroed) for table in TABLES if (table, MANIFEST, zeroed) not in CASES]
-"""Both kinds of files of two tables, one kind of the others, and the blank manifest, which LanceDB opens, of all; each kind of harm to each is in
+CASES += [(table, MANIFEST, zeroed) for table in TABLES[1:6] if (table, MANIFEST, zeroed) not in CASES]
+"""Both kinds of files of two tables, one kind of the others, and the blank manifest, which LanceDB opens, of half; each kind of harm to each is in
 tests/unit/stores/lancedb/test_damage.py."""
 
 
@@ -293,7 +293,7 @@ async def test_a_list_of_deleted_rows(base: Base, tmp_path: Path, harm: Harm):
     assert_mended(await tables(folder), base.stored)
 
 
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("harm", HARMS[::2])
 async def test_files_that_nothing_depends_on(base: Base, tmp_path: Path, harm: Harm):
     """Notes of LanceDB on what it did; locks, which hold nothing; measured levels, which are measured again."""
     folder = base.copied(tmp_path / "data")
@@ -333,15 +333,14 @@ def files_with(word: str, folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize(
-    ("table", "pattern", "harm"),
+    ("table", "pattern", "harm", "everything"),
     [
-        (f"chunks_{ADA}", MANIFEST, zeroed),
-        (f"chunks_{ADA}", DATA, halved),
-        (f"graph_{ADA}_episodes", MANIFEST, garbage),
-        (f"values_{ADA}", MANIFEST, emptied),
+        (f"chunks_{ADA}", MANIFEST, zeroed, True),
+        (f"chunks_{ADA}", DATA, halved, False),
+        (f"graph_{ADA}_episodes", MANIFEST, garbage, False),
+        (f"values_{ADA}", MANIFEST, emptied, True),
     ],
 )
-@pytest.mark.parametrize("everything", [True, False])
 async def test_forgetting_reaches_what_was_set_aside(
     base: Base, tmp_path: Path, table: str, pattern: str, harm: Harm, everything: bool
 ):
@@ -529,15 +528,7 @@ async def test_who_has_the_folder_open_reads_the_mended_table(base: Base, tmp_pa
 
 @pytest.mark.parametrize(
     "text",
-    [
-        '{"default": ["a"]}',
-        '{"default": {"facts": "a"}}',
-        "[1]",
-        '{"default": {"facts": [1]}}',
-        "{",
-        "",
-        "\0\1",
-    ],
+    ['{"default": {"facts": [1]}}', "[1]", "{", "\0\1"],
 )
 async def test_a_damaged_journal_costs_a_look_at_everything(base: Base, tmp_path: Path, text: str):
     folder = base.copied(tmp_path / "data")
@@ -551,7 +542,7 @@ async def test_a_damaged_journal_costs_a_look_at_everything(base: Base, tmp_path
     assert_mended(await tables(folder), base.stored)
 
 
-@pytest.mark.parametrize("harm", [halved, emptied, garbage, zeroed])
+@pytest.mark.parametrize("harm", [halved, zeroed])
 async def test_the_form_of_the_folder(base: Base, tmp_path: Path, harm: Harm):
     folder = base.copied(tmp_path / "data")
     (folder / "format").write_text("one", "utf-8")
