@@ -11,11 +11,9 @@ import pytest
 from agentic_rag.boards import drawing
 from agentic_rag.boards.checking import _judged
 from agentic_rag.boards.marking import Names
-from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
 from agentic_rag.lab.operators import OperatorTools
-from agentic_rag.lab.operators.distillation import Distillation, Distiller
 from agentic_rag.lab.operators.memory_test import judged, rubric_met
 from agentic_rag.lab.operators.pre_insert import PreInsert, TriEmbed
 from agentic_rag.lab.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
@@ -99,22 +97,6 @@ async def extracting_triples_as_a_user_asks(chat: Chat, text: str) -> object:
     return await PreInsert(TriEmbed(triple_extraction_prompt="Triples!"), tools).execute({"dialogs": dialogs})
 
 
-class Same:
-    """A memory in which everything says the same."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    async def retrieve(self, **_: Any) -> list[Memory]:
-        return [Memory(text=self.text, metadata=None, entry_id="m2", score=1.0)]
-
-
-async def distilling(chat: Chat, text: str) -> object:
-    settings = Distillation(distillation_prompt="Merge!")
-    fresh = Memory(text=text, metadata=None, entry_id="m1", score=None)
-    return await Distiller(settings, Same(text), chat).distil([fresh])  # type: ignore[arg-type]
-
-
 async def remembering(chat: Chat, text: str) -> object:
     return await ChatStatements(chat).read(text, speaker="Ada", at=None, is_person=True)
 
@@ -143,7 +125,6 @@ ASKS: dict[str, Ask] = {
     "rubric": judging_by_rubric,
     "triples": extracting_triples,
     "triples by own prompt": extracting_triples_as_a_user_asks,
-    "distillation": distilling,
     "remember": remembering,
     "routing": routing,
     "compress": step(action="compress", compress_type="llm"),

@@ -25,9 +25,7 @@ STAGES = {"ask": "asking"}
 ODD = {
     "skipped_turns": "turns without any",
     "malformed_lines": "lines of the chat model unread",
-    "merged": "merged",
     "forgotten": "forgotten",
-    "refused": "verdicts refused",
     "failed": "packets failed",
 }
 """Counts of the insertions that are printed only if not 0."""

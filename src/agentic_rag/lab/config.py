@@ -14,7 +14,6 @@ from pydantic import ConfigDict, Field, SecretStr, field_validator
 from agentic_rag.errors import ConfigError
 from agentic_rag.lab.data_parser import DataParser
 from agentic_rag.lab.operators import parse_action
-from agentic_rag.lab.operators.distillation import Distillation
 from agentic_rag.lab.operators.memory_retrieval import PRE_RETRIEVAL, PreRetrievalSettings
 from agentic_rag.lab.operators.post_insert import POST_INSERT, PostInsertSettings
 from agentic_rag.lab.operators.pre_insert import PRE_INSERT, PreInsertSettings
@@ -136,11 +135,6 @@ def parse_pipeline(values: Any, *, name: str = "pipeline") -> PipelineConfig:
     top = _mapping(values, "the configuration", SECTIONS)
     runtime = validated(RuntimeConfig, _mapping(top.get("runtime"), "runtime"), "runtime")
     services, operators = _services(top.get("services")), _operators(top.get("operators"))
-    if services.secondary_services and isinstance(operators.post_insert, Distillation):
-        raise ConfigError(
-            "operators.post_insert: distillation gives merged memories new ids, and services.secondary_services keep "
-            "the old ones; leave one of the two out"
-        )
     written = {section: dict(top.get(section) or {}) for section in SECTIONS}
     written["runtime"].pop("api_key", None)
     return PipelineConfig(name, runtime, services, operators, written)

@@ -73,7 +73,7 @@ class _Run:
 
 MOST_OPEN = 32
 """Maximum number of runs with an open memory; a closed one is filled again when its run continues."""
-_COUNTED = ("inserted", "skipped_turns", "malformed_lines", "merged", "forgotten", "refused")
+_COUNTED = ("inserted", "skipped_turns", "malformed_lines", "forgotten")
 _NO_INSERTS: Mapping[str, Any] = {"packets": 0, **dict.fromkeys(_COUNTED, 0), "failed": 0, "reasons": {}}
 
 Load = Callable[[str | None, str], Awaitable[Conversation]]
@@ -318,9 +318,7 @@ async def inserted(run: _Run, packet: Packet) -> dict[str, Any]:
         "inserted": sum(entry_id is not None for entry_id in written.get("inserted") or ()),
         "skipped_turns": written.get("skipped_turns", 0),
         "malformed_lines": written.get("malformed_lines", 0),
-        "merged": len(tidied.get("merged") or ()),
         "forgotten": len(tidied.get("forgotten") or ()),
-        "refused": tidied.get("refused", 0),
     }
 
 

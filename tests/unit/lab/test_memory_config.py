@@ -72,7 +72,6 @@ def test_the_two_documented_modes_are_as_documented():
         ({"operators": {"pre_insrt": {}}}, "operators: unknown key 'pre_insrt'"),
         ({"operators": {"pre_insert": {"action": "guess"}}}, "operators.pre_insert.action"),
         ({"operators": {"post_insert": {"action": "guess"}}}, "operators.post_insert.action"),
-        ({"services": {**LEAST["services"], "secondary_services": ["full_context"]}, "operators": {"post_insert": {"action": "distillation"}}}, "operators.post_insert: distillation gives merged memories new ids"),
         ({"operators": {"pre_retrieval": {"action": "guess"}}}, "operators.pre_retrieval.action"),
         ({"operators": {"post_retrieval": [{"action": "rerank", "rerank_type": "x"}]}}, r"operators.post_retrieval\[0\]"),
     ],

@@ -134,8 +134,8 @@ async def test_packets_and_questions_go_their_ways():
     assert state["results"][0].keys() >= {"question", "answer", "task_id", "session_id", "reference_time"}
     assert set(state["results"][0]["milliseconds"]) == set(test)
     assert state["inserts"] == {
-        "packets": 3, "inserted": 4, "skipped_turns": 0, "malformed_lines": 0, "merged": 0, "forgotten": 0,
-        "refused": 0, "failed": 0, "reasons": {},
+        "packets": 3, "inserted": 4, "skipped_turns": 0, "malformed_lines": 0, "forgotten": 0,
+        "failed": 0, "reasons": {},
     }  # fmt: skip
     assert [service.closed for service in design.services] == [1]
 

@@ -6,14 +6,34 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import Field
 
 from agentic_rag.dates.instants import moment_of
-from agentic_rag.domain.memory import Deletes, Memory
-from agentic_rag.lab.operators.duplicates import Wording, shared, wording
+from agentic_rag.domain.memory import Deletes, Memory, MemoryService
+from agentic_rag.errors import ConfigError
+from agentic_rag.lab.operators.wording import Wording, shared, wording
 from agentic_rag.settings.parameters import Section
+
+
+@runtime_checkable
+class DeletingMemory(MemoryService, Deletes, Protocol):
+    """A memory that can delete entries."""
+
+
+def deleting(service: MemoryService, action: str) -> DeletingMemory:
+    """The service, if it can delete entries.
+
+    Raises:
+        ConfigError: it cannot.
+    """
+    if not isinstance(service, DeletingMemory):
+        raise ConfigError(
+            f"operators.post_insert.action {action} needs a memory that can delete, "
+            f"and {type(service).__name__} cannot; use another service, or action none"
+        )
+    return service
 
 
 class Forgetting(Section):

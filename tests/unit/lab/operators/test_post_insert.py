@@ -11,16 +11,14 @@ import pytest
 
 from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import Chat, FloatArray
-from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.errors import ConfigError
 from agentic_rag.lab.data_parser import DataParser
 from agentic_rag.lab.operators import NoAction, OperatorTools, forgetting, parse_action
-from agentic_rag.lab.operators.distillation import Distillation, read_verdict
-from agentic_rag.lab.operators.duplicates import overlap, similarity, wording
 from agentic_rag.lab.operators.forgetting import Forgetter, Forgetting, retention
 from agentic_rag.lab.operators.memory_insert import MemoryInsert
 from agentic_rag.lab.operators.post_insert import NO_DATE, POST_INSERT, PostInsert
-from agentic_rag.testing import HashingEmbedding, ScriptedChat
-from agentic_rag.text.prompts import DATA
+from agentic_rag.lab.operators.wording import shared, wording
+from agentic_rag.testing import HashingEmbedding
 
 REFACTORED = DataParser("to_refactor")
 
@@ -53,7 +51,8 @@ class Keeps:
         if not self.ranked:
             return list(self.held.values())[-top_k if top_k else 0 :]
         scored = [
-            Memory(**{**held, "score": overlap(held["text"], query or "")}) for held in self.held.values()
+            Memory(**{**held, "score": shared(wording(held["text"]), wording(query or ""))})
+            for held in self.held.values()
         ]  # type: ignore[typeddict-item]
         return sorted(scored, key=lambda memory: (-(memory["score"] or 0.0), memory["entry_id"]))[:top_k]
 
@@ -105,160 +104,21 @@ async def test_none_adds_nothing() -> None:
     assert await PostInsert(NoAction(), Keeps(), tools(), REFACTORED).execute({"entries": []}) == {}
 
 
-# Distillation
-
-
-@pytest.mark.parametrize("ranked", [True, False])
-async def test_a_duplicate_is_merged(ranked: bool) -> None:
-    service = Forgets(ranked=ranked)
-    line = Line(service, {"action": "distillation"})
-    assert (await line.say("Alice works at Google"))["merged"] == []
-    await line.say("Alice has a dog")
-    told = await line.say("Alice works at Google.", date="2023-09-01")
-    assert told == {
-        "action": "distillation",
-        "merged": [{"entry_ids": ["m00000004"], "replaces": ["m00000001", "m00000003"]}],
-        "forgotten": [],
-        "reason": None,
-        "refused": 0,
-    }
-    assert list(service.held) == ["m00000002", "m00000004"]
-    kept = service.held["m00000004"]
-    assert kept["metadata"] is not None
-    assert kept["metadata"]["sources"] == [[1, 0, 1], [1, 4, 1]]
-    assert kept["metadata"]["timestamp"] == "2023-09-01"
-
-
-async def test_the_text_that_says_more_stays() -> None:
-    service = Forgets()
-    line = Line(service, {"action": "distillation", "distillation_threshold": 0.6})
-    await line.say("Alice works at Google in Zurich")
-    await line.say("Alice works at Google")
-    assert service.texts() == ["Alice works at Google in Zurich"]
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Alice has 2 dogs", "Alice has 3 dogs"),
-        ("Alice likes tea", "Alice does not like tea"),
-        ("Alice likes tea", "Bob likes tea"),
-        ("小明喜欢茶", "小明不喜欢茶"),
-        ("Alice likes green tea from China", "Alice likes tea"),
-    ],
-)
-async def test_what_differs_stays_apart(one: str, other: str) -> None:
-    service = Forgets()
-    line = Line(service, {"action": "distillation"})
-    await line.say(one)
-    assert (await line.say(other))["merged"] == []
-    assert service.texts() == [one, other]
-
-
-async def test_duplicates_within_a_packet() -> None:
-    service = Forgets()
-    told = await Line(service, {"action": "distillation"}).say(
-        "Alice likes tea", "Alice likes tea", "Alice likes tea"
-    )
-    assert [one["replaces"] for one in told["merged"]] == [["m00000001", "m00000002", "m00000003"]]
-    assert service.texts() == ["Alice likes tea"]
-
-
-async def test_only_the_nearest_are_compared() -> None:
-    service = Forgets(ranked=False)  # gives the newest, so the first is out of sight
-    line = Line(service, {"action": "distillation", "distillation_topk": 1})
-    for text in ("Alice likes tea", "Bob has a dog", "Alice likes tea"):
-        await line.say(text)
-    assert len(service.held) == 3
-
-
-async def test_a_chat_model_judges() -> None:
-    verdict = {"to_delete": ["Alice likes tea", "Alice likes tea!"], "to_insert": ["Alice is fond of tea"]}
-    chat = ScriptedChat(f"Sure:\n```json\n{json.dumps(verdict)}\n```")
-    service = Forgets()
-    line = Line(service, {"action": "distillation", "distillation_prompt": "Merge them"}, chat)
-    await line.say("Alice likes tea")
-    told = await line.say("Alice likes tea!", date="2023-09-01")
-    assert service.texts() == ["Alice is fond of tea"]
-    assert told["merged"] == [{"entry_ids": ["m00000003"], "replaces": ["m00000001", "m00000002"]}]
-    metadata = service.held["m00000003"]["metadata"] or {}
-    assert (metadata["sources"], metadata["timestamp"]) == ([[1, 0, 1], [1, 2, 1]], "2023-09-01")
-    (heard,) = chat.heard
-    assert heard[0] == f"Merge them\n{DATA}"
-    assert '<passage n="2">\nAlice likes tea!\n</passage>' in heard[1]
-
-
-async def test_a_chat_model_deletes_only_what_it_was_shown() -> None:
-    service = Forgets()
-    verdict = {"to_delete": ["Bob has a dog", "alice likes tea"], "to_insert": ["Alice likes tea", " "]}
-    line = Line(
-        service, {"action": "distillation", "distillation_prompt": "p"}, ScriptedChat(json.dumps(verdict))
-    )
-    await line.say("Bob has a dog")
-    await line.say("Alice likes tea")
-    told = await line.say("Alice likes tea!")
-    assert (told["merged"], told["refused"]) == ([], 2)
-    assert len(service.held) == 3
-
-
-async def test_a_chat_model_cannot_delete_everything() -> None:
-    service = Forgets()
-    verdict = {"to_delete": ["Alice likes tea", "Alice likes tea!"], "to_insert": []}
-    line = Line(
-        service, {"action": "distillation", "distillation_prompt": "p"}, ScriptedChat(json.dumps(verdict))
-    )
-    await line.say("Alice likes tea")
-    told = await line.say("Alice likes tea!")
-    assert (told["merged"], told["refused"], len(service.held)) == ([], 2, 2)
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "yes",
-        "",
-        "}{",
-        "{broken}",
-        "[1]",
-        '{"to_delete": []}',
-        '{"to_delete": "a", "to_insert": []}',
-        '{"to_delete": [1], "to_insert": []}',
-    ],
-)
-def test_a_verdict_that_cannot_be_read(reply: str) -> None:
-    with pytest.raises(ModelError, match="must reply"):
-        read_verdict(reply)
-
-
-def test_a_prompt_needs_a_chat_model() -> None:
-    with pytest.raises(ConfigError, match="distillation_prompt needs a chat model"):
-        PostInsert(Distillation(distillation_prompt="p"), Forgets(), tools(), REFACTORED)
-
-
-@pytest.mark.parametrize("settings", [Distillation(), Forgetting()])
-def test_a_memory_that_cannot_delete(settings: Any) -> None:
-    with pytest.raises(
-        ConfigError, match=f"{settings.action} needs a memory that can delete, and Keeps cannot"
-    ):
-        PostInsert(settings, Keeps(), tools(), REFACTORED)
-
-
-def test_similarity_by_hand() -> None:
-    memory = Memory(text="Alice works at Google", metadata=None, entry_id="m1", score=None)
-    assert similarity(memory, "Alice works in Google") == 1.0
-    # {alic, work, googl} and {alic, work, googl, zurich}
-    assert similarity(memory, "Alice works at Google Zurich") == 3 / 4
-    scored = Memory(**{**memory, "score": 0.95})  # type: ignore[typeddict-item]
-    assert similarity(scored, "Alice works at Google Zurich") == (3 / 4 + 0.95) / 2
-    # A score that is no share says nothing about sameness.
-    unbounded = Memory(**{**memory, "score": 17.0})  # type: ignore[typeddict-item]
-    assert similarity(unbounded, "Alice works at Google Zurich") == 3 / 4
+def test_a_memory_that_cannot_delete() -> None:
+    with pytest.raises(ConfigError, match="forgetting needs a memory that can delete, and Keeps cannot"):
+        PostInsert(Forgetting(), Keeps(), tools(), REFACTORED)
 
 
 def test_overlap_looks_past_the_date_of_a_line() -> None:
-    assert overlap("(2023-05-08)Ann: I like tea", "(2023-06-09)Ann: I like tea") == 1.0
-    assert overlap("", "") == overlap("👍", "👍") == 1.0
-    assert overlap("👍", "👎") == 0.0
+    for one, other, overlap in (
+        ("(2023-05-08)Ann: I like tea", "(2023-06-09)Ann: I like tea", 1.0),
+        ("", "", 1.0),
+        ("👍", "👍", 1.0),
+        ("👍", "👎", 0.0),
+        ("I like tea", "I do not like tea", 0.0),
+        ("Ann paid 5", "Ann paid 6", 0.0),
+    ):
+        assert shared(wording(one), wording(other)) == overlap, (one, other)
 
 
 # Forgetting
@@ -284,7 +144,7 @@ async def test_old_memories_fade() -> None:
     assert (await line.say("Alice has a dog", date="2023-08-13"))["forgotten"] == []
     told = await line.say("Alice lives in Rome", date="2023-08-14")
     assert told == {
-        "action": "forgetting", "merged": [], "forgotten": ["m00000001"], "reason": None,
+        "action": "forgetting", "forgotten": ["m00000001"], "reason": None,
     }  # fmt: skip
     assert service.texts() == ["Alice has a dog", "Alice lives in Rome"]
     assert (await line.say("Alice is well", date="2023-08-15"))["forgotten"] == []
@@ -356,40 +216,16 @@ async def test_the_default_keeps_half_a_year() -> None:
 # Both
 
 
-async def test_the_same_packets_give_the_same_memory() -> None:
-    async def run() -> list[str]:
-        service = Forgets()
-        line = Line(service, {"action": "distillation", "distillation_threshold": 0.5})
-        for text in ("Alice likes tea", "Alice likes green tea", "Bob likes tea", "Alice drinks green tea"):
-            await line.say(text)
-        return [f"{entry_id} {memory['text']}" for entry_id, memory in service.held.items()]
-
-    assert await run() == await run()
-
-
 async def test_nothing_inserted_nothing_done() -> None:
-    operator = PostInsert(Distillation(), Forgets(), tools(), REFACTORED)
+    operator = PostInsert(Forgetting(), Forgets(), tools(), REFACTORED)
     written = await operator.execute({"entries": None, "inserted": []})
-    assert written["post_insert"]["merged"] == []
-
-
-async def test_dialogs_are_read_as_the_parser_reads_them() -> None:
-    service = Forgets()
-    parser = DataParser("to_dialogs")
-    tidy = PostInsert(Distillation(), service, tools(), parser)
-    for date in ("2023-08-01", "2023-08-02"):
-        dialogs = [{"speaker": "Ann", "text": "I like green tea", "date_time": date}]
-        data: dict[str, Any] = {"dialogs": dialogs, "entries": [{"data": {"dialogs": dialogs}}]}
-        data |= await MemoryInsert(parser, service).execute(data)
-        written = await tidy.execute(data)
-    assert len(written["post_insert"]["merged"]) == 1
-    assert service.texts() == ["(2023-08-01)Ann: I like green tea"]
+    assert written["post_insert"]["forgotten"] == []
 
 
 async def test_what_a_memory_did_not_keep_is_not_tidied() -> None:
-    operator = PostInsert(Distillation(), Forgets(), tools(), REFACTORED)
+    operator = PostInsert(Forgetting(), Forgets(), tools(), REFACTORED)
     written = await operator.execute({"entries": [{"refactor": "a"}], "inserted": [None]})
-    assert written["post_insert"]["merged"] == []
+    assert written["post_insert"]["forgotten"] == []
 
 
 @pytest.mark.parametrize(
@@ -397,14 +233,12 @@ async def test_what_a_memory_did_not_keep_is_not_tidied() -> None:
     [
         (
             {"action": "merge"},
-            r"operators\.post_insert\.action: unknown action 'merge'; use one of: none, distillation, forgetting",
+            r"operators\.post_insert\.action: unknown action 'merge'; use one of: none, forgetting",
         ),
         (
-            {"action": "forgetting", "distillation_topk": 3},
-            r"\(action forgetting\): 'distillation_topk': no such",
+            {"action": "forgetting", "topk": 3},
+            r"\(action forgetting\): 'topk': no such",
         ),
-        ({"action": "distillation", "distillation_topk": 0}, r"'distillation_topk'.*given: 0"),
-        ({"action": "distillation", "distillation_threshold": 1.5}, r"'distillation_threshold'.*given: 1\.5"),
         ({"action": "forgetting", "retention_threshold": 0}, r"'retention_threshold'.*given: 0"),
         ({"action": "forgetting", "strength_days": float("nan")}, r"'strength_days'"),
     ],

@@ -1,38 +1,16 @@
-"""Detects memories of the same content for PostInsert, by shared words and the service's score."""
+"""Tells whether two memories say the same, by their words."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from agentic_rag.domain.memory import Memory
 from agentic_rag.text import content_tokens, folded, tokens
 
 _DATE = re.compile(r"^\([^()\n]*\)", re.MULTILINE)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _CAPITALISED = re.compile(r"\b[A-ZÀ-ÖØ-ÞА-Я][\w-]*")
 _NEGATION = re.compile(r"\b(?:not|no|never|cannot|without|\w+n['’]t)\b|[不没未无别]", re.IGNORECASE)
-
-
-def similarity(memory: Memory, text: str) -> float:
-    """Similarity of a retrieved memory and a text, in [0, 1].
-
-    Jaccard similarity of content words (see ``overlap``), averaged with the service's score if that lies in [0, 1].
-    """
-    words = overlap(memory["text"], text)
-    score = memory["score"]
-    if words == 0.0 or score is None or not 0.0 <= score <= 1.0:
-        return words
-    return (words + score) / 2
-
-
-def overlap(one: str, other: str) -> float:
-    """|A ∩ B| / |A ∪ B| of the texts' content words, in [0, 1].
-
-    0 if a different number, name or negation changes the meaning. The date in front of a line of dialogue is
-    ignored.
-    """
-    return shared(wording(one), wording(other))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +41,11 @@ def wording(text: str) -> Wording:
 
 
 def shared(one: Wording, other: Wording) -> float:
-    """See ``overlap``."""
+    """|A ∩ B| / |A ∪ B| of the texts' content words, in [0, 1].
+
+    0 if a different number, name or negation changes the meaning. The date in front of a line of dialogue is
+    ignored.
+    """
     either = len(one.telling | other.telling)
     both = len(one.telling & other.telling) / either if either else float(one.text == other.text)
     return both if both and not _turned_around(one, other) else 0.0
