@@ -118,7 +118,7 @@ def final_ids(one: Collected, strategy: str, parameters: Parameters) -> list[str
         FusionStrategy(strategy),
         operation=one.operation,
         parameters=parameters,
-        telling=None,
+        specificity=None,
     )
     return ids[:10]
 
@@ -128,7 +128,7 @@ def reach_rows(replays: Sequence[Replay]) -> list[Row]:
     differing, first = [], []
     for replay in replays:
         for one in replay.collected:
-            if one.telling is None or not one.names:
+            if one.specificity is None or not one.names:
                 continue
             finals = [final_ids(one, strategy, replay.base) for strategy in REACH]
             first.append(len({ids[0] for ids in finals if ids}) > 1)
@@ -190,7 +190,7 @@ async def cascade_rows(rag: Rag, name: str, replay: Replay, dataset: str, unit: 
 
 
 async def _timed(systems: Systems, name: str, task: Task) -> tuple[Any, float]:
-    systems.forget()
+    systems.clear_cache()
     started = time.perf_counter()
     results = (await systems.run(name, task)).results
     return results, time.perf_counter() - started

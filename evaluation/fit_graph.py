@@ -69,7 +69,7 @@ async def cases_of(rag: Rag, path: Path, half: str | None) -> Cases:
         kept = [n for n, is_relevant in enumerate(graded) if n < CASES or is_relevant]
         right = np.array([graded[n] for n in kept], dtype=np.float64)
         visits = np.array([max(walked[n]["evidence"]["walk"], FEWEST_VISITS) for n in kept])
-        told = np.full(len(kept), found.question["telling"])
+        told = np.full(len(kept), found.question["specificity"])
         rows.append(np.stack([np.ones(len(kept)), told, told * np.log(visits)], axis=1))
         relevant.append(right)
         weights.append(np.where(right > 0, 0.5 / max(right.sum(), 1), 0.5 / max((1 - right).sum(), 1)))
@@ -87,7 +87,7 @@ def table(sets: Mapping[str, Cases], numbers: GraphRelevance, title: str) -> Tab
     """By set, the loss in nats per question; .693 is that of a constant 0.5."""
     shown = Table("set", "cases", "relevant", "loss", title=title, title_justify="left")
     for name, (rows, relevant, weights) in sets.items():
-        logits = rows @ np.array([numbers.intercept, numbers.telling, numbers.visits])
+        logits = rows @ np.array([numbers.intercept, numbers.specificity, numbers.visits])
         loss = cross_entropy(logits, relevant, weights) / float(weights.sum())
         shown.add_row(name, f"{len(rows):,}", f"{int(relevant.sum()):,}", f"{loss:.3f}")
     return shown
@@ -110,7 +110,7 @@ async def run(data: Path, folder: Path, write: bool) -> int:
     out = Console(highlight=False, width=100)
     out.print(table(fits, numbers, "fitted on"))
     out.print(table(reports, numbers, "reported: not fitted on"))
-    told = {"intercept": numbers.intercept, "telling": numbers.telling, "visits": numbers.visits}
+    told = {"intercept": numbers.intercept, "specificity": numbers.specificity, "visits": numbers.visits}
     out.print(json.dumps(told), markup=False)
     if write:
         text = CALIBRATION.read_text(encoding="utf-8")

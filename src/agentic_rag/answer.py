@@ -117,12 +117,12 @@ class Step:
     node: str
     ms: float
     """Milliseconds since the question was asked."""
-    told: dict[str, Any]
+    summary: dict[str, Any]
     """Counts and decisions for display; JSON values."""
 
 
-def told_of(node: str, written: Mapping[str, Any]) -> dict[str, Any]:
-    """The ``Step.told`` of a node, from its writes."""
+def step_summary(node: str, written: Mapping[str, Any]) -> dict[str, Any]:
+    """The ``Step.summary`` of a node, from its writes."""
     outcome = written.get(f"{node.removeprefix('retrieve_')}_outcome") or {}
     told = {key: outcome[key] for key in ("status", "reason", "count") if key in outcome}
     match node:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 from weakref import WeakValueDictionary
 
-from agentic_rag.answer import Answer, Step, told_of
+from agentic_rag.answer import Answer, Step, step_summary
 from agentic_rag.compiled import RagGraph
 from agentic_rag.distributed.cluster import joined
 from agentic_rag.domain import is_own_note
@@ -248,7 +248,7 @@ class Rag:
                 else:
                     ms = round((time.perf_counter() - started) * 1000, 1)
                     for node, written in part.items():
-                        yield Step(node, ms, told_of(node, written or {}))
+                        yield Step(node, ms, step_summary(node, written or {}))
         yield Answer.of(state)
 
     def as_tool(self, *, name: str = NAME, description: str = DESCRIPTION, **options: Any) -> BaseTool:

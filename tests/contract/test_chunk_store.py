@@ -22,7 +22,14 @@ from hypothesis import strategies as st
 from agentic_rag.dates.instants import parse_as_of
 from agentic_rag.domain import Chunk, filterable
 from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, matches, parse_filters
-from agentic_rag.domain.ports import ChunkStore, EmbeddedDocument, FloatArray, Piece, PieceStore, Restriction
+from agentic_rag.domain.ports import (
+    ChunkStore,
+    EmbeddedDocument,
+    FloatArray,
+    PieceStore,
+    Restriction,
+    StagedRows,
+)
 from agentic_rag.errors import AgenticRagError, InputError, ManifestMismatch, StoreError
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
@@ -125,23 +132,23 @@ async def matching(store: ChunkStore, **restriction: Any) -> list[str]:
 # --- pieces -----------------------------------------------------------------------------------------
 
 
-async def piece(store: ChunkStore, *chunks: Chunk, vector: FloatArray = EAST) -> Piece:
+async def piece(store: ChunkStore, *chunks: Chunk, vector: FloatArray = EAST) -> StagedRows:
     assert isinstance(store, PieceStore)
-    return await store.write_piece("notes", embedded(*chunks, vector=vector))
+    return await store.stage("notes", embedded(*chunks, vector=vector))
 
 
 async def test_pieces_replace_documents_when_they_are_committed(store: ChunkStore):
     if not isinstance(store, PieceStore):
         pytest.skip("rows are sent by the process that writes them")
     await store.replace_documents("notes", embedded(chunk("a"), chunk("a", "1"), chunk("b")))
-    await store.expect_pieces("notes")
+    await store.prepare_staging("notes")
     pieces = [
         await piece(store, chunk("a", text="oolong", metadata={"year": 2024}), chunk("c"), vector=NORTH),
         await piece(store, chunk("d"), vector=NORTH),
     ]
     assert sorted(await store.get_chunks("notes", ["a#0", "c#0"])) == ["a#0"], "nothing is found before"
     assert await matching(store, filters=parse_filters({"year": 2024})) == []
-    await store.replace_by("notes", pieces)
+    await store.commit_staged("notes", pieces)
     assert await store.document_ids("notes") == {"a", "b", "c", "d"}
     assert await store.count("notes") == 4
     assert (await store.get_chunks("notes", ["a#0"]))["a#0"].text == "oolong"
@@ -149,12 +156,12 @@ async def test_pieces_replace_documents_when_they_are_committed(store: ChunkStor
     assert (await dense(store, NORTH))[:3] == ["a#0", "c#0", "d#0"]
     assert await sparse(store, "oolong") == ["a#0"]
     # As after a crash before they were marked done.
-    await store.replace_by(
+    await store.commit_staged(
         "notes", [await piece(store, chunk("a"), chunk("a", "2")), await piece(store, chunk("c"))]
     )
     assert sorted(await store.get_chunks("notes", ["a#0", "a#1", "a#2", "c#0"])) == ["a#0", "a#2", "c#0"]
-    await store.replace_by(
-        "notes", [await store.write_piece("notes", [EmbeddedDocument("a", (), np.zeros((0, 4)))])]
+    await store.commit_staged(
+        "notes", [await store.stage("notes", [EmbeddedDocument("a", (), np.zeros((0, 4)))])]
     )
     assert await store.document_ids("notes") == {"b", "c", "d"}
 
@@ -163,12 +170,12 @@ async def test_pieces_of_a_table_that_is_in_force_no_more(
     lance: LanceChunkStore, connection: LanceConnection
 ):
     embedding = HashingEmbedding(8)
-    await lance.expect_pieces("notes")
+    await lance.prepare_staging("notes")
     old = await piece(lance, chunk("a"))
     await reindexed([lance], embedding, "notes")
     now = LanceChunkStore(connection, model=embedding.name, dimension=embedding.dimension)
     with pytest.raises(StoreError, match="reindexed meanwhile; run the ingest again"):
-        await now.replace_by("notes", [old])
+        await now.commit_staged("notes", [old])
 
 
 # --- what is stored comes back -------------------------------------------------------------------

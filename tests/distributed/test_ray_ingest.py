@@ -149,14 +149,14 @@ from agentic_rag import RagConfig, open_rag
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from test_ray_ingest import SlowEmbedding
 
-replace_by = LanceChunkStore.replace_by
+commit_staged = LanceChunkStore.commit_staged
 
 async def stored(*args):
-    await replace_by(*args)
+    await commit_staged(*args)
     os.kill(os.getpid(), signal.SIGKILL)
 
 async def main():
-    LanceChunkStore.replace_by = stored
+    LanceChunkStore.commit_staged = stored
     async with open_rag(RagConfig(data_dir={data!r}), embedding=SlowEmbedding()) as rag:
         await rag.ingest({vault!r}, engine="ray", address={address!r})
 

@@ -219,13 +219,13 @@ async def test_a_run_that_is_broken_off_leaves_no_summary_of_the_one_before(
     tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ):
     whole = await bench(tmp_path, design(), data)
-    heard = _Run.heard
+    heard = _Run.record
 
     def killed(run: _Run, task: str, packet: int, result: dict[str, Any]) -> None:
         heard(run, task, packet, result)
         raise ChildProcessError
 
-    monkeypatch.setattr(_Run, "heard", killed)
+    monkeypatch.setattr(_Run, "record", killed)
     with pytest.raises(ChildProcessError):
         await bench(tmp_path, design(), data, "conv-2")
     assert len(read_runs([whole.folder])[0].records) == len(ASKED), "of another task: it still holds"
@@ -233,7 +233,7 @@ async def test_a_run_that_is_broken_off_leaves_no_summary_of_the_one_before(
         await bench(tmp_path, design(), data, fresh=True)
     with pytest.raises(InputError, match="holds no finished run"):
         read_runs([whole.folder])
-    monkeypatch.setattr(_Run, "heard", heard)
+    monkeypatch.setattr(_Run, "record", heard)
     again = await bench(tmp_path, design(), data)
     assert without_time(again.summary) == without_time(whole.summary)
 

@@ -457,7 +457,7 @@ def test_what_no_passage_supports_is_left_out_and_told_on_every_surface(
         outcome = told["outcomes"]["answer"]
         assert (outcome["status"], outcome["left_out"]) == ("partial", {"uncited": 2})
         steps = [step for name, step in _events(client, "/ask", json={"query": question}) if name == "step"]
-        assert steps[-1]["told"]["reason"].startswith(left_out)
+        assert steps[-1]["summary"]["reason"].startswith(left_out)
         page = client.post("/page/ask", data={"query": question, "dataset": "default"}).text
         assert f"in part: Answer: {left_out}" in page.replace("\\n", "")
         assert "cures cancer" not in page

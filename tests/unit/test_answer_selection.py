@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.answer import Answer, selection_of, told_of
+from agentic_rag.answer import Answer, selection_of, step_summary
 
 FILTERS = {"$and": [{"folder": {"$eq": "games"}}, {"price": {"$gt": 20}}]}
 SELECTION: dict[str, Any] = {
@@ -79,9 +79,9 @@ def test_a_state_made_by_hand_needs_no_selection():
 
 
 def test_the_step_says_what_was_read():
-    shown = told_of("select_notes", {"selection": SELECTION})
+    shown = step_summary("select_notes", {"selection": SELECTION})
     assert shown == {"status": "ok", "reason": None, "reading": SELECTION["reading"], "count": 2}
-    assert told_of("select_notes", {"selection": DEGRADED}) == {
+    assert step_summary("select_notes", {"selection": DEGRADED}) == {
         "status": "degraded",
         "reason": "the ledger is away",
     }

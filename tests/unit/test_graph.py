@@ -571,9 +571,9 @@ async def test_a_run_over_the_in_memory_stores():
 
 async def test_what_the_graph_knows_of_the_question_moves_the_weights():
     state = await state_over_stores()
-    assert state["outcomes"]["graphiti"]["question"] == {"names": ["Oolong"], "telling": 1.0}
+    assert state["outcomes"]["graphiti"]["question"] == {"names": ["Oolong"], "specificity": 1.0}
     graph, vector = adapted_weights((0.3, 0.7), 1.0)
-    assert state["fusion"]["weights"]["telling"] == 1.0
+    assert state["fusion"]["weights"]["specificity"] == 1.0
     assert state["fusion"]["weights"]["used"] == {"graphiti": graph, "lancedb": vector}
     sources = state["fused_results"][0]["sources"]
     assert {name: said["weight"] for name, said in sources.items()} == {"graphiti": graph, "lancedb": vector}

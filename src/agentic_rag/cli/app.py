@@ -39,7 +39,7 @@ from agentic_rag.cli.options import (
     require_data_folder,
     require_folder,
 )
-from agentic_rag.cli.running import print_json, run, unheard
+from agentic_rag.cli.running import print_json, run, with_stderr_silenced
 from agentic_rag.errors import InputError
 
 if TYPE_CHECKING:
@@ -488,7 +488,7 @@ def repair(
     from agentic_rag.cli.repair import print_repair
     from agentic_rag.repair import repair as repaired
 
-    report = run(unheard(repaired(config, dataset)), goes_on=True)
+    report = run(with_stderr_silenced(repaired(config, dataset)), goes_on=True)
     if as_json:
         print_json(report.to_dict())
     else:
@@ -505,7 +505,7 @@ def doctor(load: Callable[[], RagConfig], as_json: Json = False) -> None:
     from agentic_rag.cli.doctor import print_findings
     from agentic_rag.diagnosis import examine
 
-    findings = run(unheard(examine(load, thorough=True)))
+    findings = run(with_stderr_silenced(examine(load, thorough=True)))
     if as_json:
         print_json([finding.to_dict() for finding in findings])
     else:

@@ -15,7 +15,7 @@ from agentic_rag.cli.options import require_folder
 from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import SOURCES
-from agentic_rag.nodes.fuse_results import results_of, telling_of
+from agentic_rag.nodes.fuse_results import results_of, specificity_of
 from agentic_rag.nodes.request import Request
 from agentic_rag.rag import open_rag
 from agentic_rag.rerank.offline import moved
@@ -92,7 +92,7 @@ def _moved(answer: Answer) -> dict[str, Any]:
             used=answer.fusion["strategy"],
             operation=request.operation,
             parameters=parameters,
-            telling=telling_of(state),
+            specificity=specificity_of(state),
         )
     }
 

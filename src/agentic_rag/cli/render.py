@@ -184,8 +184,8 @@ def fusion_lines(fusion: Mapping[str, Any]) -> list[str]:
         " : ".join(f"{weights[key][name]:.2f}" for name in weights[key]) for key in ("given", "used")
     )
     why = "as given"
-    if weights["telling"] is not None:
-        why = f"{given} by the operation; specificity of the names: {weights['telling']:.2f}"
+    if weights["specificity"] is not None:
+        why = f"{given} by the operation; specificity of the names: {weights['specificity']:.2f}"
     reason = fusion["operation_reason"]
     lines = [f"operation: {fusion['operation']}. {reason}"] if reason else []
     lines += [f"weights, graph : vectors = {used} ({why})"]

@@ -34,7 +34,7 @@ def run(work: Coroutine[Any, Any, T], *, goes_on: bool = False, fresh: bool = Fa
         raise typer.Exit(INTERRUPTED) from None
 
 
-async def unheard(work: Coroutine[Any, Any, T]) -> T:
+async def with_stderr_silenced(work: Coroutine[Any, Any, T]) -> T:
     """Silences stderr during work on damaged files: Lance writes a trace for each of them there."""
     sys.stderr.flush()
     kept = os.dup(2)

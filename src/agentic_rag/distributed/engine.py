@@ -65,7 +65,7 @@ class RayEngine:
         if not orders:
             return
         if isinstance(self._chunks, PieceStore):
-            await self._chunks.expect_pieces(dataset)
+            await self._chunks.prepare_staging(dataset)
         batches = self._batches(dataset, orders, titles)
         while batch := await asyncio.to_thread(next, batches, None):
             lap("prepare")

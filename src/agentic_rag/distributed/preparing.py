@@ -16,8 +16,8 @@ from agentic_rag.domain.ports import (
     Embedding,
     FloatArray,
     GraphStore,
-    Piece,
     PieceStore,
+    StagedRows,
     TokenCounter,
 )
 from agentic_rag.domain.progress import Meter, StageClock
@@ -66,7 +66,7 @@ class Made:
     texts: tuple[str, ...]
     vectors: FloatArray
     """Vectors of the texts, which are names and sentences of the graphs."""
-    piece: Piece | None
+    piece: StagedRows | None
     """Rows of the chunks if the store accepts pieces; otherwise the documents hold them."""
     seconds: tuple[tuple[str, float], ...]
     """Seconds per stage in this worker."""
@@ -90,7 +90,7 @@ async def prepare(worker: Preparation, share: Share) -> Made:
         preparer.chunked(unpacked(packed), stored, moved) for packed, stored, moved in share.documents
     ]
     clock.lap("chunk")
-    prepared = await preparer.prepare(worker.dataset, documents, worker.titles, _unheard(), clock.lap)
+    prepared = await preparer.prepare(worker.dataset, documents, worker.titles, _silent(), clock.lap)
     is_new = all(one.stored == "none" and one.moved_from is None for one in documents)
     texts = await _texts(worker, prepared, is_new=is_new)
     clock.lap("look up")
@@ -116,19 +116,19 @@ async def _texts(worker: Preparation, prepared: Prepared, *, is_new: bool) -> li
 
 
 async def _vectors(embedding: Embedding, texts: list[str]) -> FloatArray:
-    return (await embedded(embedding, texts, [0.0] * len(texts), _unheard())).vectors
+    return (await embedded(embedding, texts, [0.0] * len(texts), _silent())).vectors
 
 
-async def _piece(worker: Preparation, prepared: Prepared) -> Piece | None:
+async def _piece(worker: Preparation, prepared: Prepared) -> StagedRows | None:
     documents = [one.embedded for one in prepared.documents if one.embedded is not None]
     chunks = worker.opened.chunks
     if not documents or not isinstance(chunks, PieceStore):
         return None
-    return await chunks.write_piece(worker.dataset, documents)
+    return await chunks.stage(worker.dataset, documents)
 
 
-def _unheard() -> Meter:
-    return Meter.unheard()
+def _silent() -> Meter:
+    return Meter.silent()
 
 
 async def parse(_: None, sources: Sequence[tuple[SourceItem, Action]]) -> list[Work | FileReport]:

@@ -277,7 +277,7 @@ class Findings:
     hits: list[Hit]
     """Best first."""
     question: dict[str, Any]
-    """What the source knows of the question itself: ``names`` and ``telling`` of the graph, ``familiarity`` of the
+    """What the source knows of the question itself: ``names`` and ``specificity`` of the graph, ``familiarity`` of the
     vector store. Plain values."""
     reason: str | None = None
     """Why there are no hits, for a person; None: no hit was relevant, or there are some."""

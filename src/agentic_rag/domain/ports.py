@@ -61,15 +61,15 @@ class PassageVectors:
 
 
 @runtime_checkable
-class Remembering(Protocol):
+class CachedEmbedding(Protocol):
     """An embedding that caches the vectors of questions."""
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Empty the cache."""
 
 
 @runtime_checkable
-class TellingCache(Protocol):
+class CacheStatistics(Protocol):
     """An embedding that counts the hits and misses of its cache."""
 
     @property
@@ -262,7 +262,7 @@ class ChunkWriter(ChunkReader, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class StagedRows:
     """Rows of documents that a process wrote into files of a table, which do not count until they are committed."""
 
     table: str
@@ -278,13 +278,13 @@ class Piece:
 class PieceStore(ChunkWriter, Protocol):
     """A store whose rows many processes can write ahead, and one commits at once."""
 
-    async def expect_pieces(self, dataset: str) -> None:
+    async def prepare_staging(self, dataset: str) -> None:
         """Create the table that pieces are written into, if it is missing."""
 
-    async def write_piece(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> Piece:
+    async def stage(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> StagedRows:
         """Write all chunks of the documents, which nobody finds yet; a piece that is never committed only takes room."""
 
-    async def replace_by(self, dataset: str, pieces: Sequence[Piece]) -> None:
+    async def commit_staged(self, dataset: str, pieces: Sequence[StagedRows]) -> None:
         """``replace_documents`` with pieces that were written ahead, as one version.
 
         Raises ``StoreError`` where the dataset was reindexed meanwhile: the pieces have to be written again.

@@ -39,7 +39,7 @@ class Meter:
         self._progress(stage, 0, units)
 
     @classmethod
-    def unheard(cls) -> Meter:
+    def silent(cls) -> Meter:
         """One that tells nobody."""
         return cls(None, "", units=0, work=0.0)
 

@@ -41,7 +41,7 @@ class Asked:
         if name not in self.warm:  # the first question would include opening tables and loading models
             self.warm.add(name)
             await self.systems.run(name, task)
-        self.systems.forget()
+        self.systems.clear_cache()
         scored = await self.systems.run(name, task)
         return Record(
             system=name,

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
-from agentic_rag.domain.ports import Remembering
+from agentic_rag.domain.ports import CachedEmbedding
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.graph import rag_nodes, to_second_tier, to_sources
@@ -119,10 +119,10 @@ class Systems:
             if not is_whole(name) and name.removesuffix(RERANKED) not in _PARTS:
                 raise InputError(f"unknown system {name!r}; use some of: {known}")
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Clear the cache of question vectors, so that each system embeds the question itself, as for a reader."""
-        if isinstance(self._rag.embedding, Remembering):
-            self._rag.embedding.forget()
+        if isinstance(self._rag.embedding, CachedEmbedding):
+            self._rag.embedding.clear_cache()
 
     async def run(self, name: str, task: Task) -> Scored:
         """One system on one query, timed."""

@@ -241,7 +241,7 @@ def fuse_for_operation(
     lancedb_results: LanceDBResults | None,
     parameters: FusionParameters | None = None,
     *,
-    telling: float | None = None,
+    specificity: float | None = None,
     memory_results: Sequence[Hit] | None = None,
 ) -> FusionOutcome:
     """Fuse given lists as an operation asks, the weights following what the graph knows of the question.
@@ -250,13 +250,13 @@ def fuse_for_operation(
         operation: by either of its names.
         graphiti_results, lancedb_results: as for ``execute_fusion``.
         parameters: the caller's; what they leave unset is the operation's.
-        telling: specificity of the names in the question, in [0, 1] (see ``adapted_weights``); None: unknown.
+        specificity: specificity of the names in the question, in [0, 1] (see ``adapted_weights``); None: unknown.
             It adapts the weights only if the caller gave none and ``parameters.adapt`` is on.
         memory_results: as for ``execute_fusion``.
 
     Returns:
         As ``execute_fusion``; the report has ``weights`` too: ``given`` (the caller's or the operation's) and
-        ``used`` by source, and ``telling``, None where the rule did not act.
+        ``used`` by source, and ``specificity``, None where the rule did not act.
 
     Raises:
         UnknownOperation: there is no such operation.
@@ -266,7 +266,7 @@ def fuse_for_operation(
     resolved = resolve_parameters(operation, caller)
     given = resolved.rank_weights()
     by_caller = caller.graphiti_weight is not None or caller.lancedb_weight is not None
-    acting = telling if caller.adapt and not by_caller else None
+    acting = specificity if caller.adapt and not by_caller else None
     used = given if acting is None else adapted_weights(given, acting)
     adapted = resolved.model_copy(update=dict(zip(("graphiti_weight", "lancedb_weight"), used, strict=True)))
     outcome = execute_fusion(
@@ -279,7 +279,7 @@ def fuse_for_operation(
     weights = {
         "given": dict(zip(SOURCES, given, strict=True)),
         "used": dict(zip(SOURCES, used, strict=True)),
-        "telling": acting,
+        "specificity": acting,
     }
     return FusionOutcome(outcome.results, {**outcome.report, "weights": weights})
 
@@ -346,7 +346,7 @@ STEEPNESS, EVEN = 4.0, 0.57
 multi-hop sets and LoCoMo (``evaluation/bench_quality.py --ablation`` has the whole page with and without)."""
 
 
-def adapted_weights(weights: tuple[float, float], telling: float) -> tuple[float, float]:
+def adapted_weights(weights: tuple[float, float], specificity: float) -> tuple[float, float]:
     """Weights (graph, vector store), adapted to the specificity of the names in the question; the sum and a 0 are kept.
 
         odds(graph's weight) · e^(STEEPNESS · (t − EVEN))
@@ -358,7 +358,7 @@ def adapted_weights(weights: tuple[float, float], telling: float) -> tuple[float
 
     Args:
         weights: the operation's, at least 0.
-        telling: ``t``, in [0, 1].
+        specificity: ``t``, in [0, 1].
 
     >>> [round(weight, 2) for weight in adapted_weights((0.3, 0.7), 1.0)]
     [0.71, 0.29]
@@ -366,5 +366,5 @@ def adapted_weights(weights: tuple[float, float], telling: float) -> tuple[float
     graph, vector = weights
     if graph == 0 or vector == 0:
         return weights
-    odds = math.log(graph) - math.log(vector) + STEEPNESS * (telling - EVEN)
+    odds = math.log(graph) - math.log(vector) + STEEPNESS * (specificity - EVEN)
     return probability(odds) * (graph + vector), probability(-odds) * (graph + vector)

@@ -68,7 +68,7 @@ class DocumentWriter:
         chunked = await asyncio.to_thread(
             lambda: [self.preparer.chunked(document, "some") for document in documents]
         )
-        meter = Meter.unheard()
+        meter = Meter.silent()
         prepared = await self.preparer.prepare(dataset, chunked, titles, meter)
         await self.store(dataset, prepared)
         names.update(with_new)
@@ -93,7 +93,7 @@ class DocumentWriter:
             dataset, [one.embedded for one in prepared.documents if one.embedded is not None]
         )
         if prepared.pieces and isinstance(self._chunks, PieceStore):
-            await self._chunks.replace_by(dataset, prepared.pieces)
+            await self._chunks.commit_staged(dataset, prepared.pieces)
         lap("vectors")
         extracted = Extracted(0, 0, 0, 0)
         if self._extractor is None:

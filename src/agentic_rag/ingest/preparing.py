@@ -17,7 +17,7 @@ from agentic_rag.domain.ports import (
     Embedding,
     FloatArray,
     PassageVectors,
-    Piece,
+    StagedRows,
     TokenCounter,
     TokenEmbedding,
 )
@@ -69,7 +69,7 @@ class Prepared:
     documents: tuple[PreparedDocument, ...]
     vectors: Mapping[str, FloatArray] = field(default_factory=dict)
     """Of names and sentences of the graphs, by text, as far as they were made."""
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[StagedRows, ...] = ()
     """Of the chunk store, written ahead, perhaps with chunks of documents of the batches after this one."""
 
     @property
@@ -189,7 +189,7 @@ async def embedded_documents(
     Raises:
         StoreError, ModelError: something failed.
     """
-    meter = meter or Meter.unheard()
+    meter = meter or Meter.silent()
     chunks = [chunk for its in documents.values() for chunk in its]
     same = {
         chunk.id: stored[chunk.id].id

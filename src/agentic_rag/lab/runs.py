@@ -78,7 +78,7 @@ _NO_INSERTS: Mapping[str, Any] = {"packets": 0, **dict.fromkeys(_COUNTED, 0), "f
 
 Load = Callable[[str | None, str], Awaitable[Conversation]]
 Open = Callable[[Conversation], Awaitable[Pipelines]]
-Heard = Callable[[str, int, dict[str, Any]], None]
+OnResult = Callable[[str, int, dict[str, Any]], None]
 
 
 class Runs:
@@ -91,7 +91,7 @@ class Runs:
         retest: ask all visible questions at each threshold.
         parallel: questions asked at once; more than 1 helps if a chat model answers.
         known: results of an interrupted run by task and question id; these questions are not asked again.
-        heard: called with the task, the packet and each new test result as soon as it exists.
+        on_result: called with the task, the packet and each new test result as soon as it exists.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Runs:
         retest: bool = False,
         parallel: int = 1,
         known: Callable[[str, int, int], dict[str, Any] | None] | None = None,
-        heard: Heard | None = None,
+        on_result: OnResult | None = None,
     ) -> None:
         self.load = load
         self._open = open_pipelines
@@ -111,7 +111,7 @@ class Runs:
         self._retest = retest
         self.parallel = parallel
         self.known = known or (lambda task, question, packet: None)
-        self.heard = heard or (lambda task, packet, result: None)
+        self.on_result = on_result or (lambda task, packet, result: None)
         self._runs: dict[str, _Run] = {}
 
     async def start(self, data: str | None, task_id: str, name: str | None = None) -> str:
@@ -265,7 +265,7 @@ class PipelineCaller:
             if kept is not None:
                 return kept
             result = await _answered(run, question, packet, now)
-            self.runs.heard(task, packet["packet_idx"], result)
+            self.runs.on_result(task, packet["packet_idx"], result)
             return result
 
         return await answers(one, point.questions, parallel=self.runs.parallel)

@@ -155,14 +155,14 @@ class BundledEmbedding:
         self._queries = TextCache[FloatArray](QUERY_CACHE)
         self._questions = TextCache[QuestionTokens](QUESTIONS)
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Clear the cache of question vectors."""
         self._queries.clear()
         self._questions.clear()
 
     @property
     def cache_uses(self) -> dict[str, int]:
-        """See ``ports.TellingCache``."""
+        """See ``ports.CacheStatistics``."""
         return {"found": self._queries.found, "made": self._queries.made}
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:

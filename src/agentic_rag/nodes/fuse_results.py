@@ -42,7 +42,7 @@ def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
         graph or [],
         vector,
         request.parameters.fusion,
-        telling=telling_of(state),
+        specificity=specificity_of(state),
         memory_results=results_of(state, MEMORY) if found.get(MEMORY) is not None else None,
     )
     chosen = {"operation": request.operation.value, "operation_reason": request.operation_reason}
@@ -53,9 +53,9 @@ def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
     }
 
 
-def telling_of(state: CanvasRAGState) -> float | None:
+def specificity_of(state: CanvasRAGState) -> float | None:
     """How much the graph knows of the question, in [0, 1]; None where it made no walk."""
-    known = (outcome_of(state, "graphiti") or {}).get("question", {}).get("telling")
+    known = (outcome_of(state, "graphiti") or {}).get("question", {}).get("specificity")
     return None if known is None else float(known)
 
 

@@ -107,7 +107,7 @@ def begun(
     last = human_texts((state.get("messages") or [])[-1:])
     new = [] if request.query in (*last, "") else [HumanMessage(request.query, id=str(uuid4()))]
     if new:
-        request = replace(request, heard=new[0].id)
+        request = replace(request, message_id=new[0].id)
     written = {"request": request.plain(), "query": request.query, "search_query": request.question}
     return {**written, **deepcopy(_PASS), **deepcopy(_RUN), "messages": new}
 

@@ -48,7 +48,7 @@ class Request:
     """Completed from the conversation, and bounded: what is searched for, and what results are judged by."""
     asked: str
     """The same without the earlier question that it goes on from: what units answer."""
-    heard: str | None
+    message_id: str | None
     """Id of the last human message; a newer message starts a new request."""
     operation: CanvasOperation
     operation_reason: str | None
@@ -80,7 +80,7 @@ class Request:
             "query": self.query,
             "question": self.question,
             "asked": self.asked,
-            "heard": self.heard,
+            "message_id": self.message_id,
             "operation": self.operation.value,
             "operation_reason": self.operation_reason,
             "dataset": self.dataset,
@@ -143,7 +143,7 @@ def normalised(
         query=query,
         question=question,
         asked=bounded(whole.question),
-        heard=last_heard(messages),
+        message_id=last_message_id(messages),
         operation=operation,
         operation_reason=reason,
         dataset=DEFAULT_DATASET if dataset in (None, "") else notes_dataset(dataset),
@@ -195,7 +195,7 @@ def question_of(state: CanvasRAGState) -> tuple[str, bool]:
     """
     query, messages = state.get("query"), state.get("messages") or []
     earlier = state.get("request") or {}
-    newer = last_heard(messages) not in (None, earlier.get("heard"))
+    newer = last_message_id(messages) not in (None, earlier.get("message_id"))
     as_message = query is None or (newer and query == earlier.get("query"))
     if as_message:
         query = next(reversed(human_texts(messages)), None)
@@ -221,7 +221,7 @@ def bounded(text: str) -> str:
     return text if len(text) <= MAX_CHARACTERS else f"{text[:half]} {text[-half:]}"
 
 
-def last_heard(messages: Sequence[AnyMessage]) -> str | None:
+def last_message_id(messages: Sequence[AnyMessage]) -> str | None:
     """The id of the last human message."""
     human = [message for message in messages if isinstance(message, HumanMessage)]
     return human[-1].id if human else None

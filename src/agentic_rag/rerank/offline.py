@@ -32,9 +32,9 @@ REORDERS = frozenset({"mistake"})
 """Terms that say which result is wanted, and not how relevant it is."""
 LEAST_SHARE = 1e-4
 """Lower bound of a fused score, as a share of the best one."""
-APART, MOST = 1e-9, 12.0
+MIN_GAP, MAX_LOG_ODDS = 1e-9, 12.0
 """Least difference in log-odds between successive results; equal scores would be sorted by id, against the key.
-Beyond ±MOST such probabilities are equal in floating point."""
+Beyond ±MAX_LOG_ODDS such probabilities are equal in floating point."""
 _DEFAULTS = RerankParameters()
 
 
@@ -49,7 +49,7 @@ def rerank_offline(
         return []
     fused = np.array([result["fused_score"] for result in results], dtype=np.float64)
     odds = np.array(relevance_odds(results), dtype=np.float64)
-    dealt = dealt_odds(fused, odds, terms_of(query, results, operation), parameters)
+    dealt = assigned_relevance(fused, odds, terms_of(query, results, operation), parameters)
     scored = [
         {**result, "rerank_score": probability(value)}
         for result, value in zip(results, dealt.tolist(), strict=True)
@@ -57,7 +57,7 @@ def rerank_offline(
     return sorted(scored, key=lambda result: (-result["rerank_score"], result["id"]))
 
 
-def dealt_odds(
+def assigned_relevance(
     fused: Floats, odds: Floats, columns: Mapping[str, Floats], parameters: RerankParameters
 ) -> Floats:
     """The log-odds of relevance that each result is dealt.
@@ -77,7 +77,9 @@ def dealt_odds(
     starts = np.concatenate([[0], np.flatnonzero(told_apart) + 1])
     group = np.concatenate([[0], np.cumsum(told_apart)])
     dealt = np.empty_like(relevant)
-    dealt[order] = np.clip(np.sort(relevant)[::-1][starts][group], -MOST, MOST) - APART * group
+    dealt[order] = (
+        np.clip(np.sort(relevant)[::-1][starts][group], -MAX_LOG_ODDS, MAX_LOG_ODDS) - MIN_GAP * group
+    )
     return dealt
 
 
@@ -97,7 +99,7 @@ def moved(
     used: str,
     operation: str,
     parameters: Parameters,
-    telling: float | None,
+    specificity: float | None,
 ) -> dict[str, int]:
     """For each other strategy, the number of final results that it would not return, from 0 to all of them.
 
@@ -110,14 +112,14 @@ def moved(
         used: the strategy that was used.
         operation: by either of its names.
         parameters: of the run.
-        telling: see ``fuse_for_operation``.
+        specificity: see ``fuse_for_operation``.
     """
     lost = {}
     for strategy in FusionStrategy:
         if strategy.value == used:
             continue
         ids = ranked_ids(
-            question, hits, strategy, operation=operation, parameters=parameters, telling=telling
+            question, hits, strategy, operation=operation, parameters=parameters, specificity=specificity
         )
         lost[strategy.value] = len(set(final) - set(ids[: len(final)]))
     return lost
@@ -130,11 +132,11 @@ def ranked_ids(
     *,
     operation: str,
     parameters: Parameters,
-    telling: float | None,
+    specificity: float | None,
 ) -> list[str]:
     """Ids of the results that a strategy with its own weights gives, reranked offline; arguments as for ``moved``."""
     own = {"strategy": strategy, "graphiti_weight": None, "lancedb_weight": None}
     fusion = parameters.fusion.model_copy(update=own)
-    fused = fuse_for_operation(operation, *hits, fusion, telling=telling)
+    fused = fuse_for_operation(operation, *hits, fusion, specificity=specificity)
     results = [result.to_dict() for result in fused.results]
     return [str(result["id"]) for result in rerank_offline(question, results, parameters.rerank, operation)]

@@ -40,7 +40,7 @@ WIDENING = 4
 MIN_PER_KIND = 25
 """Minimum number of facts, of entities and of episodes requested; otherwise half of ``limit`` of each kind."""
 
-TELLING_CHUNKS = 49
+SPECIFIC_CHUNKS = 49
 """Most chunks that a hit may name if its chunks are to be starts of the walk. Of an entity with more chunks a
 store names only the first in id order, which is no good choice; in a large graph there are many such entities."""
 NEAREST = 4
@@ -50,8 +50,8 @@ NEAR_FACT = 0.9
 """Minimum relevance of the nearest fact for a walk that starts at facts."""
 START_FACTS = 20
 """Most facts that a walk starts at, the nearest first."""
-TELLING_OF_FACTS = 0.4
-"""``telling`` of a start at facts. Chosen together with NEAR_FACT on the two choosing vaults and the first
+SPECIFICITY_OF_FACTS = 0.4
+"""``specificity`` of a start at facts. Chosen together with NEAR_FACT on the two choosing vaults and the first
 halves."""
 
 T = TypeVar("T")
@@ -87,7 +87,7 @@ class _Start:
 
     entities: Mapping[int, float]
     """Weight of each start by the entity's place in ``GraphLinks.names``."""
-    telling: float
+    specificity: float
     """In (0, 1]; see ``GraphRelevance``."""
     names: list[str]
     """Names of the entities in the question; empty for a start at facts."""
@@ -144,7 +144,7 @@ class GraphEngine:
 
         Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. Nothing is found in an unknown
         dataset. ``judged_as``, ``own_notes``: see ``RetrievalEngine.find``. ``Findings.question`` has ``names`` and, where a
-        walk was made, ``telling``.
+        walk was made, ``specificity``.
 
         Raises:
             StoreError, ModelError: something behind the engine failed.
@@ -164,8 +164,8 @@ class GraphEngine:
             dataset, query, vector, limit=max(MIN_PER_KIND, limit // 2), as_of=as_of, within=within
         )
         judge = await self._judge(question)
-        telling = [hit for hit in found if len(hit.chunk_ids) <= TELLING_CHUNKS]
-        passages = await self._passages(scope, telling, vector, START_PASSAGES)
+        specific = [hit for hit in found if len(hit.chunk_ids) <= SPECIFIC_CHUNKS]
+        passages = await self._passages(scope, specific, vector, START_PASSAGES)
         named = graph.named_in(question)
         start = _named(graph, named)
         if start is None and await self._means_something(dataset, question, vector, passages):
@@ -173,7 +173,7 @@ class GraphEngine:
         if start is None:
             return _nothing(_why_no_start(graph.names(named)))
         hits = await self._walked(scope, graph, start, passages, found, judge)
-        told: dict[str, Any] = {"names": start.names, "telling": round(start.telling, 6)}
+        told: dict[str, Any] = {"names": start.names, "specificity": round(start.specificity, 6)}
         return Findings(hits, told)
 
     async def nearest(
@@ -225,7 +225,7 @@ class GraphEngine:
         relevance = fitted_calibration().graph
         hits = hits_of(
             chunks,
-            {chunk_id: relevance.relevance(visits[chunk_id], start.telling) for chunk_id in chunks},
+            {chunk_id: relevance.relevance(visits[chunk_id], start.specificity) for chunk_id in chunks},
             visits,
             graph.mentioned_in(chunks, start.entities),
             found,
@@ -316,7 +316,7 @@ def _named(graph: PassageGraph, named: Sequence[int]) -> _Start | None:
     """A start at the entities that the question names, weighted by rarity; None if they lead to no other document."""
     if not graph.leads_on(named):
         return None
-    return _Start(graph.rarity(named), graph.telling(named), graph.names(named))
+    return _Start(graph.rarity(named), graph.specificity(named), graph.names(named))
 
 
 def _at_facts(graph: PassageGraph, found: Sequence[GraphHit], judge: Judge) -> _Start | None:
@@ -333,5 +333,7 @@ def _at_facts(graph: PassageGraph, found: Sequence[GraphHit], judge: Judge) -> _
             ends[place] = ends.get(place, 0.0) + relevance**2
     rarity = graph.rarity(ends)
     return (
-        _Start({place: ends[place] * rarity[place] for place in ends}, TELLING_OF_FACTS, []) if ends else None
+        _Start({place: ends[place] * rarity[place] for place in ends}, SPECIFICITY_OF_FACTS, [])
+        if ends
+        else None
     )

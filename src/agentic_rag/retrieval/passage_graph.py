@@ -131,7 +131,7 @@ class PassageGraph:
         places = [self._names.place(entity_key(name)) for name in names if name is not None]
         return [place for place in places if place >= 0]
 
-    def telling(self, named: Collection[int]) -> float:
+    def specificity(self, named: Collection[int]) -> float:
         """Specificity of the rarest named entity that has an entry of its own, in (0, 1].
 
         Its rarity divided by the greatest possible rarity: 1 for a note that one passage mentions, .3 for a
@@ -373,9 +373,9 @@ class EntityNames:
         for last in range(min(len(words), first + MAX_WORDS), first, -1):
             span = question[words[first].start() : words[last - 1].end()]
             for name in dict.fromkeys((span, _POSSESSIVE.sub("", span))):
-                telling = [place for place in self._called(name) if self._tells(name, last - first, place)]
-                if telling:
-                    return last, telling
+                places = [place for place in self._called(name) if self._tells(name, last - first, place)]
+                if places:
+                    return last, places
         return first + 1, []
 
     def _called(self, name: str) -> list[int]:

@@ -26,7 +26,7 @@ from agentic_rag.serving import asking, boards, health, notes, people
 from agentic_rag.serving.access import LOOPBACK, Access, Gate
 from agentic_rag.serving.conversations import Conversations
 from agentic_rag.serving.errors import add_error_handlers
-from agentic_rag.serving.limits import Places
+from agentic_rag.serving.limits import QuestionSlots
 from agentic_rag.serving.mcp_server import http_door, mcp_server
 from agentic_rag.serving.openai import chat, responses
 from agentic_rag.serving.page.routes import error_part, mount_page
@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 Opened = Callable[[], AbstractAsyncContextManager[Rag]]
 """Opens a ``Rag``, or gives access to one that stays open."""
 METHODS = frozenset(HTTPMethod)
-DOORS = (asking, notes, boards, people, chat, responses, health)
+ROUTERS = (asking, notes, boards, people, chat, responses, health)
 
 
 def create_app(
@@ -97,17 +97,17 @@ def create_app(
             else:
                 kept, rag = None, await stack.enter_async_context(opened())
             limits = config.service
-            places = Places(limits.most_running, limits.most_waiting, limits.timeout_seconds)
+            slots = QuestionSlots(limits.most_running, limits.most_waiting, limits.timeout_seconds)
             conversations = Conversations(kept)
             readiness = Readiness(_needed(rag, conversations))
             service = await asyncio.to_thread(  # it looks where its folders lie
-                Service, rag, Access(limits.keys), places, conversations, allowed, readiness
+                Service, rag, Access(limits.keys), slots, conversations, allowed, readiness
             )
             stack.push_async_callback(service.jobs.close)
-            server = await asyncio.to_thread(mcp_server, rag, allowed, write=mcp_write, places=places)
+            server = await asyncio.to_thread(mcp_server, rag, allowed, write=mcp_write, slots=slots)
             app.state.mcp = await stack.enter_async_context(http_door(server, service.access))
             app.state.service = service
-            _kept_for_good()
+            _freeze_garbage()
             warming = asyncio.create_task(_warmed(rag))
             stack.push_async_callback(_ended, warming)
             stack.push_async_callback(_ended, asyncio.create_task(service.metrics.watch_the_loop()))
@@ -128,8 +128,8 @@ def create_app(
         redoc_url=None,
     )
     add_error_handlers(app, error_part)
-    for door in DOORS:
-        app.include_router(door.router)
+    for router in ROUTERS:
+        app.include_router(router.router)
     mount_page(app)
 
     async def mcp(scope: Scope, receive: Receive, send: Send) -> None:
@@ -158,7 +158,7 @@ def _needed(rag: Rag, conversations: Conversations) -> dict[str, Reach]:
     return reach
 
 
-def _kept_for_good() -> None:
+def _freeze_garbage() -> None:
     """Freeze the loaded objects: they live until the end, and collecting them sometimes costs a question 150 ms."""
     gc.collect()
     gc.freeze()
@@ -168,7 +168,7 @@ async def _warmed(rag: Rag) -> None:
     """Load the models while the first requests are answered."""
     with suppress(AgenticRagError):
         await rag.warm_up()
-    _kept_for_good()
+    _freeze_garbage()
 
 
 async def _ended(task: asyncio.Task[None]) -> None:
@@ -176,7 +176,7 @@ async def _ended(task: asyncio.Task[None]) -> None:
     await asyncio.gather(task, return_exceptions=True)
 
 
-def beneath(app: FastAPI, prefix: str) -> Starlette:
+def mounted_at(app: FastAPI, prefix: str) -> Starlette:
     """The service under a path prefix of a server that has its own routes (LangGraph's has /threads, /mcp, …)."""
 
     @asynccontextmanager

@@ -144,7 +144,7 @@ async def asked(
     options["thread_id"] = thread
     if messages is not None:
         options["messages"] = messages
-    async with service.places.one(), service.conversations.turn(thread, caller):
+    async with service.slots.acquire(), service.conversations.turn(thread, caller):
         async for part in service.rag.stream(ask.query, request_id=request_id, **options):
             if isinstance(part, Answer):
                 service.metrics.answered(part)
@@ -245,7 +245,7 @@ async def search(search: Search, service: TheService, caller: TheCaller) -> Foun
     """Search the vector store alone."""
     started = time.perf_counter()
     dataset = caller.require(search.dataset)
-    async with service.places.one():
+    async with service.slots.acquire():
         await service.rag.require_dataset(dataset)
         results = await service.rag.search(
             search.query,

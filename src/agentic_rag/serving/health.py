@@ -56,5 +56,5 @@ async def ready(request: Request, service: TheService) -> JSONResponse:
 async def metrics(service: TheService, caller: TheCaller) -> Response:
     """Counts and times for Prometheus; of the datasets that the key may read."""
     datasets = await dataset_names(service.rag, caller)
-    text = await service.metrics.text(service.rag, service.places, datasets)
+    text = await service.metrics.text(service.rag, service.slots, datasets)
     return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -20,7 +20,7 @@ class TooLate(RunError):
     """A question exceeded its time limit."""
 
 
-class Places:
+class QuestionSlots:
     """Limits the questions that run at the same time, with a queue for the others.
 
     Args:
@@ -37,7 +37,7 @@ class Places:
         self.running = 0
 
     @asynccontextmanager
-    async def one(self) -> AsyncIterator[None]:
+    async def acquire(self) -> AsyncIterator[None]:
         """Hold a place for one question.
 
         Raises:

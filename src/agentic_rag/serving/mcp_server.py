@@ -44,7 +44,7 @@ from agentic_rag.serving.access import Access, Caller, Refused, error_body
 from agentic_rag.serving.asking import LONGEST
 from agentic_rag.serving.boards import board_place
 from agentic_rag.serving.disclosure import Disclosure
-from agentic_rag.serving.limits import Places
+from agentic_rag.serving.limits import QuestionSlots
 from agentic_rag.serving.notes import dataset_names, note_path, read_note, summaries
 from agentic_rag.serving.roots import AllowedRoots
 from agentic_rag.state import OperationName
@@ -179,11 +179,11 @@ class NoteTools:
         rag: open as long as the server runs.
         roots: folders that ``ingest`` and ``write_board`` may use.
         user_id: the user if no key names one.
-        places: limits on questions, shared with the other interfaces.
+        slots: limits on questions, shared with the other interfaces.
     """
 
-    def __init__(self, rag: Rag, roots: AllowedRoots, user_id: str, places: Places) -> None:
-        self._rag, self._roots, self._places = rag, roots, places
+    def __init__(self, rag: Rag, roots: AllowedRoots, user_id: str, slots: QuestionSlots) -> None:
+        self._rag, self._roots, self._slots = rag, roots, slots
         self._local = Caller(user_id, None, sees_paths=True)
         self._disclosure = Disclosure(rag, roots)
 
@@ -207,7 +207,7 @@ class NoteTools:
         """Answer from the notes, each claim cited."""
         name = self._asks.require(dataset)
         given = parse_terms(filters)
-        async with self._places.one():
+        async with self._slots.acquire():
             answer = await self._rag.ask(
                 question,
                 dataset=name,
@@ -237,7 +237,7 @@ class NoteTools:
         """Find passages."""
         name = self._asks.require(dataset)
         await self._rag.require_dataset(name)
-        async with self._places.one():
+        async with self._slots.acquire():
             found = await self._rag.search(query, dataset=name, top_k=FOUND)
         hits = [
             SearchHit(
@@ -310,7 +310,7 @@ class NoteTools:
         name = self._asks.require(dataset)
         place = await board_place(self._rag, self._roots, self._asks, path, name)
         assert place is not None  # noqa: S101  # a path was given
-        async with self._places.one():
+        async with self._slots.acquire():
             answer = await self._rag.ask(question, dataset=name, operation=operation)
         report = self._rag.write_board(answer, place.file, within=place.root)
         shown = self._disclosure.text(self._asks, report.path)
@@ -319,7 +319,7 @@ class NoteTools:
     @_told
     async def remember(self, text: Text) -> str:
         """Remember what the user says of themselves."""
-        async with self._places.one():
+        async with self._slots.acquire():
             kept = await self._rag.memory.remember(text, self._asks.user_id)
         return f"remembered, with {len(kept.memories)} statements derived from it"
 
@@ -356,10 +356,10 @@ def mcp_server(
     *,
     write: bool = False,
     user_id: str = LOCAL_USER,
-    places: Places | None = None,
+    slots: QuestionSlots | None = None,
 ) -> MCPServer[Any]:
     """The server; ``write`` adds the tools that change something. Arguments as ``NoteTools``."""
-    tools = NoteTools(rag, roots, user_id, places or Places(*ALONE))
+    tools = NoteTools(rag, roots, user_id, slots or QuestionSlots(*ALONE))
     reading: list[Callable[..., Any]] = [tools.ask, tools.search, tools.fetch, tools.related, tools.datasets]
     writing: list[Callable[..., Any]] = [tools.ingest, tools.write_board, tools.remember] if write else []
     offered = [*(_tool(one, _READS) for one in reading), *(_tool(one, _WRITES) for one in writing)]

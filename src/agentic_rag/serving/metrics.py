@@ -10,10 +10,10 @@ from contextlib import suppress
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from agentic_rag.answer import Answer
-from agentic_rag.domain.ports import StoreStats, TellingCache
+from agentic_rag.domain.ports import CacheStatistics, StoreStats
 from agentic_rag.errors import AgenticRagError
 from agentic_rag.rag import Rag
-from agentic_rag.serving.limits import Places
+from agentic_rag.serving.limits import QuestionSlots
 
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 LAGS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
@@ -68,18 +68,18 @@ class Metrics:
             if isinstance(outcome, dict) and outcome["status"] == "degraded":
                 self.degraded.labels(part).inc()
 
-    async def text(self, rag: Rag, places: Places, datasets: Sequence[str]) -> bytes:
+    async def text(self, rag: Rag, slots: QuestionSlots, datasets: Sequence[str]) -> bytes:
         """All metrics in Prometheus's text format.
 
         Args:
             rag: source of the statistics of stores and models.
-            places: the limits on questions.
+            slots: the limits on questions.
             datasets: the datasets that the caller may see.
         """
         now = CollectorRegistry()
         questions = Gauge("agentic_rag_questions", "Questions by what they do", ["state"], registry=now)
-        questions.labels("running").set(places.running)
-        questions.labels("waiting").set(places.taken - places.running)
+        questions.labels("running").set(slots.running)
+        questions.labels("waiting").set(slots.taken - slots.running)
         _models(rag, now)
         await self._stores(rag, datasets, now)
         return generate_latest(self.registry) + generate_latest(now)
@@ -124,7 +124,7 @@ def _models(rag: Rag, registry: CollectorRegistry) -> None:
     Gauge("agentic_rag_model_cost", "Their cost, by the prices that are set", registry=registry).set(
         used.cost
     )
-    if isinstance(rag.embedding, TellingCache):
+    if isinstance(rag.embedding, CacheStatistics):
         cache = Gauge(
             "agentic_rag_question_vectors",
             "Questions by where their vector came from",

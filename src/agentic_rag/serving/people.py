@@ -86,7 +86,7 @@ async def forget_conversation(thread_id: str, service: TheService, caller: TheCa
 @router.post("/memory")
 async def remember(request: Remember, service: TheWriter, caller: TheCaller) -> Kept:
     """Remember what the caller says of themselves; later answers read it."""
-    async with service.places.one():
+    async with service.slots.acquire():
         kept = await service.rag.memory.remember(request.text, caller.user_id)
     return Kept(ids=[kept.evidence_id, *(str(one["id"]) for one in kept.memories)])
 

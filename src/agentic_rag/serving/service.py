@@ -13,7 +13,7 @@ from agentic_rag.serving.access import Access, Caller, OnlyAnswers
 from agentic_rag.serving.conversations import Conversations
 from agentic_rag.serving.disclosure import Disclosure
 from agentic_rag.serving.jobs import Jobs
-from agentic_rag.serving.limits import Places
+from agentic_rag.serving.limits import QuestionSlots
 from agentic_rag.serving.metrics import Metrics
 from agentic_rag.serving.readiness import Readiness
 from agentic_rag.serving.roots import AllowedRoots
@@ -25,7 +25,7 @@ class Service:
 
     rag: Rag
     access: Access
-    places: Places
+    slots: QuestionSlots
     conversations: Conversations
     roots: AllowedRoots
     readiness: Readiness

@@ -18,7 +18,7 @@ async def uninterrupted(work: Coroutine[Any, Any, Result], end: Callable[[], Non
         work: what must not be left half done.
         end: called if the caller is cancelled, for work that can end early by itself.
     """
-    task = heard(asyncio.ensure_future(work))
+    task = without_unretrieved_warning(asyncio.ensure_future(work))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
@@ -34,7 +34,7 @@ async def uninterrupted(work: Coroutine[Any, Any, Result], end: Callable[[], Non
 
 async def left_running(work: Coroutine[Any, Any, Result]) -> Result:
     """Let a caller that is cancelled go at once, and finish the work for whoever needs it next; its error is then nobody's."""
-    task = heard(asyncio.ensure_future(work))
+    task = without_unretrieved_warning(asyncio.ensure_future(work))
     _left_running.add(task)
     task.add_done_callback(_left_running.discard)
     return await asyncio.shield(task)
@@ -44,7 +44,7 @@ _left_running: set[asyncio.Future[Any]] = set()
 """An event loop alone does not keep its tasks."""
 
 
-def heard(task: asyncio.Future[Result]) -> asyncio.Future[Result]:
+def without_unretrieved_warning(task: asyncio.Future[Result]) -> asyncio.Future[Result]:
     """The task; its error is no news where nobody waits for it any more."""
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     return task

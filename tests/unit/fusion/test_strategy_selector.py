@@ -313,24 +313,24 @@ def test_where_nothing_is_known_of_the_question_it_is_the_operations_fusion(
     assert outcome.results == expected.results
     assert outcome.report == {
         **expected.report,
-        "weights": {"given": weights, "used": weights, "telling": None},
+        "weights": {"given": weights, "used": weights, "specificity": None},
     }
 
 
 @pytest.mark.parametrize("operation", list(GIVEN_WEIGHTS))
-@pytest.mark.parametrize("telling", [0.0, 0.3, 1.0])
-def test_the_weights_of_every_strategy_follow_what_the_graph_knows(operation: str, telling: float):
+@pytest.mark.parametrize("specificity", [0.0, 0.3, 1.0])
+def test_the_weights_of_every_strategy_follow_what_the_graph_knows(operation: str, specificity: float):
     """Of the cascade those of its second tier, in which the graph alone is not enough."""
     given_weights = GIVEN_WEIGHTS[operation]
-    used = adapted_weights(given_weights, telling)
+    used = adapted_weights(given_weights, specificity)
     assert used != given_weights, "or nothing is tested"
     outcome = fuse_for_operation(
-        operation, GRAPH, VECTOR, FusionParameters(graphiti_min_score=0.8), telling=telling
+        operation, GRAPH, VECTOR, FusionParameters(graphiti_min_score=0.8), specificity=specificity
     )
     assert outcome.report["weights"] == {
         "given": by_source(given_weights),
         "used": by_source(used),
-        "telling": telling,
+        "specificity": specificity,
     }
     assert outcome.report["parameters"]["graphiti_weight"] == used[0]
     assert outcome.report["parameters"]["lancedb_weight"] == used[1]
@@ -353,8 +353,11 @@ def test_what_the_graph_knows_can_turn_the_order():
     graph, vector = [{"id": "g", "score": 0.9}], [{"id": "v", "score": 0.9}]
     for operation in ("document_retrieval", "verification_canvas"):
         orders = [
-            [result.id for result in fuse_for_operation(operation, graph, vector, telling=telling).results]
-            for telling in (0.0, 1.0)
+            [
+                result.id
+                for result in fuse_for_operation(operation, graph, vector, specificity=specificity).results
+            ]
+            for specificity in (0.0, 1.0)
         ]
         assert orders == [["v", "g"], ["g", "v"]]
 
@@ -366,21 +369,21 @@ def test_what_the_graph_knows_can_turn_the_order():
 )
 def test_weights_that_the_caller_gave_are_as_they_are(operation: str, given_weights: dict[str, float]):
     parameters = FusionParameters(**given_weights)
-    outcome = fuse_for_operation(operation, GRAPH, VECTOR, parameters, telling=1.0)
+    outcome = fuse_for_operation(operation, GRAPH, VECTOR, parameters, specificity=1.0)
     assert outcome == fuse_for_operation(operation, GRAPH, VECTOR, parameters)
     resolved = resolve_parameters(operation, parameters)
     assert outcome.report["weights"] == {
         "given": by_source(resolved.rank_weights()),
         "used": by_source(resolved.rank_weights()),
-        "telling": None,
+        "specificity": None,
     }
 
 
 @pytest.mark.parametrize("operation", list(GIVEN_WEIGHTS))
 def test_the_rule_can_be_turned_off(operation: str):
     off = FusionParameters(adapt=False)
-    outcome = fuse_for_operation(operation, GRAPH, VECTOR, off, telling=1.0)
-    assert outcome == fuse_for_operation(operation, GRAPH, VECTOR, telling=None)
+    outcome = fuse_for_operation(operation, GRAPH, VECTOR, off, specificity=1.0)
+    assert outcome == fuse_for_operation(operation, GRAPH, VECTOR, specificity=None)
 
 
 @pytest.mark.parametrize("strategy", list(FusionStrategy))
@@ -388,21 +391,22 @@ def test_of_a_strategy_that_the_caller_named_the_weights_follow_too(strategy: Fu
     parameters = FusionParameters(strategy=strategy, graphiti_min_score=0.8)
     for operation in GIVEN_WEIGHTS:
         own = resolve_parameters(operation, parameters).rank_weights()
-        report = fuse_for_operation(operation, GRAPH, VECTOR, parameters, telling=1.0).report
+        report = fuse_for_operation(operation, GRAPH, VECTOR, parameters, specificity=1.0).report
         assert report["strategy"] == strategy
         assert report["weights"]["given"] == by_source(own)
         assert report["weights"]["used"] == by_source(adapted_weights(own, 1.0))
 
 
 def test_enough_in_the_first_tier_is_enough_whatever_the_graph_knows():
-    outcome = fuse_for_operation("concept_relation", GRAPH, VECTOR, telling=0.0)
+    outcome = fuse_for_operation("concept_relation", GRAPH, VECTOR, specificity=0.0)
     assert [result.id for result in outcome.results] == ["a", "b", "c"]
     assert outcome.report["tier"] == 1
 
 
 def test_an_operation_may_be_named_in_the_users_words_and_must_be_known():
     told = (
-        fuse_for_operation(name, GRAPH, VECTOR, telling=0.3) for name in ("文档检索", "document_retrieval")
+        fuse_for_operation(name, GRAPH, VECTOR, specificity=0.3)
+        for name in ("文档检索", "document_retrieval")
     )
     assert len({json.dumps(outcome.report) for outcome in told}) == 1
     with pytest.raises(UnknownOperation, match="concept_relation"):
@@ -411,7 +415,7 @@ def test_an_operation_may_be_named_in_the_users_words_and_must_be_known():
 
 @given(st.sampled_from(CanvasOperation), GIVEN, st.none() | st.floats(0, 1))
 def test_reports_of_an_operation_are_plain_values_and_the_sum_of_the_weights_is_kept(
-    operation: CanvasOperation, given_values: dict[str, Any], telling: float | None
+    operation: CanvasOperation, given_values: dict[str, Any], specificity: float | None
 ):
     parameters = FusionParameters(**given_values)
     resolved = resolve_parameters(operation, parameters)
@@ -419,15 +423,15 @@ def test_reports_of_an_operation_are_plain_values_and_the_sum_of_the_weights_is_
     weighted = resolved.strategy in (FusionStrategy.WEIGHTED_GRAPHITI, FusionStrategy.WEIGHTED_LANCEDB)
     if weighted and abs(sum(resolved.rank_weights()) - 1) > 1e-6:
         with pytest.raises(ConfigError, match="sum to"):
-            fuse_for_operation(operation, GRAPH, VECTOR, parameters, telling=telling)
+            fuse_for_operation(operation, GRAPH, VECTOR, parameters, specificity=specificity)
         return
-    report = fuse_for_operation(operation, GRAPH, VECTOR, parameters, telling=telling).report
+    report = fuse_for_operation(operation, GRAPH, VECTOR, parameters, specificity=specificity).report
     assert json.loads(json.dumps(report)) == report
     weights = report["weights"]
     assert sum(weights["used"].values()) == pytest.approx(sum(weights["given"].values()))
     set_by_caller = {"graphiti_weight", "lancedb_weight"} & given_values.keys()
-    acts = telling is not None and parameters.adapt and not set_by_caller
-    assert weights["telling"] == (telling if acts else None)
+    acts = specificity is not None and parameters.adapt and not set_by_caller
+    assert weights["specificity"] == (specificity if acts else None)
     assert acts or weights["used"] == weights["given"]
 
 
@@ -446,14 +450,14 @@ TELLING = st.floats(0, 1)
 
 
 @pytest.mark.parametrize(
-    ("weights", "telling"),
+    ("weights", "specificity"),
     [((0.3, 0.7), 1.0), ((0.7, 0.3), 0.0), ((1.0, 1.0), 0.25), ((0.5, 0.25), 0.9)],
 )
 def test_the_graphs_odds_grow_by_the_steepness_times_how_telling_the_start_is(
-    weights: tuple[float, float], telling: float
+    weights: tuple[float, float], specificity: float
 ):
-    graph, vector = adapted_weights(weights, telling)
-    expected = weights[0] / weights[1] * math.e ** (STEEPNESS * (telling - EVEN))
+    graph, vector = adapted_weights(weights, specificity)
+    expected = weights[0] / weights[1] * math.e ** (STEEPNESS * (specificity - EVEN))
     assert graph / vector == pytest.approx(expected)
 
 
@@ -465,8 +469,8 @@ def test_the_numbers_of_the_design():
         0.57: (0.3, 0.7),
         1.0: (0.705308, 0.294692),
     }
-    for telling, weights in told.items():
-        assert adapted_weights((0.3, 0.7), telling) == pytest.approx(weights, abs=1e-6)
+    for specificity, weights in told.items():
+        assert adapted_weights((0.3, 0.7), specificity) == pytest.approx(weights, abs=1e-6)
 
 
 @given(WEIGHTS, WEIGHTS)
@@ -475,8 +479,8 @@ def test_at_even_the_weights_are_as_they_are(graph: float, vector: float):
 
 
 @given(WEIGHTS, WEIGHTS, TELLING)
-def test_the_sum_is_kept_and_neither_source_is_left_out(graph: float, vector: float, telling: float):
-    adapted = adapted_weights((graph, vector), telling)
+def test_the_sum_is_kept_and_neither_source_is_left_out(graph: float, vector: float, specificity: float):
+    adapted = adapted_weights((graph, vector), specificity)
     assert sum(adapted) == pytest.approx(graph + vector)
     assert min(adapted) > 0
 
@@ -486,13 +490,13 @@ def test_weights_however_far_apart_stay_numbers():
 
 
 @pytest.mark.parametrize("weights", [(0.0, 1.0), (1.0, 0.0), (0.0, 0.0)])
-@given(telling=TELLING)
-def test_a_source_that_is_left_out_stays_so(weights: tuple[float, float], telling: float):
-    assert adapted_weights(weights, telling) == weights
+@given(specificity=TELLING)
+def test_a_source_that_is_left_out_stays_so(weights: tuple[float, float], specificity: float):
+    assert adapted_weights(weights, specificity) == weights
 
 
 @given(st.floats(0.01, 1), st.floats(0.01, 1), TELLING, TELLING)
 def test_the_more_telling_the_more_the_graph_weighs(graph: float, vector: float, one: float, other: float):
     less, more = sorted((one, other))
-    before, after = (adapted_weights((graph, vector), telling)[0] for telling in (less, more))
+    before, after = (adapted_weights((graph, vector), specificity)[0] for specificity in (less, more))
     assert before < after if more - less > 1e-9 else before <= after

@@ -200,7 +200,7 @@ async def test_known_results_are_not_asked_again():
         known=lambda task, question, packet: (
             {"question_id": question, "status": "kept"} if question == 1 else None
         ),
-        heard=lambda task, packet, result: heard.append(result["question_id"]),
+        on_result=lambda task, packet, result: heard.append(result["question_id"]),
     )
     state = await build_main_graph(runs).ainvoke({"task_id": "c"})
     assert [r["status"] for r in state["results"]] == ["kept", "ok"]

@@ -1,4 +1,4 @@
-"""Remembering, changing and forgetting: the stored records, and those deleted together."""
+"""CachedEmbedding, changing and forgetting: the stored records, and those deleted together."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from agentic_rag.domain.ports import FloatArray, Remembering
+from agentic_rag.domain.ports import CachedEmbedding, FloatArray
 from agentic_rag.domain.token_vectors import QuestionTokens, packed
 from agentic_rag.models import bundled
 from agentic_rag.models.bundled import RUN_TOKENS, BundledEmbedding
@@ -86,12 +86,12 @@ async def test_what_is_forgotten_is_made_anew(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(bundled, "_asked", embed)
     embedding = BundledEmbedding()
-    assert isinstance(embedding, Remembering)
+    assert isinstance(embedding, CachedEmbedding)
     for _ in range(2):
         await embedding.embed_queries(["tea"])
         await embedding.question_tokens("tea")
     assert asked == ["tea"]
-    embedding.forget()
+    embedding.clear_cache()
     await embedding.question_tokens("tea")
     await embedding.embed_queries(["tea"])
     assert asked == ["tea"] * 3

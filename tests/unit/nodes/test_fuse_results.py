@@ -11,7 +11,7 @@ import pytest
 from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed, ConfigError
 from agentic_rag.fusion.strategy_selector import fuse_for_operation
-from agentic_rag.nodes.fuse_results import fuse_results, outcome_of, read_again, results_of, telling_of
+from agentic_rag.nodes.fuse_results import fuse_results, outcome_of, read_again, results_of, specificity_of
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.retrieve import retrieve_lancedb
 from agentic_rag.settings.parameters import FusionParameters, Parameters
@@ -133,16 +133,16 @@ OPERATIONS = ["verification_canvas", "weak_point_clustering", "concept_relation"
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("telling", [0.0, 0.25, 1.0])
-def test_the_weights_follow_what_the_graph_knows_of_the_question(operation: str, telling: float):
-    given = state(graphiti_outcome=outcome(telling=telling), operation=operation)
+@pytest.mark.parametrize("specificity", [0.0, 0.25, 1.0])
+def test_the_weights_follow_what_the_graph_knows_of_the_question(operation: str, specificity: float):
+    given = state(graphiti_outcome=outcome(specificity=specificity), operation=operation)
     written = fuse_results(given)
     expected = fuse_for_operation(
-        operation, given["graphiti_results"], given["lancedb_results"], telling=telling
+        operation, given["graphiti_results"], given["lancedb_results"], specificity=specificity
     )
     assert written["fused_results"] == [result.to_dict() for result in expected.results]
     assert written["fusion"] == {"operation": operation, "operation_reason": None, **expected.report}
-    assert written["fusion"]["weights"]["telling"] == telling
+    assert written["fusion"]["weights"]["specificity"] == specificity
     assert written["fusion"]["weights"]["used"] != written["fusion"]["weights"]["given"]
 
 
@@ -162,21 +162,21 @@ def without_question(known: dict[str, Any]) -> dict[str, Any]:
 )
 def test_where_the_graph_made_no_walk_in_this_pass_the_weights_are_the_operations(unknown: Any):
     given = state(graphiti_outcome=unknown, operation="document_retrieval")
-    assert telling_of(given) is None
+    assert specificity_of(given) is None
     weights = fuse_results(given)["fusion"]["weights"]
     assert weights == {
         "given": {"graphiti": 0.3, "lancedb": 0.7},
         "used": {"graphiti": 0.3, "lancedb": 0.7},
-        "telling": None,
+        "specificity": None,
     }
 
 
 def test_weights_that_are_set_are_not_adapted():
     for fusion in ({"graphiti_weight": 0.3}, {"lancedb_weight": 0.7}, {"adapt": False}):
         parameters = Parameters().overridden({"fusion": fusion})
-        given = state(parameters, "document_retrieval", graphiti_outcome=outcome(telling=1.0))
+        given = state(parameters, "document_retrieval", graphiti_outcome=outcome(specificity=1.0))
         told = fuse_results(given)["fusion"]
-        assert (told["weights"]["used"], told["weights"]["telling"]) == (told["weights"]["given"], None)
+        assert (told["weights"]["used"], told["weights"]["specificity"]) == (told["weights"]["given"], None)
         assert told["parameters"]["graphiti_weight"] == pytest.approx(0.3)
 
 

@@ -81,10 +81,10 @@ def test_the_request_is_plain_and_comes_back_as_it_was():
 
 def test_a_question_becomes_a_message_unless_it_is_one():
     (message,) = prepared(query=ASKED)["messages"]
-    assert (message.content, prepared(query=ASKED)["request"]["heard"] is None) == (ASKED, False)
+    assert (message.content, prepared(query=ASKED)["request"]["message_id"] is None) == (ASKED, False)
     said = [HumanMessage(ASKED, id="1")]
     assert prepared(query=ASKED, messages=said)["messages"] == prepared(messages=said)["messages"] == []
-    assert prepared(messages=said)["request"]["heard"] == "1"
+    assert prepared(messages=said)["request"]["message_id"] == "1"
 
 
 def test_who_only_writes_a_message_has_the_operation_chosen():

@@ -183,7 +183,9 @@ class Knowing(FakeGraphEngine):
     """Knows something of every question."""
 
     async def find(self, *arguments: Any, **keys: Any) -> Findings:
-        return Findings((await super().find(*arguments, **keys)).hits, {"names": ["Tea"], "telling": 0.25})
+        return Findings(
+            (await super().find(*arguments, **keys)).hits, {"names": ["Tea"], "specificity": 0.25}
+        )
 
 
 class Familiar(FakeRetrievalEngine):
@@ -199,7 +201,7 @@ class Familiar(FakeRetrievalEngine):
 async def test_what_the_graph_knows_of_the_question_is_told(hits: list[tuple[Chunk, float]]):
     written = await retrieve_graphiti(state(), engine=Knowing(hits))
     assert written["graphiti_outcome"]["count"] == len(hits)
-    assert written["graphiti_outcome"]["question"] == {"names": ["Tea"], "telling": 0.25}
+    assert written["graphiti_outcome"]["question"] == {"names": ["Tea"], "specificity": 0.25}
 
 
 @pytest.mark.parametrize(
@@ -246,7 +248,7 @@ HIT: Hit = {
     "evidence": {},
     "facts": [],
 }
-KNOWN = {"names": ["Tea"], "telling": 0.5}
+KNOWN = {"names": ["Tea"], "specificity": 0.5}
 
 
 async def outcome(result: Any, *, seconds: float = 0.0, timeout: float = 5.0) -> tuple[list[Hit], Any]:

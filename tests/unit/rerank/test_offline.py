@@ -17,11 +17,11 @@ from agentic_rag.domain.odds import log_odds
 from agentic_rag.fusion.strategy_selector import fuse_for_operation
 from agentic_rag.rerank.features import TERMS
 from agentic_rag.rerank.offline import (
-    APART,
     LEAST_SHARE,
+    MIN_GAP,
     REORDERS,
     WEIGHTS,
-    dealt_odds,
+    assigned_relevance,
     moved,
     rerank_offline,
 )
@@ -40,7 +40,7 @@ def dealt(
     fused: Sequence[float], odds: Sequence[float], parameters: RerankParameters, **terms: Sequence[float]
 ) -> list[float]:
     columns = {name: np.array(terms.get(name, [0.0] * len(fused))) for name in TERMS}
-    return dealt_odds(np.array(fused), np.array(odds), columns, parameters).tolist()  # type: ignore[no-any-return]
+    return assigned_relevance(np.array(fused), np.array(odds), columns, parameters).tolist()  # type: ignore[no-any-return]
 
 
 def result(
@@ -159,7 +159,7 @@ def test_at_equal_key_the_more_relevant_is_first():
 def test_at_equal_relevance_the_key_still_tells_them_apart():
     first, second, third = dealt([0.1, 0.3, 0.2], [1.0, 1.0, 1.0], weighed(prior=2.0))
     assert second > third > first
-    assert second - first == pytest.approx(2 * APART, rel=1e-3)
+    assert second - first == pytest.approx(2 * MIN_GAP, rel=1e-3)
 
 
 def test_what_is_alike_in_both_has_one_score():
@@ -368,7 +368,7 @@ def told(graph: list[Hit], vector: list[Hit], ids: list[str], used: str) -> dict
         used=used,
         operation="document_retrieval",
         parameters=EXACT,
-        telling=None,
+        specificity=None,
     )
 
 

@@ -28,7 +28,7 @@ from agentic_rag.retrieval.calibration import (
     script_pair,
 )
 from agentic_rag.retrieval.embedding_calibration import fitted_calibration
-from agentic_rag.retrieval.graph_engine import TELLING_OF_FACTS
+from agentic_rag.retrieval.graph_engine import SPECIFICITY_OF_FACTS
 from agentic_rag.testing import fake_chunk
 from agentic_rag.text import Script
 
@@ -194,14 +194,14 @@ def test_likeness_compares_with_the_best_by_order_then_id():
     assert likeness({**order, "d": 2.0, "e": 2.0, "f": 2.0}, vectors)["a"] == pytest.approx(-1.0)
 
 
-PLAIN_WALK = GraphRelevance(intercept=-1.0, telling=2.0, visits=0.5)
+PLAIN_WALK = GraphRelevance(intercept=-1.0, specificity=2.0, visits=0.5)
 SHIPPED_WALK = fitted_calibration().graph
 SHARE = st.floats(FEWEST_VISITS, 1.0)
 TELLING = st.floats(0.01, 1.0)
 
 
 @pytest.mark.parametrize(
-    ("visits", "telling", "logit"),
+    ("visits", "specificity", "logit"),
     [
         (1.0, 1.0, -1.0 + 2.0),
         (math.exp(-2), 1.0, -1.0 + 2.0 - 1.0),
@@ -210,9 +210,9 @@ TELLING = st.floats(0.01, 1.0)
         (math.exp(-4), 0.25, -1.0 + 0.5 - 0.5),
     ],
 )
-def test_log_odds_are_a_sum(visits: float, telling: float, logit: float):
-    assert PLAIN_WALK.logit(visits, telling) == pytest.approx(logit)
-    assert PLAIN_WALK.relevance(visits, telling) == pytest.approx(1 / (1 + math.exp(-logit)))
+def test_log_odds_are_a_sum(visits: float, specificity: float, logit: float):
+    assert PLAIN_WALK.logit(visits, specificity) == pytest.approx(logit)
+    assert PLAIN_WALK.relevance(visits, specificity) == pytest.approx(1 / (1 + math.exp(-logit)))
 
 
 def test_what_is_hardly_visited_counts_as_the_fewest_visits():
@@ -225,9 +225,11 @@ def test_what_is_hardly_visited_counts_as_the_fewest_visits():
 
 
 @given(SHARE, SHARE, TELLING)
-def test_more_visits_are_never_less_relevant(one: float, other: float, telling: float):
+def test_more_visits_are_never_less_relevant(one: float, other: float, specificity: float):
     fewer, more = sorted([one, other])
-    assert 0.0 <= SHIPPED_WALK.relevance(fewer, telling) <= SHIPPED_WALK.relevance(more, telling) <= 1.0
+    assert (
+        0.0 <= SHIPPED_WALK.relevance(fewer, specificity) <= SHIPPED_WALK.relevance(more, specificity) <= 1.0
+    )
 
 
 @given(TELLING, TELLING)
@@ -238,12 +240,12 @@ def test_a_more_telling_name_makes_what_it_leads_to_more_relevant(one: float, ot
 
 @given(SHARE, SHARE, TELLING, TELLING)
 def test_a_more_telling_name_tells_near_and_far_further_apart(a: float, b: float, c: float, d: float):
-    (fewer, more), (less, telling) = sorted([a, b]), sorted([c, d])
-    gaps = [SHIPPED_WALK.logit(more, t) - SHIPPED_WALK.logit(fewer, t) for t in (less, telling)]
+    (fewer, more), (less, specificity) = sorted([a, b]), sorted([c, d])
+    gaps = [SHIPPED_WALK.logit(more, t) - SHIPPED_WALK.logit(fewer, t) for t in (less, specificity)]
     assert gaps[0] <= gaps[1] + 1e-9
 
 
 def test_the_shipped_numbers_call_near_relevant_and_far_irrelevant():
-    assert SHIPPED_WALK.relevance(1.0, 1.0) > SHIPPED_WALK.relevance(1.0, TELLING_OF_FACTS) > 0.5
+    assert SHIPPED_WALK.relevance(1.0, 1.0) > SHIPPED_WALK.relevance(1.0, SPECIFICITY_OF_FACTS) > 0.5
     assert SHIPPED_WALK.relevance(0.01, 1.0) < 0.2
-    assert SHIPPED_WALK.relevance(0.01, TELLING_OF_FACTS) < 0.5
+    assert SHIPPED_WALK.relevance(0.01, SPECIFICITY_OF_FACTS) < 0.5

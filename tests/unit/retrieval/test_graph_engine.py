@@ -168,11 +168,11 @@ async def test_a_hit_tells_what_it_rests_on_and_keeps_the_notes_own_properties()
 
 async def test_what_is_known_of_the_question_comes_with_the_hits():
     made = await world()
-    assert (await made.find(FILM)).question == {"names": ["Film"], "telling": 1.0}
+    assert (await made.find(FILM)).question == {"names": ["Film"], "specificity": 1.0}
     several = await made.find("Is Director or Town in it?")
     assert several.question["names"] == ["Director", "Town"]
     # Of eight chunks two mention each
-    assert several.question["telling"] == pytest.approx(math.log(1 + 8 / 2) / math.log(1 + 8), abs=1e-6)
+    assert several.question["specificity"] == pytest.approx(math.log(1 + 8 / 2) / math.log(1 + 8), abs=1e-6)
 
 
 async def test_the_walk_and_the_start_alone_judge():
@@ -181,7 +181,9 @@ async def test_the_walk_and_the_start_alone_judge():
         found = await made.find(question)
         assert found.hits
         for hit in found.hits:
-            judged = fitted_calibration().graph.relevance(hit["evidence"]["walk"], found.question["telling"])
+            judged = fitted_calibration().graph.relevance(
+                hit["evidence"]["walk"], found.question["specificity"]
+            )
             assert hit["score"] == pytest.approx(judged, abs=1e-6)
 
 
@@ -217,7 +219,7 @@ async def test_a_walk_from_what_stands_alone_would_only_rank_by_nearness():
 async def test_near_facts_start_a_walk_at_their_ends():
     made = await world()
     found = await made.find(SAID)
-    assert found.question == {"names": [], "telling": graph_engine.TELLING_OF_FACTS}
+    assert found.question == {"names": [], "specificity": graph_engine.SPECIFICITY_OF_FACTS}
     assert found.hits[0]["id"] == "letters#0"
     assert (found.hits[0]["type"], [fact["text"] for fact in found.hits[0]["facts"]]) == (
         "edge",
@@ -463,7 +465,7 @@ async def test_vectors_of_another_model_are_no_reason_to_do_without(question: st
 async def test_a_question_in_other_words_names_what_the_question_itself_names():
     made = await world()
     reworded = await made.find("Town and its bridge", judged_as=FILM)
-    assert reworded.question == {"names": ["Film"], "telling": 1.0}
+    assert reworded.question == {"names": ["Film"], "specificity": 1.0}
     assert reworded.hits[0]["id"] == "film#0"
     assert all(hit["evidence"]["entities"] in ([], ["Film"]) for hit in reworded.hits)
     assert [asked["query"] for asked in made.graph.asked] == ["Town and its bridge"]

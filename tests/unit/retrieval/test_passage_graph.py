@@ -154,8 +154,8 @@ def test_rarity_is_the_logarithm_of_one_and_passages_for_each_that_mentions():
 
 
 def test_the_rarest_that_has_a_place_says_how_telling_a_question_is():
-    assert GRAPH.telling([place("Film")]) == GRAPH.telling([place("Film"), place("Town")]) == 1.0
-    assert GRAPH.telling([place("Town")]) == pytest.approx(math.log(1 + 5 / 2) / math.log(1 + 5))
+    assert GRAPH.specificity([place("Film")]) == GRAPH.specificity([place("Film"), place("Town")]) == 1.0
+    assert GRAPH.specificity([place("Town")]) == pytest.approx(math.log(1 + 5 / 2) / math.log(1 + 5))
 
 
 def test_a_name_without_a_place_makes_no_question_more_telling():
@@ -164,7 +164,7 @@ def test_a_name_without_a_place_makes_no_question_more_telling():
     graph = PassageGraph(replace(unplaced, labels=labels))
     named = graph.named_in("Did Film play in Town?")
     assert graph.names(named) == ["Film", "Town"]
-    assert graph.telling(named) == graph.telling([place("Town")]) < 1.0
+    assert graph.specificity(named) == graph.specificity([place("Town")]) < 1.0
 
 
 def test_places_are_found_by_names_however_they_are_written():

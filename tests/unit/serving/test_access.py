@@ -12,7 +12,7 @@ import pytest
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.errors import ConfigError
 from agentic_rag.serving.access import Caller
-from agentic_rag.serving.app import beneath, create_app
+from agentic_rag.serving.app import create_app, mounted_at
 from agentic_rag.testing import HashingEmbedding
 from service_server import called_service, ended
 
@@ -28,7 +28,7 @@ async def test_an_upload_may_be_larger_than_other_requests(tmp_path: Path, prefi
             yield rag
 
     app = create_app(config, opened=opened)
-    transport = httpx.ASGITransport(app=beneath(app, prefix) if prefix else app)
+    transport = httpx.ASGITransport(app=mounted_at(app, prefix) if prefix else app)
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,

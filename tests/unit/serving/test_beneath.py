@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from agentic_rag import Rag, RagConfig, open_rag
-from agentic_rag.serving.app import beneath, create_app
+from agentic_rag.serving.app import create_app, mounted_at
 from agentic_rag.testing import HashingEmbedding
 
 
@@ -21,7 +21,7 @@ def test_the_page_knows_where_it_lies(tmp_path: Path) -> None:
         async with open_rag(config, embedding=HashingEmbedding(16)) as rag:
             yield rag
 
-    app = beneath(create_app(config, opened=opened), "/service")
+    app = mounted_at(create_app(config, opened=opened), "/service")
     with TestClient(app, base_url="http://localhost") as client:
         page = client.get("/service/").text
         assert 'href="/service/static/app.css"' in page

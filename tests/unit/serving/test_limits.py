@@ -11,35 +11,35 @@ from agentic_rag import RagConfig
 from agentic_rag.errors import StoreLocked
 from agentic_rag.serving.access import Caller
 from agentic_rag.serving.jobs import Jobs, UnknownJob
-from agentic_rag.serving.limits import Busy, Places, TooLate
+from agentic_rag.serving.limits import Busy, QuestionSlots, TooLate
 from service_server import called_service
 
 
 async def test_questions_wait_for_a_place_and_more_are_refused() -> None:
-    places = Places(1, 1, 5.0)
+    slots = QuestionSlots(1, 1, 5.0)
     go = asyncio.Event()
 
     async def question() -> str:
-        async with places.one():
+        async with slots.acquire():
             await go.wait()
             return "answered"
 
     asked = [asyncio.create_task(question()) for _ in range(2)]
     await asyncio.sleep(0)
     with pytest.raises(Busy, match="2 questions"):
-        async with places.one():
+        async with slots.acquire():
             pass
     go.set()
     assert await asyncio.gather(*asked) == ["answered", "answered"]
-    assert places.taken == 0
+    assert slots.taken == 0
 
 
 async def test_a_question_that_takes_too_long_is_ended() -> None:
-    places = Places(1, 1, 0.01)
+    slots = QuestionSlots(1, 1, 0.01)
     with pytest.raises(TooLate, match=r"0\.01 s"):
-        async with places.one():
+        async with slots.acquire():
             await asyncio.sleep(5)
-    assert places.taken == 0
+    assert slots.taken == 0
 
 
 async def test_a_text_to_remember_counts_as_a_question(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.serving import notes
-from agentic_rag.serving.limits import Places
+from agentic_rag.serving.limits import QuestionSlots
 from agentic_rag.serving.mcp_server import ALONE, NoteTools
 from agentic_rag.serving.notes import note_path
 from agentic_rag.serving.roots import AllowedRoots
@@ -78,7 +78,7 @@ async def test_a_record_is_fetched_alone(tmp_path: Path) -> None:
     (tmp_path / "corpus.jsonl").write_text("\n".join(json.dumps(one) for one in RECORDS))
     async with open_rag(RagConfig(data_dir=tmp_path / "data"), embedding=HashingEmbedding()) as rag:
         await rag.ingest(tmp_path / "corpus.jsonl")
-        tools = NoteTools(rag, AllowedRoots(), "local", Places(*ALONE))
+        tools = NoteTools(rag, AllowedRoots(), "local", QuestionSlots(*ALONE))
         assert (await tools.fetch(note_path("default", "r/1"))).text == RECORDS[1]["text"]
 
 

@@ -199,7 +199,7 @@ class _Run:
     def is_complete(self, task: str) -> bool:
         return all(self.is_settled(*key) for key in self._due if key[0] == task)
 
-    def heard(self, task: str, packet: int, result: dict[str, Any]) -> None:
+    def record(self, task: str, packet: int, result: dict[str, Any]) -> None:
         """Store a new result."""
         conversation = self.tasks[task]
         question = next(q for q in conversation.questions if q.question_id == result["question_id"])
@@ -286,18 +286,18 @@ async def _stores(folder: Path) -> AsyncIterator[Path]:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
-class Hearer(Protocol):
+class ResultSink(Protocol):
     """Receives the results of a task."""
 
     returns_all: bool
 
     def known(self, task: str, question: int, packet: int) -> dict[str, Any] | None: ...
 
-    def heard(self, task: str, packet: int, result: dict[str, Any]) -> None: ...
+    def record(self, task: str, packet: int, result: dict[str, Any]) -> None: ...
 
 
 async def _run_one(
-    hearer: Hearer, task: Conversation, config: PipelineConfig, lab: MemoryLab
+    sink: ResultSink, task: Conversation, config: PipelineConfig, lab: MemoryLab
 ) -> dict[str, Any]:
     async def load(data: str | None, task_id: str) -> Conversation:
         return task
@@ -305,7 +305,7 @@ async def _run_one(
     async def open_pipelines(conversation: Conversation) -> Pipelines:
         pipelines = lab.build(conversation.task_id)
         service = pipelines.service
-        hearer.returns_all = isinstance(service, ReturnsAll) and service.returns_all
+        sink.returns_all = isinstance(service, ReturnsAll) and service.returns_all
         return pipelines
 
     runtime = config.runtime
@@ -315,8 +315,8 @@ async def _run_one(
         segments=runtime.test_segments,
         retest=runtime.retest,
         parallel=runtime.parallel,
-        known=hearer.known,
-        heard=hearer.heard,
+        known=sink.known,
+        on_result=sink.record,
     )
     try:
         state = await build_main_graph(runs).ainvoke({"task_id": task.task_id})
@@ -341,7 +341,7 @@ class TaskResults:
     def known(self, task: str, question: int, packet: int) -> dict[str, Any] | None:
         return _kept(question) if (task, question, packet) in self.settled else None
 
-    def heard(self, task: str, packet: int, result: dict[str, Any]) -> None:
+    def record(self, task: str, packet: int, result: dict[str, Any]) -> None:
         self.results.append((packet, result))
 
 
@@ -374,7 +374,7 @@ async def _apart(
         async for one in found:
             run.reader, run.returns_all = one.reader, one.returns_all
             for packet, result in one.results:
-                run.heard(one.task.task_id, packet, result)
+                run.record(one.task.task_id, packet, result)
             yield one.task.task_id, one.inserts
 
 

@@ -231,7 +231,7 @@ async def collect(
                 operation=parse_operation(asked).value,
                 graph=graph.hits,
                 vector=vector,
-                telling=graph.question.get("telling"),
+                specificity=graph.question.get("specificity"),
                 names=tuple(graph.question.get("names", ())),
             )
         )

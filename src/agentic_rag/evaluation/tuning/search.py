@@ -31,7 +31,7 @@ from agentic_rag.evaluation.scores import MOST_REFUSED, refusal_threshold
 from agentic_rag.fusion.strategy_selector import DEFAULT_WEIGHTS, fuse_for_operation
 from agentic_rag.rerank import offline
 from agentic_rag.rerank.features import TERMS, relevance_odds, terms_of
-from agentic_rag.rerank.offline import dealt_odds
+from agentic_rag.rerank.offline import assigned_relevance
 from agentic_rag.settings.parameters import FusionStrategy, Parameters, RerankParameters
 
 Floats = NDArray[np.float64]
@@ -52,7 +52,7 @@ class Collected:
     operation: str
     graph: list[Hit]
     vector: list[Hit]
-    telling: float | None = None
+    specificity: float | None = None
     """Specificity of the query's names in the graph, in [0, 1]; None without a walk."""
     names: tuple[str, ...] = ()
     """Names of graph entities in the query."""
@@ -129,8 +129,8 @@ class Replay:
     def telling_weights(self) -> list[str]:
         """``prior``, and the weights whose terms differ within some query's results: other weights have no effect."""
         rows = [self._view(number, self.base).rows for number in range(len(self.collected))]
-        telling = [name for name in TERMS if any(len(set(of.columns[name].tolist())) > 1 for of in rows)]
-        return ["prior", *telling]
+        specificity = [name for name in TERMS if any(len(set(of.columns[name].tolist())) > 1 for of in rows)]
+        return ["prior", *specificity]
 
     def _one(self, number: int, parameters: Parameters) -> tuple[float, float]:
         """Measure and confidence of a query."""
@@ -140,7 +140,7 @@ class Replay:
         if parameters.rerank.method == "none":
             order, odds = view.order.astype(np.int64), view.rows.odds
         else:
-            odds = dealt_odds(view.fused, view.rows.odds, view.rows.columns, parameters.rerank)
+            odds = assigned_relevance(view.fused, view.rows.odds, view.rows.columns, parameters.rerank)
             order = np.argsort(-odds, kind="stable")  # rows are in id order, which breaks ties
         units = [view.rows.units[place] for place in order.tolist()]
         return self.value(number, units), float(probabilities(odds).max())
@@ -182,7 +182,7 @@ class Replay:
         """Fused results as input of the rerank, without the copies that the graph's state needs."""
         one = self.collected[number]
         found = fuse_for_operation(
-            one.operation, one.graph, one.vector, parameters.fusion, telling=one.telling
+            one.operation, one.graph, one.vector, parameters.fusion, specificity=one.specificity
         )
         return [{name: getattr(result, name) for name in _READ} for result in found.results]
 

@@ -139,7 +139,7 @@ class VectorMemory:
         gone = [entry_id for entry_id in entry_ids if self._entries.get(entry_id) is None]
         missing = [entry for entry in held if entry.id not in self._given]
         texts = [valid_unicode(entry.text) for entry in missing]
-        meter = Meter.unheard()
+        meter = Meter.silent()
         made = await embedded(self._embedding, texts, [embedding_work(text) for text in texts], meter)
         vectors = self._given | {
             entry.id: vector for entry, vector in zip(missing, made.vectors, strict=True)

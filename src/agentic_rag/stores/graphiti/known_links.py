@@ -22,7 +22,7 @@ CHUNKS_AT_ONCE = 50
 """Chunks that are read at a time."""
 
 
-class Known:
+class LinkIndex:
     """The links by the uuids in Graphiti's results; saves look-ups in the tables."""
 
     def __init__(self, columns: LinkColumns) -> None:
@@ -60,10 +60,10 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Updated:
+class LinkIndexDelta:
     """Old links plus the changes since: reading a large graph whole takes seconds."""
 
-    before: Known
+    before: LinkIndex
     gone: frozenset[str]
     """Chunks that are not there any more."""
     dates: Mapping[str, datetime | None]
@@ -150,5 +150,5 @@ def _links(columns: LinkColumns) -> GraphLinks:
     )
 
 
-NOTHING = Known(LinkColumns(*(pa.array([], of) for of in TYPES.values())))
+NOTHING = LinkIndex(LinkColumns(*(pa.array([], of) for of in TYPES.values())))
 """Of a group without tables."""

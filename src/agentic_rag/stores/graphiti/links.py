@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.stores.graphiti import sql
-from agentic_rag.stores.graphiti.known_links import NOTHING, Known, Updated
+from agentic_rag.stores.graphiti.known_links import NOTHING, LinkIndex, LinkIndexDelta
 from agentic_rag.stores.graphiti.link_assembly import (
     CHUNK_COLUMNS,
     ENTITY_COLUMNS,
@@ -40,9 +40,9 @@ from agentic_rag.stores.lancedb.connection import trim_memory
 from agentic_rag.stores.uninterrupted import left_running
 
 _LOGGER = logging.getLogger(__name__)
-REST = 60.0
+MAX_LAG_SECONDS = 60.0
 """Seconds for which a large graph's loaded links are used, however often the graph changes."""
-SMALL = 5_000
+ALWAYS_FRESH_CHUNKS = 5_000
 """Chunks up to which the links are always those of the latest write: reading them takes some 50 ms at the
 most, and what a conversation's memory answers must not depend on how fast the machine is."""
 EPISODES_AT_ONCE = 25_000
@@ -60,9 +60,9 @@ class _Read:
     """The links of a group, the table versions they were read at, and when they may be read again."""
 
     versions: Versions
-    known: Known
+    known: LinkIndex
     again_at: float
-    updated: tuple[Versions, Updated] | None = None
+    updated: tuple[Versions, LinkIndexDelta] | None = None
     """The changes since then, read at these versions."""
 
 
@@ -85,13 +85,13 @@ class LinkReader:
         known = await left_running(self._known(group))
         return None if known is NOTHING else known.links
 
-    async def latest(self, group: str) -> Known | Updated:
+    async def latest(self, group: str) -> LinkIndex | LinkIndexDelta:
         """The links by uuid as they are now. While the changes of a large graph are not read again, an entity may still
         list a chunk that no longer mentions it."""
         return await left_running(self._known(group, latest=True))
 
-    async def _known(self, group: str, *, latest: bool = False) -> Known | Updated:
-        """The links; of a large graph up to REST seconds old unless ``latest``.
+    async def _known(self, group: str, *, latest: bool = False) -> LinkIndex | LinkIndexDelta:
+        """The links; of a large graph up to MAX_LAG_SECONDS seconds old unless ``latest``.
 
         The read goes on if a question stops waiting, so that the next question need not start again.
         """
@@ -108,8 +108,8 @@ class LinkReader:
                     kept.updated = versions, await self._since(group, kept)
                 return kept.updated[1]
             known = await self._read_now(group, versions, kept)
-            small = len(known.links.chunk_ids) <= SMALL
-            self._read[group] = _Read(versions, known, 0.0 if small else time.monotonic() + REST)
+            small = len(known.links.chunk_ids) <= ALWAYS_FRESH_CHUNKS
+            self._read[group] = _Read(versions, known, 0.0 if small else time.monotonic() + MAX_LAG_SECONDS)
             return known
 
     async def keep(self, group: str) -> None:
@@ -117,7 +117,9 @@ class LinkReader:
         time; the caller is ``writing``. Of any other graph, and where it cannot be written, the file is removed."""
         file = self._file(group)
         found = None
-        if await self._tables.count(group, "episodes") > SMALL and await self._tells_what_is_new(group):
+        if await self._tables.count(
+            group, "episodes"
+        ) > ALWAYS_FRESH_CHUNKS and await self._tells_what_is_new(group):
             versions = await self._versions(group)
             found = await self._from_file(group, versions)
             if found is not None and await asyncio.to_thread(file.as_of) == versions:
@@ -154,7 +156,7 @@ class LinkReader:
         fields = schema(kind, dimension=self._tables.dimension)
         return pa.schema([fields.field(name) for name in select]).empty_table()
 
-    async def _since(self, group: str, kept: _Read) -> Updated:
+    async def _since(self, group: str, kept: _Read) -> LinkIndexDelta:
         new = _written_after(kept.versions)
         there, episodes, entities, mentions, facts = await asyncio.gather(
             self._read_columns(group, "episodes", _OF_CHUNKS, ["chunk_id"]),
@@ -167,18 +169,18 @@ class LinkReader:
         )
         return await asyncio.to_thread(_updated, kept.known, there, episodes, entities, mentions, facts)
 
-    async def _read_now(self, group: str, versions: Versions, kept: _Read | None) -> Known:
+    async def _read_now(self, group: str, versions: Versions, kept: _Read | None) -> LinkIndex:
         """Links from the file if it has the tables' versions, else from memory or the file brought up to date,
         else from the tables."""
         found = None
         if kept is None or await asyncio.to_thread(self._file(group).as_of) == versions:
             found = await self._from_file(group, versions)
-        if found is None and kept is not None and len(kept.known.links.chunk_ids) > SMALL:
+        if found is None and kept is not None and len(kept.known.links.chunk_ids) > ALWAYS_FRESH_CHUNKS:
             columns = kept.known.columns
             if await self._tells_what_is_new(group):
                 found = await self._brought_up_to_date(group, kept.versions, lambda: columns, versions)
         found = found or await self._from_tables(group)
-        return NOTHING if found is None else Known(found)
+        return NOTHING if found is None else LinkIndex(found)
 
     async def _from_file(self, group: str, versions: Versions) -> LinkColumns | None:
         file = self._file(group)
@@ -266,13 +268,13 @@ def _written_after(versions: Versions) -> dict[Kind, str]:
 
 
 def _updated(
-    before: Known,
+    before: LinkIndex,
     there: pa.Table,
     episodes: pa.Table,
     entities: pa.Table,
     mentions: pa.Table,
     facts: pa.Table,
-) -> Updated:
+) -> LinkIndexDelta:
     chunks = before.columns.chunk_ids
     stays = pc.is_in(chunks, there["chunk_id"].combine_chunks())
     written = [row for row in rows_of(episodes) if row["chunk_id"] is not None]
@@ -284,7 +286,7 @@ def _updated(
         for end in (row["source_uuid"], row["target_uuid"]):
             of_fact = dict.fromkeys(row["chunk_ids"], row["chunk_date"])
             mentioning[end] = of_fact | mentioning.get(end, {})
-    return Updated(
+    return LinkIndexDelta(
         before=before,
         gone=frozenset(chunks.filter(pc.invert(stays)).to_pylist()),
         dates={row["chunk_id"]: row["chunk_date"] for row in written},

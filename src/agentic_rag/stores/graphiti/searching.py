@@ -16,7 +16,7 @@ from agentic_rag.domain import GraphHit
 from agentic_rag.domain.identity import episode_uuid
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ManifestMismatch
-from agentic_rag.stores.graphiti.known_links import Known, Updated
+from agentic_rag.stores.graphiti.known_links import LinkIndex, LinkIndexDelta
 from agentic_rag.stores.graphiti.library import (
     COMBINED_HYBRID_SEARCH_RRF,
     EdgeSearchMethod,
@@ -138,7 +138,9 @@ class Searcher:
 
     # What the links in memory do not know, as episodes that are no chunks, is looked up.
 
-    async def _names(self, scope: Scope, known: Known | Updated, entities: set[str]) -> dict[str, str]:
+    async def _names(
+        self, scope: Scope, known: LinkIndex | LinkIndexDelta, entities: set[str]
+    ) -> dict[str, str]:
         names = known.names(entities)
         rows = await self._tables.select_in(
             scope.group, "entities", "uuid", entities - names.keys(), ["uuid", "name"]
@@ -146,7 +148,7 @@ class Searcher:
         return names | {row["uuid"]: row["name"] for row in rows}
 
     async def _chunks_of_episodes(
-        self, scope: Scope, known: Known | Updated, episodes: set[str]
+        self, scope: Scope, known: LinkIndex | LinkIndexDelta, episodes: set[str]
     ) -> dict[str, str]:
         chunks = known.chunks_of_episodes(episodes)
         rows = await self._tables.select_in(
@@ -156,7 +158,7 @@ class Searcher:
         return {uuid: chunk for uuid, (chunk, date) in chunks.items() if scope.allows(chunk, date)}
 
     async def _chunks_of_entities(
-        self, scope: Scope, known: Known | Updated, entities: set[str]
+        self, scope: Scope, known: LinkIndex | LinkIndexDelta, entities: set[str]
     ) -> dict[str, list[str]]:
         """The first MAX_ENTITY_CHUNKS chunks, by id, with mentions or facts of the entity."""
         found = {

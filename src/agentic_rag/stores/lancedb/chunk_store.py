@@ -17,9 +17,9 @@ from agentic_rag.domain.ports import (
     EmbeddedDocument,
     FloatArray,
     PassageVectors,
-    Piece,
     Restriction,
     ScoredChunk,
+    StagedRows,
     StoreStats,
 )
 from agentic_rag.errors import StoreError
@@ -104,11 +104,11 @@ class LanceChunkStore:
                     await uninterrupted(replace_rows(table, rows, is_one_of("document_id", ids)))
         await self._changed(dataset, table)
 
-    async def expect_pieces(self, dataset: str) -> None:
+    async def prepare_staging(self, dataset: str) -> None:
         async with writing(self._connection.locks, [group_id(dataset)]):
             await self._created(dataset)
 
-    async def write_piece(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> Piece:
+    async def stage(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> StagedRows:
         ids = checked_ids(documents)
         table = await self._opened(dataset)
         if table is None:
@@ -116,9 +116,9 @@ class LanceChunkStore:
         rows = await self._rows(dataset, documents, table)
         with translated(f"writing {len(ids)} documents of {dataset!r}"):
             files = await written(table, rows)
-        return Piece(table.name, tuple(ids), tuple(value_items(rows)), files)
+        return StagedRows(table.name, tuple(ids), tuple(value_items(rows)), files)
 
-    async def replace_by(self, dataset: str, pieces: Sequence[Piece]) -> None:
+    async def commit_staged(self, dataset: str, pieces: Sequence[StagedRows]) -> None:
         if not pieces:
             return
         ids = [document_id for piece in pieces for document_id in piece.document_ids]

@@ -32,7 +32,7 @@ from agentic_rag.stores.lancedb.connection import (
 )
 from agentic_rag.stores.lancedb.process_lock import process_lock
 from agentic_rag.stores.lancedb.versions import version_files, version_of
-from agentic_rag.stores.uninterrupted import heard
+from agentic_rag.stores.uninterrupted import without_unretrieved_warning
 
 FILES_AT_ONCE = 8
 PATIENCE = 1.0
@@ -275,13 +275,13 @@ class CopiedConnection(LanceConnection):
         since = time.monotonic() - self._looked.get(name, float("-inf"))
         if name not in self._copied or since > READ_CONSISTENCY.total_seconds():
             if name not in self._looking:
-                self._looking[name] = heard(asyncio.create_task(self._look(name)))
+                self._looking[name] = without_unretrieved_warning(asyncio.create_task(self._look(name)))
             latest = await asyncio.shield(self._looking[name])
             known = self._copied.get(name)
             unlike = latest != (known.version if known else 0)
             is_due = time.monotonic() - self._compared.get(name, float("-inf")) > COMPARED_EVERY
             if (unlike or is_due) and name not in self._copying:
-                task = heard(asyncio.create_task(self._copy(name)))
+                task = without_unretrieved_warning(asyncio.create_task(self._copy(name)))
                 self._copying[name] = (time.monotonic(), task)
         if name in self._copying:
             begun, task = self._copying[name]

@@ -103,7 +103,7 @@ def collected(count: int, unit: Unit, *, dialogue: bool = True) -> list[Collecte
 
 async def by_nodes(one: Collected, parameters: Parameters, unit: Unit) -> tuple[float, float]:
     """Measure and best relevance, by the graph's own nodes."""
-    known = {} if one.telling is None else {"telling": one.telling}
+    known = {} if one.specificity is None else {"specificity": one.specificity}
     outcome = {"status": "ok", "reason": None, "ms": 1.0}
     state: Any = {
         **prepared_state(parameters, query=one.text, operation=one.operation),
@@ -161,10 +161,10 @@ def test_what_the_graph_knows_of_a_question_moves_its_ranking(adapt: bool) -> No
     by_graph, by_vectors = ([found(name, document)] for name, document in (("g", "d1"), ("v", "d2")))
     query = EvalQuery("q", "tea", {"d1": 1})
     values = {}
-    for telling in (0.0, 1.0):
-        one = Collected(query, "tea", "document_retrieval", by_graph, by_vectors, telling)
+    for specificity in (0.0, 1.0):
+        one = Collected(query, "tea", "document_retrieval", by_graph, by_vectors, specificity)
         replay = Replay([one], Parameters(fusion=FusionParameters(adapt=adapt)), "document", "mrr@10")
-        values[telling] = replay.outcome(()).values.tolist()
+        values[specificity] = replay.outcome(()).values.tolist()
         given = (("fusion.graphiti_weight", 0.3),)
         assert replay.outcome(given).values.tolist() == [0.5]
     assert values == {0.0: [0.5], 1.0: [1.0 if adapt else 0.5]}

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from agentic_rag import Rag
-from agentic_rag.serving.app import beneath, create_app
+from agentic_rag.serving.app import create_app, mounted_at
 from agentic_rag.serving.shared import shared_rag
 from agentic_rag.settings.environment import load_config
 
@@ -17,4 +17,4 @@ async def opened() -> AsyncIterator[Rag]:
     yield await shared_rag(config).get()
 
 
-app = beneath(create_app(config, opened=opened), "/service")
+app = mounted_at(create_app(config, opened=opened), "/service")
