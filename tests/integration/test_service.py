@@ -198,10 +198,10 @@ def test_an_upload_that_ends_its_reader_is_told_and_the_service_goes_on(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stand_in(settings: DocumentsConfig) -> Extractor:
-        return Extractor(1, 0.4, "extractor_stand_in")
+        return Extractor(4, 0.4, "extractor_stand_in")
 
     monkeypatch.setattr(Extractor, "of", stand_in)
-    deeds = {"exit.pdf": "exit code 3", "hang.pdf": "not read within 1 s", "memory.pdf": "0.4 GB"}
+    deeds = {"exit.pdf": "exit code 3", "hang.pdf": "not read within 4 s", "memory.pdf": "0.4 GB"}
     files = [("files", (name, name.removesuffix(".pdf").encode())) for name in deeds]
     files.append(("files", ("sound.pdf", b"Roses are pruned in March.")))
     for action in ("failed", "skipped"):
