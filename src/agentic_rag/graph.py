@@ -30,11 +30,12 @@ from agentic_rag.nodes.prepare_query import prepare_query
 from agentic_rag.nodes.request import Request
 from agentic_rag.nodes.requirements import check_requirements
 from agentic_rag.nodes.rerank import rerank
-from agentic_rag.nodes.retrieve import retrieve_graphiti, retrieve_lancedb, retrieve_memory
+from agentic_rag.nodes.retrieve import retrieve
 from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.nodes.select_notes import select_notes
 from agentic_rag.rerank import Rerankers
 from agentic_rag.retrieval.ports import GraphSearch, MemorySearch, NoteCatalogue, VectorSearch
+from agentic_rag.retrieval.sources import GraphSource, MemorySource, Source, VectorSource
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
 from agentic_rag.state import CanvasRAGState
 
@@ -135,9 +136,10 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         "answer": partial(answer, chat=parts.chat, mistakes=_mistakes(parts), embedding=parts.embedding),
     }
     asking: dict[str, Node] = {
-        "retrieve_graphiti": partial(retrieve_graphiti, engine=parts.graphiti),
-        "retrieve_lancedb": partial(retrieve_lancedb, engine=parts.lancedb),
-        "retrieve_memory": partial(retrieve_memory, memory=parts.memory),
+        **{
+            f"retrieve_{name}": partial(retrieve, name=name, source=source)
+            for name, source in sources_of(parts).items()
+        },
         "select_notes": partial(
             select_notes, catalogue=parts.catalogue, embedding=parts.embedding, chat=parts.chat
         ),
@@ -148,6 +150,15 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
             prepared, node=partial(prepare_query, defaults=defaults, check=check, catalogue=parts.catalogue)
         ),
         **{name: partial(metered, name=name, node=node) for name, node in asking.items()},
+    }
+
+
+def sources_of(parts: GraphParts) -> Mapping[str, Source | None]:
+    """The sources by name; None: there is none to ask."""
+    return {
+        "graphiti": GraphSource(parts.graphiti),
+        "lancedb": VectorSource(parts.lancedb),
+        "memory": None if parts.memory is None else MemorySource(parts.memory),
     }
 
 
@@ -236,13 +247,13 @@ SOURCES: tuple[Literal["retrieve_graphiti"], Literal["retrieve_lancedb"]] = (
 )
 
 
-Source = Literal["retrieve_graphiti", "retrieve_lancedb", "retrieve_memory", "select_notes"]
+SourceNode = Literal["retrieve_graphiti", "retrieve_lancedb", "retrieve_memory", "select_notes"]
 
 
-def to_sources(state: CanvasRAGState) -> Sequence[Source]:
+def to_sources(state: CanvasRAGState) -> Sequence[SourceNode]:
     """Both sources in parallel, and the user's memories if a user is given; under the cascade the graph alone."""
     request = Request.of(state)
-    selecting: Sequence[Source] = (
+    selecting: Sequence[SourceNode] = (
         ("select_notes",) if request.operation is CanvasOperation.DOCUMENT_RETRIEVAL else ()
     )
     if request.fusion.strategy is FusionStrategy.CASCADE:
@@ -250,7 +261,7 @@ def to_sources(state: CanvasRAGState) -> Sequence[Source]:
     return (*SOURCES, *(("retrieve_memory",) if request.asks_memory else ()), *selecting)
 
 
-def to_second_tier(state: CanvasRAGState) -> Sequence[Source | Literal["fuse_results"]]:
+def to_second_tier(state: CanvasRAGState) -> Sequence[SourceNode | Literal["fuse_results"]]:
     """Under the cascade the user's memories, with the vector store if the graph's hits are not enough; else fusion.
 
     Parallel sources end in one superstep, so fusion runs once.

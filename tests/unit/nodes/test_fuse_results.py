@@ -13,7 +13,8 @@ from agentic_rag.errors import AllSourcesFailed, ConfigError
 from agentic_rag.fusion.strategy_selector import fuse_for_operation
 from agentic_rag.nodes.fuse_results import fuse_results, outcome_of, read_again, results_of, specificity_of
 from agentic_rag.nodes.rerank import rerank
-from agentic_rag.nodes.retrieve import retrieve_lancedb
+from agentic_rag.nodes.retrieve import retrieve
+from agentic_rag.retrieval.sources import VectorSource
 from agentic_rag.settings.parameters import FusionParameters, Parameters
 from agentic_rag.state import CanvasRAGState, in_full, shortened_hits, shortened_results
 from agentic_rag.testing import FakeGraphEngine, FakeRetrievalEngine, fake_chunk, prepared_state
@@ -207,7 +208,7 @@ async def a_pass(engine: FakeRetrievalEngine) -> dict[str, Any]:
     place = {"id": "fujian", "type": "node", "rank": 7, "content": "Fujian", "metadata": {"name": "Fujian"}}
     graph: Any = [*found, {**found[0], **place}]
     asked: dict[str, Any] = {**prepared_state(query="oolong?", top_k=2), "graphiti_outcome": outcome()}
-    asked |= await retrieve_lancedb(cast(CanvasRAGState, asked), engine=engine)
+    asked |= await retrieve(cast(CanvasRAGState, asked), name="lancedb", source=VectorSource(engine))
     asked["graphiti_results"] = shortened_hits(graph, 2)
     asked |= fuse_results(cast(CanvasRAGState, asked))
     return asked | await rerank(cast(CanvasRAGState, asked))

@@ -1,11 +1,12 @@
-"""``retrieve_graphiti`` and ``retrieve_lancedb``: their queries, their writes, and the outcome of each failure."""
+"""``retrieve``: the queries to the sources, its writes, and the outcome of each failure."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -15,10 +16,13 @@ from agentic_rag.domain.ports import EmbeddedDocument, FloatArray
 from agentic_rag.errors import ConfigError, FilterError, ManifestMismatch, ModelError, StoreError, StoreLocked
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes import retrieve
-from agentic_rag.nodes.retrieve import as_hit, retrieve_graphiti, retrieve_lancedb, search_source
+from agentic_rag.nodes.request import Request
+from agentic_rag.nodes.retrieve import query_of, search_source
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
 from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult
+from agentic_rag.retrieval.sources import GraphSource, SourceQuery, VectorSource, as_hit
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
@@ -40,6 +44,14 @@ SPARSE = Parameters().overridden({"retrieval": {"strategy": "sparse", "candidate
 
 def state(parameters: Parameters = SPARSE) -> Any:
     return {**prepared_state(parameters, **ASKED), "search_query": "tea?"}
+
+
+async def retrieve_graphiti(asked: Any, *, engine: GraphSearch) -> dict[str, Any]:
+    return await retrieve.retrieve(asked, name="graphiti", source=GraphSource(engine))
+
+
+async def retrieve_lancedb(asked: Any, *, engine: VectorSearch) -> dict[str, Any]:
+    return await retrieve.retrieve(asked, name="lancedb", source=VectorSource(engine))
 
 
 async def test_the_graph_is_asked_and_its_hits_written():
@@ -251,14 +263,38 @@ HIT: Hit = {
 KNOWN = {"names": ["Tea"], "specificity": 0.5}
 
 
-async def outcome(result: Any, *, seconds: float = 0.0, timeout: float = 5.0) -> tuple[list[Hit], Any]:
-    async def search() -> Findings:
-        await asyncio.sleep(seconds)
-        if isinstance(result, BaseException):
-            raise result
-        return Findings(list(result), KNOWN)
+@dataclass
+class Scripted:
+    """A source that takes its time, then gives or raises its result."""
 
-    return await search_source(search, timeout)
+    result: Any
+    seconds: float = 0.0
+    preparing: float = 0.0
+    fails: Exception | None = None
+    is_chunk_store: ClassVar[bool] = True
+
+    async def ready(self, query: SourceQuery) -> None:
+        await asyncio.sleep(self.preparing)
+        if self.fails is not None:
+            raise self.fails
+
+    async def find(self, query: SourceQuery) -> Findings:
+        await asyncio.sleep(self.seconds)
+        if isinstance(self.result, BaseException):
+            raise self.result
+        return Findings(list(self.result), KNOWN)
+
+    async def why_empty(self, query: SourceQuery) -> str | None:
+        return None
+
+
+async def outcome_of(source: Scripted, timeout: float = 5.0) -> tuple[list[Hit], Any]:
+    parameters = Parameters().overridden({"retrieval": {"timeout_seconds": timeout}})
+    return await search_source(source, query_of(Request.of(state(parameters)), "tea?"))
+
+
+async def outcome(result: Any, *, seconds: float = 0.0, timeout: float = 5.0) -> tuple[list[Hit], Any]:
+    return await outcome_of(Scripted(result, seconds), timeout)
 
 
 async def test_hits_are_ok():
@@ -299,30 +335,20 @@ async def test_a_search_that_takes_too_long_is_degraded():
     assert told["ms"] < 1000
 
 
-async def ready_outcome(ready: Any, timeout: float) -> tuple[list[Hit], Any]:
-    async def search() -> Findings:
-        return Findings([HIT], {})
-
-    return await search_source(search, timeout, ready=ready)
-
-
 async def test_getting_ready_is_not_the_searchs_time():
-    hits, told = await ready_outcome(lambda: asyncio.sleep(0.1), timeout=0.02)
+    hits, told = await outcome_of(Scripted([HIT], preparing=0.1), timeout=0.02)
     assert (hits, told["status"]) == ([HIT], "ok")
     assert told["ms"] >= 100
 
 
 async def test_getting_ready_has_a_limit_too(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(retrieve, "READY_SECONDS", 0.03)
-    hits, told = await ready_outcome(lambda: asyncio.sleep(5), timeout=0.02)
+    hits, told = await outcome_of(Scripted([HIT], preparing=5), timeout=0.02)
     assert (hits, told["status"], told["reason"]) == ([], "degraded", "no answer within 0.03 s")
 
 
 async def test_what_cannot_get_ready_is_degraded():
-    async def fails() -> None:
-        raise ModelError("no answer")
-
-    hits, told = await ready_outcome(fails, timeout=1)
+    hits, told = await outcome_of(Scripted([HIT], fails=ModelError("no answer")), timeout=1)
     assert (hits, told["status"], told["reason"]) == ([], "degraded", "ModelError: no answer")
 
 

@@ -43,8 +43,8 @@ from agentic_rag.evaluation.tuning.search import (
 )
 from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
 from agentic_rag.nodes.request import bounded
-from agentic_rag.nodes.retrieve import as_hit
 from agentic_rag.rag import Rag
+from agentic_rag.retrieval.sources import as_hit
 from agentic_rag.settings.parameters import Parameters
 
 ABSTAIN, WEAK = "answer.abstain_below", "quality.weak_below"

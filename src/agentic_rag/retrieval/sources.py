@@ -1,0 +1,159 @@
+"""The sources that the main graph asks, behind one port: the knowledge graph, the vector store, a user's memories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar, Protocol, runtime_checkable
+
+from agentic_rag.domain import Findings, Hit, new_hit
+from agentic_rag.domain.filters import Expression
+from agentic_rag.retrieval.ports import GraphSearch, MemorySearch, VectorSearch
+from agentic_rag.retrieval.schemas import RetrievalResult
+from agentic_rag.settings.parameters import RetrievalParameters
+
+
+@dataclass(frozen=True, slots=True)
+class SourceQuery:
+    """What every source is asked in one pass; a source passes over what it has no use for."""
+
+    text: str
+    """What is searched for: the question, or its rewrite."""
+    judged_as: str
+    """The question itself. Words that a rewrite added help to find, but what is found is judged by this."""
+    dataset: str
+    user_id: str | None
+    filters: Expression | None
+    as_of: datetime | None
+    own_notes: bool
+    """Include notes that the program wrote itself, see ``domain.is_own_note``."""
+    parameters: RetrievalParameters
+
+
+@runtime_checkable
+class Source(Protocol):
+    """One source of hits. ``StoreError`` and ``ModelError`` make it degraded, and the others answer without it."""
+
+    is_chunk_store: ClassVar[bool]
+    """Its hits are chunks of the dataset, which can be read again by their ids."""
+
+    async def ready(self, query: SourceQuery) -> None:
+        """What takes long once, before the first search."""
+
+    async def find(self, query: SourceQuery) -> Findings:
+        """Hits with relevance in [0, 1], best first."""
+        ...
+
+    async def why_empty(self, query: SourceQuery) -> str | None:
+        """Why nothing was found, for a person; None: nothing was relevant."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSource:
+    """The knowledge graph."""
+
+    engine: GraphSearch
+    is_chunk_store: ClassVar[bool] = True
+
+    async def ready(self, query: SourceQuery) -> None:
+        """See ``Source.ready``."""
+        await self.engine.ready()
+
+    async def find(self, query: SourceQuery) -> Findings:
+        """See ``Source.find``."""
+        return await self.engine.find(
+            query.dataset,
+            query.text,
+            limit=query.parameters.candidates,
+            judged_as=query.judged_as,
+            filters=query.filters,
+            as_of=query.as_of,
+            own_notes=query.own_notes,
+        )
+
+    async def why_empty(self, query: SourceQuery) -> str | None:
+        """None: the graph's own findings say it."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSource:
+    """The vector store."""
+
+    engine: VectorSearch
+    is_chunk_store: ClassVar[bool] = True
+
+    async def ready(self, query: SourceQuery) -> None:
+        """See ``Source.ready``."""
+        await self.engine.ready(query.parameters.strategy)
+
+    async def find(self, query: SourceQuery) -> Findings:
+        """See ``Source.find``."""
+        parameters = query.parameters
+        judged = await self.engine.find(
+            query.dataset,
+            query.text,
+            top_k=parameters.vector_hits,
+            score_threshold=parameters.score_threshold,
+            judged_as=query.judged_as,
+            filters=query.filters,
+            as_of=query.as_of,
+            strategy=parameters.strategy,
+            own_notes=query.own_notes,
+        )
+        hits = [as_hit(result, rank) for rank, result in enumerate(judged.results, start=1)]
+        familiarity = judged.familiarity
+        return Findings(hits, {} if familiarity is None else {"familiarity": round(familiarity, 6)})
+
+    async def why_empty(self, query: SourceQuery) -> str | None:
+        """The filter, date or threshold that leaves nothing."""
+        reason = await self.engine.why_nothing_passes(query.dataset, query.filters, query.as_of)
+        least = query.parameters.score_threshold
+        if reason is None and least > 0:
+            reason = f"no hit has a relevance of at least retrieval.score_threshold {least:g}"
+        return reason
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySource:
+    """The memories of the question's user. Agents that fail while others answer are named in the reason."""
+
+    memories: MemorySearch
+    is_chunk_store: ClassVar[bool] = False
+
+    async def ready(self, query: SourceQuery) -> None:
+        """Nothing: the memories have no model of their own."""
+
+    async def find(self, query: SourceQuery) -> Findings:
+        """See ``Source.find``; no hits without a user."""
+        if query.user_id is None:
+            return Findings([], {})
+        findings = await self.memories.find(
+            query.user_id,
+            query.text,
+            limit=query.parameters.candidates,
+            as_of=query.as_of,
+            judged_as=query.judged_as,
+        )
+        if failed := findings.question.get("degraded"):
+            return Findings(findings.hits, findings.question, f"without {', '.join(failed)}, which failed")
+        return findings
+
+    async def why_empty(self, query: SourceQuery) -> str | None:
+        """None: nothing that is remembered is relevant."""
+        return None
+
+
+def as_hit(result: RetrievalResult, rank: int) -> Hit:
+    """A result of the vector store as the main graph's state has it."""
+    legs = {name: {"rank": leg.rank, "score": leg.score} for name, leg in result.legs.items()}
+    tokens = {} if result.tokens is None else {"tokens": round(result.tokens, 6)}
+    return new_hit(
+        result.id,
+        result.content,
+        "document",
+        rank=rank,
+        score=result.score,
+        metadata=result.metadata,
+        evidence={"legs": legs, **tokens},
+    )
