@@ -1,5 +1,5 @@
-# Two commands: `make demo` shows the real thing, `make test` runs every check. Both make ./.venv first.
-# A development machine keeps what it needs in ./.venv; delete the folder to begin again.
+# Two commands: `make demo` installs what a user needs into ./.venv and shows the real thing; `make test` adds the
+# development tools and runs every check. Delete the folder to begin again.
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,10 +11,10 @@ DEMO_DATA := .agentic-rag
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-demo: $(VENV)/.installed  ## ingest the example vault and ask it one question per operation
+demo: $(or $(wildcard $(VENV)/.installed),$(VENV)/.usable)  ## ingest the example vault and ask it one question per operation
 	@BIN=$(BIN) DATA=$(DEMO_DATA) sh scripts/demo.sh
 
-serve: $(VENV)/.installed  ## the page on the demo's data, at http://127.0.0.1:8321/
+serve: $(or $(wildcard $(VENV)/.installed),$(VENV)/.usable)  ## the page on the demo's data, at http://127.0.0.1:8321/
 	@$(BIN)/agentic-rag serve --data-dir $(DEMO_DATA)
 
 test: $(VENV)/.installed  ## format, lint, types, import contract, tests
@@ -56,10 +56,14 @@ bench: $(VENV)/.installed  ## every benchmark in its quick form
 
 lock: $(VENV)/.installed  ## resolve the dependencies anew into requirements.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --no-header --group dev pyproject.toml -o requirements.lock
+	  --no-header --group dev --extra service pyproject.toml -o requirements.lock
 
 clean:  ## remove the environment and the demo's data
 	rm -rf $(VENV) $(DEMO_DATA)
 
 $(VENV)/.installed: requirements.lock pyproject.toml scripts/setup.sh
 	@VENV=$(VENV) sh scripts/setup.sh
+
+# What a user needs, without the development tools; the versions are those of the lock.
+$(VENV)/.usable: requirements.lock pyproject.toml scripts/setup.sh
+	@VENV=$(VENV) EXTRAS=documents,service sh scripts/setup.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Make the environment with a Python of at least 3.11 and install the locked dependencies.
+# Make the environment with a Python of at least 3.11 and install the locked dependencies: all of them, or, where
+# EXTRAS is set, those of the package with these extras.
 set -eu
 VENV=${VENV:-.venv}
 python=""
@@ -21,7 +22,13 @@ if ! "$python" -m venv --clear "$VENV"; then
   exit 1
 fi
 "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check "uv==$(sed -n 's/^uv==\([0-9.]*\).*/\1/p' requirements.lock)"
-# Hard links and copies of bytecode are uv's business; the lock's hashes are checked for every file.
+# The lock's hashes are checked for every file.
+if [ -n "${EXTRAS:-}" ]; then
+  "$VENV/bin/uv" pip install --quiet --python "$VENV/bin/python" --compile-bytecode --constraint requirements.lock \
+    --editable ".[$EXTRAS]"
+  touch "$VENV/.usable"
+  exit
+fi
 "$VENV/bin/uv" pip install --quiet --python "$VENV/bin/python" --require-hashes --compile-bytecode -r requirements.lock
 "$VENV/bin/uv" pip install --quiet --python "$VENV/bin/python" --no-deps --no-build-isolation --editable .
 touch "$VENV/.installed"

@@ -39,6 +39,7 @@ PACKAGES = (
     "onnxruntime",
 )
 EXTRAS = {
+    "service, page, MCP, watch": ("fastapi", "service"),
     "PDF and Office documents": ("pypdfium2", "documents"),
     "cross-encoder": ("sentence_transformers", "rerank"),
     "LangGraph Studio": ("langgraph_api", "studio"),

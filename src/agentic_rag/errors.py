@@ -23,7 +23,8 @@ A message says what was wrong, which value, and what to do. ``InputError`` is a 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 
 def install(extra: str) -> str:
@@ -81,6 +82,21 @@ class MissingExtra(InputError):
     def __init__(self, feature: str, extra: str) -> None:
         self.extra = extra
         super().__init__(f"{feature} needs an extra: {install(extra)}")
+
+
+@contextmanager
+def needing(feature: str, extra: str) -> Iterator[None]:
+    """Imports within it are of the extra.
+
+    Raises:
+        MissingExtra: one of them is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("agentic_rag"):
+            raise
+        raise MissingExtra(feature, extra) from error
 
 
 class RunError(AgenticRagError, RuntimeError):

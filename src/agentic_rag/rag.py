@@ -29,7 +29,7 @@ from agentic_rag.domain.ports import (
     Ledger,
     Reranker,
 )
-from agentic_rag.errors import ConfigError, InputError, StoreError, UnknownDataset
+from agentic_rag.errors import ConfigError, InputError, StoreError, UnknownDataset, needing
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.memory.agents import AGENTS
 from agentic_rag.memory.memories import Memories
@@ -487,7 +487,9 @@ class Rag:
             InputError: a folder is none, or a bad dataset name.
         """
         from agentic_rag.ingest.remembered import Remembered
-        from agentic_rag.ingest.watching import follow
+
+        with needing("following folders", "service"):
+            from agentic_rag.ingest.watching import follow
 
         notes_dataset(dataset)
         remembered: Remembered[Any] = Remembered()

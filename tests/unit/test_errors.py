@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import sys
 
 import pytest
 
@@ -16,6 +17,7 @@ from agentic_rag.errors import (
     RunError,
     UnknownDataset,
     UnknownOperation,
+    needing,
 )
 
 
@@ -91,3 +93,12 @@ def test_what_all_sources_failed_at_is_told_once():
     )
     apart = AllSourcesFailed({"lancedb": "locked", "graphiti": "gone"})
     assert "(graphiti: gone; lancedb: locked)" in str(apart)
+
+
+def test_what_an_extra_brings_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    asked = r"the service needs an extra: pip install '\.\[service\]'"
+    with pytest.raises(MissingExtra, match=asked), needing("the service", "service"):
+        import uvicorn  # noqa: F401
+    with pytest.raises(ModuleNotFoundError, match=r"agentic_rag\.missing"), needing("the service", "service"):
+        import agentic_rag.missing  # type: ignore[import-not-found]  # noqa: F401

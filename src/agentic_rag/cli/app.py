@@ -40,7 +40,7 @@ from agentic_rag.cli.options import (
     require_folder,
 )
 from agentic_rag.cli.running import print_json, run, with_stderr_silenced
-from agentic_rag.errors import InputError
+from agentic_rag.errors import InputError, needing
 
 if TYPE_CHECKING:
     from agentic_rag.ingest.pipeline import IngestReport
@@ -380,7 +380,8 @@ def serve(
     The page is at http://127.0.0.1:8321/, the OpenAI-compatible API at /v1, MCP at /mcp, the description of the HTTP
     API at /openapi.json.
     """
-    from agentic_rag.cli.serve import serve_forever
+    with needing("the service", "service"):
+        from agentic_rag.cli.serve import serve_forever
 
     serve_forever(
         config, host, port, roots=roots or [], watched=watched or [], dataset=dataset, mcp_write=write
@@ -405,7 +406,8 @@ def mcp(
         typer.echo(f"making the data folder {config.data_dir.absolute()}", err=True)
     elif not write:
         require_data_folder(config)
-    from agentic_rag.cli.serve import serve_stdio
+    with needing("the MCP server", "service"):
+        from agentic_rag.cli.serve import serve_stdio
 
     run(serve_stdio(config, roots or [], user_id, write=write))
 
