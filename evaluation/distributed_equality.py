@@ -91,8 +91,7 @@ def _tables(called: str, one: Stored, other: Stored) -> list[Row]:
     for told in unlike[:5]:
         print(told, file=sys.stderr)
     by_table = Counter(str(name) for name, *_ in unlike)
-    held = {name: len(rows) for side in (one, other) for part in (side.rows, side.graph)
-            for name, rows in part.items()}  # fmt: skip
+    held = {name: len(rows) for side in (one, other) for name, rows in side.rows.items()}
     return [
         row(f"{called}: {name}, rows that differ of {held[name]:,}", "rows", by_table[name], floor=0)
         for name in sorted(held)

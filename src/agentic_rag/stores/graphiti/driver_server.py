@@ -139,6 +139,8 @@ class ServerDriver:
     """Kind and address of the server."""
     failures: tuple[type[Exception], ...] = ()
     """What the driver raises where the server cannot be reached, or refuses the login."""
+    entity_node_ops = episode_node_ops = entity_edge_ops = episodic_edge_ops = None
+    """Graphiti's own would write the server past LanceDB; ``graphiti.nodes`` and ``graphiti.edges`` do without."""
     _indexes_wanted = False
     _indexes_made = False
 

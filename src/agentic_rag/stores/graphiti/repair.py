@@ -88,7 +88,7 @@ class Repair:
         rows = await self._tables.select(group, kind, select=["uuid"])
         true = {row["uuid"] for row in rows}
         extra = stored - true
-        if extra and kind in ("facts", "mentions", "links"):
+        if extra and kind in ("facts", "mentions"):
             await server.delete_edges(run, extra, kind)
         elif extra:
             await server.delete_nodes(run, extra)

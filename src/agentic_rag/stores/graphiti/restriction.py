@@ -167,9 +167,7 @@ async def _within(tables: GraphTables, group: str, kind: Kind, episodes: Sequenc
         return sql.has_any("episodes", episodes)
     if kind == "episodes":
         return sql.is_in("uuid", episodes)
-    if kind == "entities":
-        return sql.is_in("uuid", await _entities_of(tables, group, episodes))
-    return sql.NOTHING  # a community comes from no chunk
+    return sql.is_in("uuid", await _entities_of(tables, group, episodes))
 
 
 async def _entities_of(tables: GraphTables, group: str, episodes: Sequence[str]) -> set[str]:

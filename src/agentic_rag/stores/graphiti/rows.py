@@ -15,7 +15,6 @@ from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import search_text
 from agentic_rag.stores.graphiti.chunks import is_chunk, to_chunk
 from agentic_rag.stores.graphiti.library import (
-    CommunityNode,
     EntityEdge,
     EntityNode,
     EpisodeType,
@@ -98,34 +97,6 @@ def mention_row(data: Mapping[str, Any]) -> Row:
     }
 
 
-def community_row(data: Mapping[str, Any]) -> Row:
-    summary = data.get("summary") or ""
-    return {
-        **_common(data),
-        "name": data["name"],
-        "summary": summary,
-        "text": indexed(f"{data['name']}\n{summary}"),
-        "vector": data.get("name_embedding"),
-    }
-
-
-def saga_row(data: Mapping[str, Any]) -> Row:
-    return {
-        **_common(data),
-        "name": data["name"],
-        "summary": data.get("summary") or "",
-        "first_episode_uuid": data.get("first_episode_uuid"),
-        "last_episode_uuid": data.get("last_episode_uuid"),
-        "last_summarized_at": utc(data.get("last_summarized_at")),
-        "last_summarized_episode_valid_at": utc(data.get("last_summarized_episode_valid_at")),
-    }
-
-
-def link_row(kind: str, data: Mapping[str, Any]) -> Row:
-    """``HAS_MEMBER``, ``HAS_EPISODE`` or ``NEXT_EPISODE``."""
-    return {**mention_row(data), "kind": kind}
-
-
 def to_entity(row: Row) -> Any:
     return EntityNode(
         uuid=row["uuid"],
@@ -168,16 +139,6 @@ def to_episode(row: Row) -> Any:
         valid_at=row["valid_at"],
         entity_edges=row["entity_edges"],
         episode_metadata=json.loads(row["metadata"]) if row["metadata"] else None,
-    )
-
-
-def to_community(row: Row) -> Any:
-    return CommunityNode(
-        uuid=row["uuid"],
-        name=row["name"],
-        group_id=row["group_id"],
-        created_at=row["created_at"],
-        summary=row["summary"],
     )
 
 

@@ -34,7 +34,7 @@ Fetch = Callable[[str, str | None, int], Awaitable[Scored]]
 
 
 class LanceSearch(SearchInterface):  # type: ignore[misc]
-    """All of Graphiti's search legs over ``GraphTables``."""
+    """Graphiti's search legs over ``GraphTables``; communities are left to Cypher on a graph server."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     _tables: GraphTables = PrivateAttr()
@@ -78,12 +78,6 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         found = await self._full_text("episodes", query, search_filter, group_ids, limit)
         return _objects("episodes", found, search_filter)
 
-    async def community_fulltext_search(
-        self, driver: Any, query: str, group_ids: list[str] | None = None, limit: int = 100
-    ) -> list[Any]:
-        found = await self._full_text("communities", query, None, group_ids, limit)
-        return [convert.to_community(row) for row, _ in found]
-
     # Cosine
 
     async def edge_similarity_search(
@@ -115,17 +109,6 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
     ) -> list[Any]:
         found = await self._cosine("entities", search_vector, search_filter, group_ids, limit, min_score)
         return _objects("entities", found, search_filter)
-
-    async def community_similarity_search(
-        self,
-        driver: Any,
-        search_vector: list[float],
-        group_ids: list[str] | None = None,
-        limit: int = 100,
-        min_score: float = 0.6,
-    ) -> list[Any]:
-        found = await self._cosine("communities", search_vector, None, group_ids, limit, min_score)
-        return [convert.to_community(row) for row, _ in found]
 
     # Breadth first
 
@@ -195,11 +178,6 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         ordered = sorted(first, key=lambda uuid: (-counts[uuid], -first[uuid], uuid))
         kept = [uuid for uuid in ordered if counts[uuid] >= min_score]
         return kept, [float(counts[uuid]) for uuid in kept]
-
-    async def get_embeddings_for_communities(
-        self, driver: Any, communities: list[Any]
-    ) -> dict[str, list[float]]:
-        return dict(await driver.graph_operations_interface.community_load_embeddings_bulk(communities))
 
     # Hooks for query building in Graphiti; here the legs apply every filter
 

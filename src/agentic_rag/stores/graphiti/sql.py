@@ -70,8 +70,3 @@ def edge_filter(filters: Any) -> list[str | None]:
     }
     conditions.extend(is_in(column, values) for column, values in named.items() if values is not None)
     return conditions
-
-
-def before(column: str, value: str) -> str:
-    """``column`` sorts before the value; for paging backwards."""
-    return f"{column} < {quoted(value)}" if "\0" not in value else NOTHING

@@ -1,4 +1,4 @@
-"""The graph's LanceDB tables: seven a dataset group, opened on demand, written in batches, searched by leg."""
+"""The graph's LanceDB tables: four a dataset group, opened on demand, written in batches, searched by leg."""
 
 from __future__ import annotations
 
@@ -80,8 +80,6 @@ class GraphTables:
         self._manifests = Manifests(connection, model=model, dimension=dimension)
         self.dimension = dimension
         self._row_ids = RowIds("uuid")
-        self._complete: set[str] = set()
-        """Names of the tables that have every column."""
         self._scans = asyncio.Semaphore(max(2, os.cpu_count() or 2))
 
     def refresh(self) -> None:
@@ -287,7 +285,7 @@ class GraphTables:
         return StoreStats(manifest.model, manifest.dimension, manifest.metric, tuple(found))
 
     def vector_tables(self, group: str) -> tuple[VectorTable, ...]:
-        """For ``reindex``: facts, entities and communities."""
+        """For ``reindex``: entities and facts."""
         return tuple(self._vector_table(group, kind) for kind in KINDS if kind in WITH_VECTOR)
 
     def _vector_table(self, group: str, kind: Kind) -> VectorTable:
@@ -359,11 +357,7 @@ class GraphTables:
         generation = 0
         if kind in WITH_VECTOR:
             generation = await self._manifests.generation(group, any_model=any_model)
-        table = await self._connection.table(generation_name(table_name(group, kind), generation))
-        if table is not None and table.name not in self._complete:
-            await _completed(table, schema(kind, dimension=self.dimension))
-            self._complete.add(table.name)
-        return table
+        return await self._connection.table(generation_name(table_name(group, kind), generation))
 
     async def _created(self, group: str, kind: Kind) -> Any:
         table = await self._opened(group, kind)
@@ -375,14 +369,6 @@ class GraphTables:
         return await self._connection.create_table(
             name, schema(kind, dimension=self.dimension), "uuid", prepare
         )
-
-
-async def _completed(table: Any, wanted: pa.Schema) -> None:
-    """Give a table of an earlier version the columns that it lacks, without values."""
-    with translated(f"completing table {table.name}"):
-        present = set((await table.schema()).names)
-        if missing := [field.with_nullable(True) for field in wanted if field.name not in present]:
-            await table.add_columns(pa.schema(missing))
 
 
 def _plan(kind: Kind) -> IndexPlan:

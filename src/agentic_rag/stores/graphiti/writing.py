@@ -223,8 +223,7 @@ class GraphWriter:
         alone = {uuid for uuid in gone_mentions if gone_nodes.isdisjoint(_ends(before.mentions[uuid]))}
         await self._graph.delete_edges(run, alone, "mentions")
         if shared:
-            await self._graph.upsert(run, "facts", list(shared.values()))
-            transaction.change.put("facts", shared.values())
+            await self._graph.put(transaction, "facts", list(shared.values()))
         transaction.change.put("mentions", before.kept_mentions.values())
         await self._summarise(transaction, group, before, gone_facts | gone_mentions, candidates - orphans)
         await self._take_labels_back(transaction, plan, before, new, orphans)
@@ -239,8 +238,7 @@ class GraphWriter:
         touched = touched_by_reading(before.facts, before.mentions, before.read, gone) & set(entities)
         changed = await without_facts(self._tables, group, touched, gone)
         if changed:
-            await self._graph.upsert(transaction.run, "entities", changed)
-            transaction.change.put("entities", changed)
+            await self._graph.put(transaction, "entities", changed)
 
     async def _take_labels_back(
         self,
@@ -269,8 +267,7 @@ class GraphWriter:
         for label in sorted(set().union(*lost.values())):
             gone = [row["uuid"] for row in rows if label in lost[row["uuid"]] and label not in row["labels"]]
             await self._graph.remove_label(transaction.run, label, gone)
-        await self._graph.upsert(transaction.run, "entities", rows)
-        transaction.change.put("entities", rows)
+        await self._graph.put(transaction, "entities", rows)
 
     async def _before(self, group: str, documents: Collection[str], keep: frozenset[str]) -> Before:
         """Rows of the documents, and facts of others that also rest on their episodes."""
