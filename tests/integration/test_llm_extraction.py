@@ -17,8 +17,8 @@ from agentic_rag.errors import BudgetSpent, ConfigError, ModelError
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
 from agentic_rag.models.endpoint import Spending
 from agentic_rag.settings.config import BudgetConfig, ChatConfig
+from agentic_rag.stores.graph.schemas import KINDS
 from agentic_rag.stores.graphiti.extractor import GraphitiExtractor, extractor_from_config
-from agentic_rag.stores.graphiti.schemas import KINDS
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.testing import HashingEmbedding, fake_chunk

@@ -8,8 +8,8 @@ from contextvars import ContextVar
 from typing import Any
 
 from agentic_rag.errors import ConfigError
-from agentic_rag.stores.graphiti.change import Change
-from agentic_rag.stores.graphiti.commit import Committer
+from agentic_rag.stores.graph.change import Change
+from agentic_rag.stores.graph.commit import Committer
 from agentic_rag.stores.graphiti.library import (
     GraphDriver,
     GraphDriverSession,

@@ -13,8 +13,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from agentic_rag.errors import ConfigError, MissingExtra, StoreAway
 from agentic_rag.stores.batch import first_line
-from agentic_rag.stores.graphiti.change import Change
-from agentic_rag.stores.graphiti.commit import Committer
+from agentic_rag.stores.graph.change import Change
+from agentic_rag.stores.graph.commit import Committer
 from agentic_rag.stores.graphiti.library import GraphDriverSession, Transaction
 from agentic_rag.stores.uninterrupted import uninterrupted
 

@@ -10,18 +10,18 @@ from typing import Any
 
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.stores.graphiti.commit import Committer
+from agentic_rag.stores.graph.commit import Committer
+from agentic_rag.stores.graph.links import LinkReader
+from agentic_rag.stores.graph.repair import Repair
+from agentic_rag.stores.graph.server_graph import NoGraph, ServerGraph
+from agentic_rag.stores.graph.tables import GraphTables
+from agentic_rag.stores.graph.writing import GraphWriter
 from agentic_rag.stores.graphiti.driver_embedded import EmbeddedDriver
 from agentic_rag.stores.graphiti.driver_server import server_driver
 from agentic_rag.stores.graphiti.library import CrossEncoderClient, EmbedderClient, Graphiti, LLMClient
-from agentic_rag.stores.graphiti.links import LinkReader
-from agentic_rag.stores.graphiti.repair import Repair
 from agentic_rag.stores.graphiti.search_interface import LanceSearch
 from agentic_rag.stores.graphiti.searching import Searcher
-from agentic_rag.stores.graphiti.server_graph import NoGraph, ServerGraph
-from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.graphiti.write_operations import GraphOperations
-from agentic_rag.stores.graphiti.writing import GraphWriter
 from agentic_rag.stores.lancedb.connection import LanceConnection
 
 
@@ -65,7 +65,7 @@ def build(
     return Engine(
         graphiti=graphiti,
         tables=tables,
-        writer=GraphWriter(tables, driver, graph, embedding, embedder),
+        writer=GraphWriter(tables, driver, graph, embedding),
         links=links,
         searcher=Searcher(graphiti, tables, links),
         folder=folder,

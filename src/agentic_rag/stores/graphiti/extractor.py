@@ -21,7 +21,7 @@ from agentic_rag.domain import Chunk, DocumentGraph
 from agentic_rag.domain.identity import episode_uuid, group_id
 from agentic_rag.domain.ports import Extracted, GraphStore
 from agentic_rag.errors import ConfigError, ModelError, StoreError
-from agentic_rag.stores.graphiti.chunks import READ_BY
+from agentic_rag.stores.graph.chunks import READ_BY
 from agentic_rag.stores.graphiti.store import GraphitiStore, translated_failure
 from agentic_rag.stores.whole_file import write_whole
 from agentic_rag.text.prompts import fenced
@@ -157,9 +157,9 @@ class GraphitiExtractor:
 
     async def _read(self, dataset: str, chunk: Chunk, before: Sequence[Chunk], now: Any) -> None:
         """Graphiti's ``add_episode`` on the stored episode; the chunk's metadata stays on it."""
+        from agentic_rag.stores.graph.contribution import UNDATED
+        from agentic_rag.stores.graph.rows import utc
         from agentic_rag.stores.graphiti.chat_client import CallFailed, reading
-        from agentic_rag.stores.graphiti.contribution import UNDATED
-        from agentic_rag.stores.graphiti.rows import utc
 
         token = reading.set(now)
         try:
@@ -188,7 +188,7 @@ class GraphitiExtractor:
 
     async def _finish(self, result: Any, chunk: Chunk, *, whole: bool) -> None:
         """Note on the episode who has read it, and take the placeholder for a missing date off its facts."""
-        from agentic_rag.stores.graphiti.contribution import UNDATED
+        from agentic_rag.stores.graph.contribution import UNDATED
 
         driver = self._graphiti.driver
         if chunk.date is None:

@@ -74,7 +74,6 @@ from graphiti_core.search.search_filters import (  # noqa: E402
     DateFilter,
     SearchFilters,
 )
-from graphiti_core.utils.bulk_utils import add_nodes_and_edges_bulk_tx  # noqa: E402
 from graphiti_core.utils.maintenance import node_operations  # noqa: E402
 
 # Graphiti has no parameter for it. test_merging.py fails where a version of Graphiti no longer calls it.
@@ -112,7 +111,6 @@ __all__ = [
     "SearchFilters",
     "SearchInterface",
     "Transaction",
-    "add_nodes_and_edges_bulk_tx",
     "create_prompt_library",
     "default_chat_prompt_library",
 ]

@@ -11,16 +11,16 @@ from typing import Any
 
 from pydantic import ConfigDict, PrivateAttr
 
-from agentic_rag.stores.graphiti import rows as convert
-from agentic_rag.stores.graphiti import sql
+from agentic_rag.stores.graph import sql
+from agentic_rag.stores.graph.schemas import Kind, Row
+from agentic_rag.stores.graph.tables import GraphTables
+from agentic_rag.stores.graphiti import objects
 from agentic_rag.stores.graphiti.library import (
     EdgeNotFoundError,
     EpisodeType,
     GraphOperationsInterface,
     NodeNotFoundError,
 )
-from agentic_rag.stores.graphiti.schemas import Kind, Row
-from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb.sql import not_after
 
 
@@ -62,7 +62,7 @@ class ReadOperations(GraphOperationsInterface):  # type: ignore[misc]
     async def node_get_by_uuids(
         self, _cls: Any, driver: Any, uuids: list[str], group_id: str | None = None
     ) -> list[Any]:
-        return [convert.to_entity(row) for row in await _rows(self._tables, "entities", uuids)]
+        return [objects.to_entity(row) for row in await _rows(self._tables, "entities", uuids)]
 
     async def node_get_by_names(
         self, _cls: Any, driver: Any, names: list[str], group_ids: list[str]
@@ -70,19 +70,19 @@ class ReadOperations(GraphOperationsInterface):  # type: ignore[misc]
         found: list[Row] = []
         for group in sorted(set(group_ids)):
             found.extend(await self._tables.select_in(group, "entities", "name", set(names)))
-        return [convert.to_entity(row) for row in found]
+        return [objects.to_entity(row) for row in found]
 
     async def edge_get_by_uuid(self, _cls: Any, driver: Any, uuid: str) -> Any:
         return _only(await self.edge_get_by_uuids(_cls, driver, [uuid]), EdgeNotFoundError(uuid))[0]
 
     async def edge_get_by_uuids(self, _cls: Any, driver: Any, uuids: list[str]) -> list[Any]:
-        return [convert.to_fact(row) for row in await _rows(self._tables, "facts", uuids)]
+        return [objects.to_fact(row) for row in await _rows(self._tables, "facts", uuids)]
 
     async def episodic_node_get_by_uuid(self, _cls: Any, driver: Any, uuid: str) -> Any:
         return _only(await self.episodic_node_get_by_uuids(_cls, driver, [uuid]), NodeNotFoundError(uuid))[0]
 
     async def episodic_node_get_by_uuids(self, _cls: Any, driver: Any, uuids: list[str]) -> list[Any]:
-        return [convert.to_episode(row) for row in await _rows(self._tables, "episodes", uuids)]
+        return [objects.to_episode(row) for row in await _rows(self._tables, "episodes", uuids)]
 
     async def retrieve_episodes(
         self,
@@ -107,7 +107,7 @@ class ReadOperations(GraphOperationsInterface):  # type: ignore[misc]
             dated.extend(await self._tables.select(group, "episodes", where, columns))
         dated.sort(key=lambda row: (row["valid_at"], row["created_at"], row["uuid"]))
         latest = [row["uuid"] for row in dated[max(0, len(dated) - last_n) :]]
-        return [convert.to_episode(row) for row in await _rows(self._tables, "episodes", latest)]
+        return [objects.to_episode(row) for row in await _rows(self._tables, "episodes", latest)]
 
 
 def _only(found: Any, missing: Exception) -> Any:

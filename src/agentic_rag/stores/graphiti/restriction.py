@@ -14,10 +14,11 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
-from agentic_rag.stores.graphiti import sql
+from agentic_rag.stores.graph import sql
+from agentic_rag.stores.graph.schemas import Kind, Row
+from agentic_rag.stores.graph.tables import GraphTables
+from agentic_rag.stores.graphiti.filters import edge_filter
 from agentic_rag.stores.graphiti.library import ComparisonOperator, DateFilter, SearchFilters
-from agentic_rag.stores.graphiti.schemas import Kind, Row
-from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb.sql import not_after
 
 Scored = list[tuple[Row, float]]
@@ -99,7 +100,7 @@ class Visibility:
         labels = getattr(filters, "node_labels", None)
         conditions: list[str | None] = []
         if kind == "facts" and filters is not None:
-            conditions.extend(sql.edge_filter(filters))
+            conditions.extend(edge_filter(filters))
         if kind in ("facts", "episodes") and as_of is not None:
             conditions.append(not_after("chunk_date", as_of))
         if kind == "entities" and labels:

@@ -16,18 +16,18 @@ from agentic_rag.domain import GraphHit
 from agentic_rag.domain.identity import episode_uuid
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ManifestMismatch
-from agentic_rag.stores.graphiti.known_links import Known, Updated
+from agentic_rag.stores.graph.known_links import Known, Updated
+from agentic_rag.stores.graph.links import LinkReader
+from agentic_rag.stores.graph.rows import utc
+from agentic_rag.stores.graph.schemas import Kind, Row
+from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graphiti.library import (
     COMBINED_HYBRID_SEARCH_RRF,
     EdgeSearchMethod,
     NodeSearchMethod,
 )
-from agentic_rag.stores.graphiti.links import LinkReader
 from agentic_rag.stores.graphiti.restriction import Recorder, as_of_filters
-from agentic_rag.stores.graphiti.rows import utc
-from agentic_rag.stores.graphiti.schemas import Kind, Row
 from agentic_rag.stores.graphiti.search_interface import searchable
-from agentic_rag.stores.graphiti.tables import GraphTables
 
 _OF_HITS: Mapping[Kind, tuple[str, ...]] = {
     "facts": (

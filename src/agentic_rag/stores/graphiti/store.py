@@ -16,9 +16,9 @@ from agentic_rag.domain.identity import episode_uuid, group_id
 from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats
 from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.stores.batch import first_line
-from agentic_rag.stores.graphiti.chunks import READ_BY, is_chunk, to_chunk
-from agentic_rag.stores.graphiti.schemas import Row
-from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.graph.chunks import READ_BY, is_chunk, to_chunk
+from agentic_rag.stores.graph.schemas import Row
+from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import LanceConnection
 from agentic_rag.stores.lancedb.indexes import BUILT_HERE, IndexBuilder
 from agentic_rag.stores.lancedb.reindex import VectorTable

@@ -11,7 +11,10 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
-from agentic_rag.stores.graphiti import rows as convert
+from agentic_rag.stores.graph.schemas import Kind, Row, embedded_column
+from agentic_rag.stores.graph.server_graph import NoGraph
+from agentic_rag.stores.graph.tables import GraphTables
+from agentic_rag.stores.graphiti import objects
 from agentic_rag.stores.graphiti.library import (
     CommunityEdge,
     CommunityNode,
@@ -22,9 +25,6 @@ from agentic_rag.stores.graphiti.library import (
     SagaNode,
 )
 from agentic_rag.stores.graphiti.read_operations import ReadOperations
-from agentic_rag.stores.graphiti.schemas import Kind, Row, embedded_column
-from agentic_rag.stores.graphiti.server_graph import NoGraph
-from agentic_rag.stores.graphiti.tables import GraphTables
 
 _LEFT_TO_GRAPHITI = (CommunityNode, SagaNode, CommunityEdge, HasEpisodeEdge, NextEpisodeEdge)
 
@@ -115,22 +115,22 @@ class GraphOperations(DeleteOperations):
     async def episodic_node_save_bulk(
         self, _cls: Any, driver: Any, transaction: Any, nodes: list[Any], batch_size: int = 100
     ) -> None:
-        await self._put(transaction, "episodes", [convert.episode_row(node) for node in nodes])
+        await self._put(transaction, "episodes", [objects.episode_row(node) for node in nodes])
 
     async def node_save_bulk(
         self, _cls: Any, driver: Any, transaction: Any, nodes: list[Any], batch_size: int = 100
     ) -> None:
-        await self._put(transaction, "entities", [convert.entity_row(node) for node in nodes])
+        await self._put(transaction, "entities", [objects.entity_row(node) for node in nodes])
 
     async def episodic_edge_save_bulk(
         self, _cls: Any, driver: Any, transaction: Any, episodic_edges: list[Any], batch_size: int = 100
     ) -> None:
-        await self._put(transaction, "mentions", [convert.mention_row(edge) for edge in episodic_edges])
+        await self._put(transaction, "mentions", [objects.mention_row(edge) for edge in episodic_edges])
 
     async def edge_save_bulk(
         self, _cls: Any, driver: Any, transaction: Any, edges: list[Any], batch_size: int = 100
     ) -> None:
-        await self._put(transaction, "facts", [convert.fact_row(edge) for edge in edges])
+        await self._put(transaction, "facts", [objects.fact_row(edge) for edge in edges])
 
     async def _put(self, transaction: Any, kind: Kind, rows: list[Row]) -> None:
         await self._embed(kind, rows)
@@ -145,10 +145,10 @@ class GraphOperations(DeleteOperations):
 
 
 _ROWS: dict[Kind, Callable[[Mapping[str, Any]], Row]] = {
-    "entities": convert.entity_row,
-    "episodes": convert.episode_row,
-    "facts": convert.fact_row,
-    "mentions": convert.mention_row,
+    "entities": objects.entity_row,
+    "episodes": objects.episode_row,
+    "facts": objects.fact_row,
+    "mentions": objects.mention_row,
 }
 
 

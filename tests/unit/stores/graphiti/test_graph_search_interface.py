@@ -187,7 +187,7 @@ async def test_the_shared_recipe_is_left_alone(store: GraphitiStore, embedding: 
 async def test_an_index_answers_like_the_scan(
     tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agentic_rag.stores.graphiti import tables
+    from agentic_rag.stores.graph import tables
 
     monkeypatch.setattr(tables, "VECTOR_INDEX_FROM", 300)
     monkeypatch.setattr(tables, "INDEX_FROM", 100)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from agentic_rag.domain.identity import aliases
-from agentic_rag.stores.graphiti.link_columns import LinkColumns
+from agentic_rag.stores.graph.link_columns import LinkColumns
 
 Called = tuple[str, tuple[str, ...]]
 """A document's title and aliases."""

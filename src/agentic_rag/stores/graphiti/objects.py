@@ -1,6 +1,6 @@
-"""Graphiti's nodes and edges as table rows and back; pure.
+"""Graphiti's nodes and edges as rows of the graph's tables, and back; pure.
 
-The inputs are the dicts Graphiti's bulk writer makes, or an object's ``model_dump()``: attributes are a
+The inputs are the dicts that Graphiti's bulk writer makes, or an object's ``model_dump()``: attributes are a
 dict, JSON, or (for servers) mixed in among the other keys.
 """
 
@@ -11,17 +11,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from agentic_rag.dates.instants import as_utc
-from agentic_rag.domain import search_text
-from agentic_rag.stores.graphiti.chunks import is_chunk, to_chunk
-from agentic_rag.stores.graphiti.library import (
-    EntityEdge,
-    EntityNode,
-    EpisodeType,
-    EpisodicNode,
-)
-from agentic_rag.stores.graphiti.schemas import Row
-from agentic_rag.stores.lancedb.full_text import indexed
+from agentic_rag.stores.graph import rows
+from agentic_rag.stores.graph.chunks import is_chunk, to_chunk
+from agentic_rag.stores.graph.rows import utc
+from agentic_rag.stores.graph.schemas import Row
+from agentic_rag.stores.graphiti.library import EntityEdge, EntityNode, EpisodeType, EpisodicNode
 
 _ENTITY_KEYS = frozenset(
     {"uuid", "name", "group_id", "summary", "created_at", "name_embedding", "labels", "attributes"}
@@ -35,61 +29,58 @@ _FACT_KEYS = frozenset(
 
 
 def entity_row(data: Mapping[str, Any]) -> Row:
-    summary = data.get("summary") or ""
-    return {
-        **_common(data),
-        "name": data["name"],
-        "summary": summary,
-        "text": indexed(f"{data['name']}\n{summary}"),
-        "labels": sorted({*data.get("labels", []), "Entity"}),
-        "attributes": _attributes(data, _ENTITY_KEYS),
-        "vector": data.get("name_embedding"),
-    }
+    """An entity; its vector may be missing."""
+    return rows.entity_row(
+        {
+            **_common(data),
+            "name": data["name"],
+            "summary": data.get("summary") or "",
+            "labels": data.get("labels", []),
+            "attributes": _attributes(data, _ENTITY_KEYS),
+            "vector": data.get("name_embedding"),
+        }
+    )
 
 
 def fact_row(data: Mapping[str, Any]) -> Row:
-    """Without the columns that come from its episodes; ``change`` fills those in."""
-    name = data["name"]
-    return {
-        **_common(data),
-        "source_uuid": data["source_node_uuid"],
-        "target_uuid": data["target_node_uuid"],
-        "name": name,
-        "fact": data["fact"],
-        "text": indexed(f"{name.replace('_', ' ')}\n{data['fact']}"),
-        "episodes": list(data.get("episodes") or []),
-        "expired_at": utc(data.get("expired_at")),
-        "valid_at": utc(data.get("valid_at")),
-        "invalid_at": utc(data.get("invalid_at")),
-        "reference_time": utc(data.get("reference_time")),
-        "attributes": _attributes(data, _FACT_KEYS),
-        "vector": data.get("fact_embedding"),
-    }
+    """A fact; its vector may be missing."""
+    return rows.fact_row(
+        {
+            **mention_row(data),
+            "name": data["name"],
+            "fact": data["fact"],
+            "episodes": list(data.get("episodes") or []),
+            "expired_at": utc(data.get("expired_at")),
+            "valid_at": utc(data.get("valid_at")),
+            "invalid_at": utc(data.get("invalid_at")),
+            "reference_time": utc(data.get("reference_time")),
+            "attributes": _attributes(data, _FACT_KEYS),
+            "vector": data.get("fact_embedding"),
+        }
+    )
 
 
 def episode_row(data: Mapping[str, Any]) -> Row:
     """An episode; one that is a chunk says so in its metadata (see ``chunks``)."""
     metadata = data.get("episode_metadata")
-    chunk = to_chunk(data["name"], data["content"], metadata) if is_chunk(metadata) else None
     source = data["source"]
-    return {
-        **_common(data),
-        "document_id": chunk.document_id if chunk else None,
-        "name": data["name"],
-        "source": source.value if isinstance(source, EpisodeType) else source,
-        "source_description": data.get("source_description") or "",
-        "content": data["content"],
-        "text": indexed(search_text(chunk) if chunk else data["content"]),
-        "valid_at": utc(data["valid_at"]),
-        "chunk_id": chunk.id if chunk else None,
-        "chunk_date": utc(chunk.date) if chunk else None,
-        "entity_edges": list(data.get("entity_edges") or []),
-        "metadata": json.dumps(metadata, ensure_ascii=True) if metadata else None,
-    }
+    return rows.episode_row(
+        {
+            **_common(data),
+            "name": data["name"],
+            "source": source.value if isinstance(source, EpisodeType) else source,
+            "source_description": data.get("source_description") or "",
+            "content": data["content"],
+            "valid_at": utc(data["valid_at"]),
+            "entity_edges": list(data.get("entity_edges") or []),
+            "metadata": json.dumps(metadata, ensure_ascii=True) if metadata else None,
+        },
+        to_chunk(data["name"], data["content"], metadata) if is_chunk(metadata) else None,
+    )
 
 
 def mention_row(data: Mapping[str, Any]) -> Row:
-    """Without the columns that come from its episode; ``change`` fills those in."""
+    """A mention, or the ends of a fact."""
     return {
         **_common(data),
         "source_uuid": data["source_node_uuid"],
@@ -140,16 +131,6 @@ def to_episode(row: Row) -> Any:
         entity_edges=row["entity_edges"],
         episode_metadata=json.loads(row["metadata"]) if row["metadata"] else None,
     )
-
-
-def utc(moment: Any) -> datetime | None:
-    """A datetime in UTC; one without a zone is UTC already; ISO text is read."""
-    if moment is None:
-        return None
-    value = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-    if not isinstance(value, datetime):
-        value = value.to_native()
-    return as_utc(value)
 
 
 def _common(data: Mapping[str, Any]) -> Row:

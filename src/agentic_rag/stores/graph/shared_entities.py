@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from agentic_rag.stores.graphiti.schemas import Row
-from agentic_rag.stores.graphiti.tables import GraphTables
-from agentic_rag.stores.lancedb.full_text import indexed
+from agentic_rag.stores.graph.rows import BASE, entity_row
+from agentic_rag.stores.graph.schemas import Row
+from agentic_rag.stores.graph.tables import GraphTables
 
 MAX_SUMMARY = 1_000
 """Characters; Graphiti's own limit for a summary."""
@@ -45,9 +45,7 @@ async def without_facts(
     changed = []
     for row in rows:
         about = [f["fact"] for f in in_order if row["uuid"] in (f["source_uuid"], f["target_uuid"])]
-        summary = _joined(about)
-        text = indexed(f"{row['name']}\n{summary}")
-        changed.append({**row, "summary": summary, "text": text, "vector": vectors[row["uuid"]]})
+        changed.append(entity_row({**row, "summary": _joined(about), "vector": vectors[row["uuid"]]}))
     return changed
 
 
@@ -60,10 +58,6 @@ def _joined(sentences: list[str]) -> str:
             break
         summary = longer
     return summary
-
-
-BASE = "Entity"
-"""The label that every entity has."""
 
 
 async def labels_given(

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from agentic_rag.stores.graphiti.schemas import schema
-from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.graph.schemas import schema
+from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.indexes import MOST_PIECES
 

@@ -15,14 +15,14 @@ import pytest
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
 from agentic_rag.domain.identity import entity_key, entity_uuid, episode_uuid
-from agentic_rag.stores.graphiti import links
-from agentic_rag.stores.graphiti.known_links import Known, Updated
+from agentic_rag.stores.graph import links
+from agentic_rag.stores.graph.known_links import Known, Updated
+from agentic_rag.stores.graph.link_columns import VALUES_AT_ONCE, Values
+from agentic_rag.stores.graph.links import LinkReader
+from agentic_rag.stores.graph.schemas import Kind
+from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graphiti.library import EntityEdge
-from agentic_rag.stores.graphiti.link_columns import VALUES_AT_ONCE, Values
-from agentic_rag.stores.graphiti.links import LinkReader
-from agentic_rag.stores.graphiti.schemas import Kind
 from agentic_rag.stores.graphiti.store import GraphitiStore
-from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb import reindex
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.testing import HashingEmbedding

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from agentic_rag.stores.graphiti import sql
-from agentic_rag.stores.graphiti.schemas import KINDS, OF_DOCUMENTS, Kind, Row
-from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.graph import sql
+from agentic_rag.stores.graph.schemas import KINDS, OF_DOCUMENTS, Kind, Row
+from agentic_rag.stores.graph.tables import GraphTables
 
 _EDGE_KINDS: tuple[Kind, ...] = ("facts", "mentions")
 _NODE_KINDS: tuple[Kind, ...] = ("entities", "episodes")

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import GraphLinks
-from agentic_rag.stores.graphiti.link_columns import TYPES, LinkColumns, Values
+from agentic_rag.stores.graph.link_columns import TYPES, LinkColumns, Values
 
 DatedChunk = tuple[str, datetime | None]
 """A chunk's id and date."""

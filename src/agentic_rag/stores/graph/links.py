@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import GraphLinks
-from agentic_rag.stores.graphiti import sql
-from agentic_rag.stores.graphiti.known_links import NOTHING, Known, Updated
-from agentic_rag.stores.graphiti.link_assembly import (
+from agentic_rag.stores.graph import sql
+from agentic_rag.stores.graph.known_links import NOTHING, Known, Updated
+from agentic_rag.stores.graph.link_assembly import (
     CHUNK_COLUMNS,
     ENTITY_COLUMNS,
     FACT_COLUMNS,
@@ -32,10 +32,10 @@ from agentic_rag.stores.graphiti.link_assembly import (
     mentioned_in,
     stated_in,
 )
-from agentic_rag.stores.graphiti.link_columns import LinkColumns
-from agentic_rag.stores.graphiti.link_file import LinkFile, Versions
-from agentic_rag.stores.graphiti.schemas import Kind, schema
-from agentic_rag.stores.graphiti.tables import GraphTables, rows_of
+from agentic_rag.stores.graph.link_columns import LinkColumns
+from agentic_rag.stores.graph.link_file import LinkFile, Versions
+from agentic_rag.stores.graph.schemas import Kind, schema
+from agentic_rag.stores.graph.tables import GraphTables, rows_of
 from agentic_rag.stores.lancedb.connection import trim_memory
 from agentic_rag.stores.uninterrupted import left_running
 

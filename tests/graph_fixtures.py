@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
+from agentic_rag.stores.graph.schemas import KINDS
 from agentic_rag.stores.graphiti.driver_embedded import EmbeddedDriver
-from agentic_rag.stores.graphiti.schemas import KINDS
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.testing import HashingEmbedding
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.errors import StoreError
-from agentic_rag.stores.graphiti.change import Change, Touched
-from agentic_rag.stores.graphiti.repair import Repair
-from agentic_rag.stores.graphiti.server_graph import Run
-from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.graph.change import Change, Touched
+from agentic_rag.stores.graph.repair import Repair
+from agentic_rag.stores.graph.server_graph import Run
+from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb.process_lock import process_lock
 from agentic_rag.stores.whole_file import write_whole
 

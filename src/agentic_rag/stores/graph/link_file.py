@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from agentic_rag.stores.graphiti.link_columns import TYPES, LinkColumns
+from agentic_rag.stores.graph.link_columns import TYPES, LinkColumns
 from agentic_rag.stores.whole_file import whole_file
 
 Versions = tuple[tuple[str, int], ...]

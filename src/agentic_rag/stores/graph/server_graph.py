@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from agentic_rag.stores.batch import batches
-from agentic_rag.stores.graphiti.schemas import Kind, Row
+from agentic_rag.stores.graph.schemas import Kind, Row
 
 Run = Callable[..., Awaitable[Any]]
 BATCH = 2_000

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from agentic_rag.domain.ports import FloatArray, PassageVectors, StoreStats
 from agentic_rag.stores.batch import batches
-from agentic_rag.stores.graphiti import sql
-from agentic_rag.stores.graphiti.schemas import (
+from agentic_rag.stores.graph import sql
+from agentic_rag.stores.graph.schemas import (
     FULL_TEXT,
     INDEXED,
     KINDS,

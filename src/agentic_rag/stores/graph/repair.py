@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
-from agentic_rag.stores.graphiti.change import CANDIDATES, Change, Touched
-from agentic_rag.stores.graphiti.schemas import KINDS, Kind, Row, columns
-from agentic_rag.stores.graphiti.server_graph import Run, ServerGraph
-from agentic_rag.stores.graphiti.shared_entities import labels_given, relabelled
-from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.graph.change import CANDIDATES, Change, Touched
+from agentic_rag.stores.graph.schemas import KINDS, Kind, Row, columns
+from agentic_rag.stores.graph.server_graph import Run, ServerGraph
+from agentic_rag.stores.graph.shared_entities import labels_given, relabelled
+from agentic_rag.stores.graph.tables import GraphTables
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""Replacing and removing whole documents: embed first, then one transaction through Graphiti's bulk writer."""
+"""Replacing and removing whole documents: embed first, then one transaction."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 from agentic_rag.domain import DocumentGraph, Entity
 from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.stores.batch import batches
-from agentic_rag.stores.graphiti import sql
-from agentic_rag.stores.graphiti.chunks import READ_BY
-from agentic_rag.stores.graphiti.contribution import (
+from agentic_rag.stores.graph import sql
+from agentic_rag.stores.graph.chunks import READ_BY
+from agentic_rag.stores.graph.contribution import (
     Contribution,
     Contributions,
     built,
@@ -23,17 +23,16 @@ from agentic_rag.stores.graphiti.contribution import (
     settled,
     texts,
 )
-from agentic_rag.stores.graphiti.library import EmbedderClient, add_nodes_and_edges_bulk_tx
-from agentic_rag.stores.graphiti.repair import named
-from agentic_rag.stores.graphiti.schemas import Row
-from agentic_rag.stores.graphiti.server_graph import NoGraph
-from agentic_rag.stores.graphiti.shared_entities import (
+from agentic_rag.stores.graph.repair import named
+from agentic_rag.stores.graph.schemas import Row
+from agentic_rag.stores.graph.server_graph import NoGraph
+from agentic_rag.stores.graph.shared_entities import (
     labels_given,
     relabelled,
     touched_by_reading,
     without_facts,
 )
-from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.graph.tables import GraphTables
 
 EMBED_BATCH = 2_048
 """Texts a call to the embedding; bounds the memory of one call."""
@@ -68,22 +67,13 @@ class GraphWriter:
         driver: its sessions give transactions with a ``change``.
         graph: how a server is written.
         embedding: for names and sentences that have no stored vector yet.
-        embedder: the same as Graphiti wants it.
     """
 
-    def __init__(
-        self,
-        tables: GraphTables,
-        driver: Any,
-        graph: NoGraph,
-        embedding: Embedding,
-        embedder: EmbedderClient,
-    ) -> None:
+    def __init__(self, tables: GraphTables, driver: Any, graph: NoGraph, embedding: Embedding) -> None:
         self._tables = tables
         self._driver = driver
         self._graph = graph
         self._embedding = embedding
-        self._embedder = embedder
 
     async def replace(
         self,
@@ -139,12 +129,12 @@ class GraphWriter:
             row["uuid"]: row for row in await self._tables.select_in(group, "episodes", "uuid", keep, columns)
         }
         for episode in new.episodes:
-            row = stored.get(episode.uuid)
+            row = stored.get(episode["uuid"])
             if row is None:
                 continue
-            noted = json.loads(row["metadata"] or "{}")
-            episode.entity_edges = sorted({*episode.entity_edges, *row["entity_edges"]})
-            episode.episode_metadata = {**noted, **episode.episode_metadata}
+            noted = {**json.loads(row["metadata"] or "{}"), **json.loads(episode["metadata"])}
+            episode["entity_edges"] = sorted({*episode["entity_edges"], *row["entity_edges"]})
+            episode["metadata"] = json.dumps(noted, ensure_ascii=True)
 
     async def _transact(
         self,
@@ -164,18 +154,10 @@ class GraphWriter:
             before = await self._before(plan.group, plan.documents, keep)
             _keep_moments(before, new)
             await self._clear(transaction, plan, before, new)
-            await add_nodes_and_edges_bulk_tx(
-                transaction,
-                list(new.episodes),
-                list(new.mentions),
-                list(new.entities),
-                list(new.facts),
-                self._embedder,
-                driver=self._driver,
-            )
-            for uuid, row in transaction.change.rows.get((plan.group, "mentions"), {}).items():
-                if uuid in plan.labels:
-                    row["entity_labels"] = list(plan.labels[uuid])
+            await self._graph.put(transaction, "episodes", new.episodes)
+            await self._graph.put(transaction, "entities", new.entities)
+            await self._graph.put(transaction, "mentions", new.mentions)
+            await self._graph.put(transaction, "facts", new.facts)
 
         session = self._driver.session()
         try:
@@ -201,11 +183,11 @@ class GraphWriter:
         """Delete the documents' obsolete rows from the graph, and note the deletions for LanceDB."""
         group, documents, named_now = plan.group, plan.documents, set(plan.entities)
         shared = _shared(before)
-        keep = {node.uuid for node in new.episodes}
-        facts = {fact.uuid for fact in new.facts} | set(shared)
+        keep = {row["uuid"] for row in new.episodes}
+        facts = {row["uuid"] for row in new.facts} | set(shared)
         gone_facts = set(before.facts) - facts
         gone_mentions = (
-            set(before.mentions) - {edge.uuid for edge in new.mentions} - set(before.kept_mentions)
+            before.mentions.keys() - {row["uuid"] for row in new.mentions} - set(before.kept_mentions)
         )
         candidates = {end for row in before.facts.values() for end in _ends(row)}
         candidates |= {row["target_uuid"] for row in before.mentions.values()}
@@ -259,8 +241,9 @@ class GraphWriter:
         given = await labels_given(self._tables, plan.group, lost, _outside(plan.documents))
         for entity, labels in given.items():
             labels.update(plan.entities[entity].labels if entity in plan.entities else ())
-        for node in new.entities:
-            node.labels = sorted(given.get(node.uuid, node.labels))
+        for row in new.entities:
+            if row["uuid"] in given:
+                row["labels"] = sorted(given[row["uuid"]])
         rows = await relabelled(self._tables, plan.group, given)
         summarised = transaction.change.rows.get((plan.group, "entities"), {})
         rows = [{**row, **summarised.get(row["uuid"], {}), "labels": row["labels"]} for row in rows]
@@ -363,15 +346,15 @@ def _ends(row: Row) -> tuple[str, str]:
 
 
 def _keep_moments(before: Before, new: Contribution) -> None:
-    """Objects that were stored before keep their ``created_at``."""
+    """Rows that were stored before keep their ``created_at``."""
     for made, stored in (
         (new.episodes, before.episodes),
         (new.facts, before.facts),
         (new.mentions, before.mentions),
     ):
-        for one in made:
-            if one.uuid in stored:
-                one.created_at = stored[one.uuid]["created_at"]
+        for row in made:
+            if row["uuid"] in stored:
+                row["created_at"] = stored[row["uuid"]]["created_at"]
 
 
 def _shared(before: Before) -> dict[str, Row]:
