@@ -34,8 +34,9 @@ from agentic_rag.stores.graph.link_assembly import (
 )
 from agentic_rag.stores.graph.link_columns import LinkColumns
 from agentic_rag.stores.graph.link_file import LinkFile, Versions
+from agentic_rag.stores.graph.reading import rows_of
 from agentic_rag.stores.graph.schemas import Kind, schema
-from agentic_rag.stores.graph.tables import GraphTables, rows_of
+from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import trim_memory
 from agentic_rag.stores.uninterrupted import left_running
 

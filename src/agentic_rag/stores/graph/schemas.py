@@ -81,10 +81,6 @@ _COLUMNS: Mapping[Kind, Mapping[str, pa.DataType]] = {
 }
 
 
-_OURS = frozenset({"document_id", "text", "chunk_id", "chunk_ids", "chunk_date", "entity_labels"})
-"""Columns by which rows are found and restricted."""
-
-
 def schema(kind: Kind, *, dimension: int) -> pa.Schema:
     """The table's schema; the vector may not be null, or rows without one would be stored."""
     fields = [
@@ -106,11 +102,6 @@ def embedded_column(kind: Kind) -> str:
 def columns(kind: Kind) -> list[str]:
     """Every column but the vector, which no search result needs."""
     return ["uuid", "group_id", "created_at", *_COLUMNS[kind]]
-
-
-def columns_of_graphiti(kind: Kind) -> list[str]:
-    """Those that Graphiti's own objects are made of; a search pays for every column it reads."""
-    return [name for name in columns(kind) if name not in _OURS]
 
 
 def table_name(group: str, kind: Kind) -> str:

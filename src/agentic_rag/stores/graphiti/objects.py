@@ -14,7 +14,7 @@ from typing import Any
 from agentic_rag.stores.graph import rows
 from agentic_rag.stores.graph.chunks import is_chunk, to_chunk
 from agentic_rag.stores.graph.rows import utc
-from agentic_rag.stores.graph.schemas import Row
+from agentic_rag.stores.graph.schemas import Kind, Row, columns
 from agentic_rag.stores.graphiti.library import EntityEdge, EntityNode, EpisodeType, EpisodicNode
 
 _ENTITY_KEYS = frozenset(
@@ -26,6 +26,15 @@ _FACT_KEYS = frozenset(
         "expired_at", "valid_at", "invalid_at", "reference_time", "fact_embedding", "attributes",
     }
 )  # fmt: skip
+
+
+_OURS = frozenset({"document_id", "text", "chunk_id", "chunk_ids", "chunk_date", "entity_labels"})
+"""Columns by which rows are found and restricted."""
+
+
+def columns_of_objects(kind: Kind) -> list[str]:
+    """Columns that Graphiti's objects are made of; a search pays for every column it reads."""
+    return [name for name in columns(kind) if name not in _OURS]
 
 
 def entity_row(data: Mapping[str, Any]) -> Row:

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ConfigDict, PrivateAttr
 
 from agentic_rag.stores.graph import sql
-from agentic_rag.stores.graph.schemas import Kind, Row, columns_of_graphiti
+from agentic_rag.stores.graph.schemas import Kind, Row
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graph.walk import neighbours, reach
 from agentic_rag.stores.graphiti import objects
@@ -260,7 +260,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
 def _columns(kind: Kind, search_filter: Any) -> list[str]:
     """Columns that a leg reads of the rows it finds; reading costs more than searching."""
     if not isinstance(search_filter, RestrictedFilters):
-        return columns_of_graphiti(kind)
+        return objects.columns_of_objects(kind)
     ends = ["source_uuid", "target_uuid"] if kind == "facts" and search_filter.node_labels else []
     return ["uuid", "_rowid", *ends]
 

@@ -113,7 +113,7 @@ class Searcher:
         async def read(kind: Kind, objects: Sequence[Any], vector: FloatArray | None) -> list[Row]:
             """The rows of the found objects, in order."""
             ids = [recorder.rows[one.uuid] for one in objects]
-            rows = await self._tables.found(scope.group, kind, ids, _OF_HITS[kind], vector)
+            rows = await self._tables.by_row_id(scope.group, kind, ids, _OF_HITS[kind], vector)
             return [rows[one.uuid] for one in objects if one.uuid in rows]
 
         facts, entities, of_search = await asyncio.gather(
