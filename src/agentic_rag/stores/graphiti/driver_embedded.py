@@ -52,8 +52,8 @@ class EmbeddedTransaction(Transaction):  # type: ignore[misc]
             await uninterrupted(self._write())
 
     async def _write(self) -> None:
-        async with AsyncExitStack() as held:
-            await self.driver.committer.before_commit(self.change, held)
+        async with AsyncExitStack() as exits:
+            await self.driver.committer.before_commit(self.change, exits)
             await self.driver.committer.after_commit(self.change)
 
     async def finish(self) -> None:

@@ -150,10 +150,10 @@ def _common(data: Mapping[str, Any]) -> Row:
     }
 
 
-def _attributes(data: Mapping[str, Any], known: frozenset[str]) -> str:
+def _attributes(data: Mapping[str, Any], own_keys: frozenset[str]) -> str:
     given = data.get("attributes")
     if isinstance(given, str):
         return given
     if given is None:
-        given = {key: value for key, value in data.items() if key not in known}
+        given = {key: value for key, value in data.items() if key not in own_keys}
     return json.dumps(given, ensure_ascii=True, default=str)

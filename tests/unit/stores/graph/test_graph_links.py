@@ -16,8 +16,8 @@ import pytest
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
 from agentic_rag.domain.identity import entity_key, entity_uuid, episode_uuid
 from agentic_rag.stores.graph import links
-from agentic_rag.stores.graph.known_links import Known, Updated
 from agentic_rag.stores.graph.link_columns import VALUES_AT_ONCE, Values
+from agentic_rag.stores.graph.link_index import LinkIndex, LinkIndexDelta
 from agentic_rag.stores.graph.links import LinkReader
 from agentic_rag.stores.graph.schemas import Kind
 from agentic_rag.stores.graph.tables import GraphTables
@@ -72,14 +72,14 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opened]:
 async def test_what_was_written_since_they_were_read(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(links, "SMALL", 0)
+    monkeypatch.setattr(links, "ALWAYS_FRESH_CHUNKS", 0)
     chance = random.Random(7)
     notes = [f"note{n}" for n in range(6)]
     entities = [entity_uuid("notes", entity_key(name)) for name in NAMES]
     episodes = [episode_uuid("notes", f"{note}#{word}") for note in notes for word in WORDS]
     store, tables = opened
     await store.replace_documents("notes", [drawn(note, chance) for note in notes[:4]])
-    monkeypatch.setattr(links, "REST", 1e9)
+    monkeypatch.setattr(links, "MAX_LAG_SECONDS", 1e9)
     resting = LinkReader(tables, tmp_path)
     await resting.latest("notes")
     for _ in range(12):
@@ -89,7 +89,7 @@ async def test_what_was_written_since_they_were_read(
         else:
             await store.replace_documents("notes", [drawn(note, chance) for note in some])
         now, anew = await resting.latest("notes"), await LinkReader(tables, tmp_path).latest("notes")
-        assert isinstance(now, Updated)
+        assert isinstance(now, LinkIndexDelta)
         assert now.names(entities) | anew.names(entities) == now.names(entities)
         assert now.chunks_of_episodes(episodes) == anew.chunks_of_episodes(episodes)
         expected = {uuid: list(found) for uuid, found in anew.chunks_of_entities(entities).items()}
@@ -102,8 +102,8 @@ async def test_what_was_written_since_they_were_read(
     assert not any(list(found) for found in now.chunks_of_entities(entities).values())
 
 
-def values(known: Known | Updated) -> list[object]:
-    assert isinstance(known, Known)
+def values(known: LinkIndex | LinkIndexDelta) -> list[object]:
+    assert isinstance(known, LinkIndex)
     found = known.links
     arrays = (found.dates.astype(str), found.mentioning, found.mentioned)
     titles, aliases = (
@@ -132,8 +132,8 @@ async def test_they_are_brought_up_to_date(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_tables: list[object]
 ) -> None:
     """Those that a process holds, and those of the file that was written before any of the changes."""
-    monkeypatch.setattr(links, "SMALL", 0)
-    monkeypatch.setattr(links, "REST", 0.0)
+    monkeypatch.setattr(links, "ALWAYS_FRESH_CHUNKS", 0)
+    monkeypatch.setattr(links, "MAX_LAG_SECONDS", 0.0)
     chance = random.Random(9)
     notes = [f"note{n}" for n in range(6)]
     store, tables = opened
@@ -155,7 +155,7 @@ async def test_they_are_brought_up_to_date(
         )
         assert values(held) == values(from_file) == anew
         assert not from_tables
-    monkeypatch.setattr(links, "MOST_CHANGED", 1)
+    monkeypatch.setattr(links, "MAX_CHANGED_DOCUMENTS", 1)
     await store.replace_documents("notes", [drawn(note, chance) for note in notes])
     await holding.latest("notes")
     assert from_tables, "so much has changed that to read everything is as quick"
@@ -207,8 +207,8 @@ async def test_changes_that_no_written_chunk_tells(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(links, "SMALL", 0)
-    monkeypatch.setattr(links, "REST", 0.0)
+    monkeypatch.setattr(links, "ALWAYS_FRESH_CHUNKS", 0)
+    monkeypatch.setattr(links, "MAX_LAG_SECONDS", 0.0)
     store, tables = opened
     notes = [mentioning("note0", "Tea", "Milk"), mentioning("note1", "Tea", "Oolong")]
     await store.replace_documents("notes", notes)
@@ -229,8 +229,8 @@ async def test_reading_in_the_middle_of_a_commit(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Chunks are written before mentions; what was read in between is put right by the next reading."""
-    monkeypatch.setattr(links, "SMALL", 0)
-    monkeypatch.setattr(links, "REST", 0.0)
+    monkeypatch.setattr(links, "ALWAYS_FRESH_CHUNKS", 0)
+    monkeypatch.setattr(links, "MAX_LAG_SECONDS", 0.0)
     store, _ = opened
     async with lance_connection(str(tmp_path / "lance")) as another:
         tables = GraphTables(another, model=HashingEmbedding(16).name, dimension=16)
@@ -280,7 +280,7 @@ async def test_a_question_that_gives_up_waiting_leaves_them_for_the_next(
 async def test_the_next_process_reads_them_from_a_file(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_tables: list[object]
 ) -> None:
-    monkeypatch.setattr(links, "SMALL", 3)
+    monkeypatch.setattr(links, "ALWAYS_FRESH_CHUNKS", 3)
     chance, file = random.Random(8), tmp_path / "links-notes.cache"
     store, tables = opened
 
@@ -325,8 +325,8 @@ async def test_the_next_process_reads_them_from_a_file(
 async def test_a_process_that_holds_older_ones_takes_the_file(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_tables: list[object]
 ) -> None:
-    monkeypatch.setattr(links, "SMALL", 0)
-    monkeypatch.setattr(links, "REST", 0.0)
+    monkeypatch.setattr(links, "ALWAYS_FRESH_CHUNKS", 0)
+    monkeypatch.setattr(links, "MAX_LAG_SECONDS", 0.0)
     chance = random.Random(10)
     store, tables = opened
     await store.replace_documents("notes", [drawn("note0", chance)])

@@ -1,4 +1,4 @@
-"""The links of a graph by the uuids that Graphiti's results hold, in memory."""
+"""The links of a graph by the uuids of its entities and episodes, in memory."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CHUNKS_AT_ONCE = 50
 """Chunks that are read at a time."""
 
 
-class Known:
-    """The links by the uuids in Graphiti's results; saves look-ups in the tables."""
+class LinkIndex:
+    """The links by uuid; saves look-ups in the tables."""
 
     def __init__(self, columns: LinkColumns) -> None:
         self.columns = columns
@@ -60,17 +60,17 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Updated:
+class LinkIndexDelta:
     """Old links plus the changes since: reading a large graph whole takes seconds."""
 
-    before: Known
-    gone: frozenset[str]
+    before: LinkIndex
+    removed_chunks: frozenset[str]
     """Chunks that are not there any more."""
     dates: Mapping[str, datetime | None]
     """Dates of the chunks that were written since."""
     chunks: Mapping[str, str]
     """Episode uuid → chunk id of these chunks."""
-    called: Mapping[str, str]
+    entity_names: Mapping[str, str]
     """Entity uuid → name of the entities that were written since."""
     mentioning: Mapping[str, Mapping[str, datetime | None]]
     """Entity uuid → chunks that were found to mention it since."""
@@ -82,13 +82,15 @@ class Updated:
 
     def names(self, entities: Collection[str]) -> dict[str, str]:
         """The known names."""
-        written = {uuid: self.called[uuid] for uuid in entities if uuid in self.called}
+        written = {uuid: self.entity_names[uuid] for uuid in entities if uuid in self.entity_names}
         return self.before.names(entities) | written
 
     def chunks_of_episodes(self, episodes: Collection[str]) -> dict[str, DatedChunk]:
         """The chunks that are known episodes."""
         known = self.before.chunks_of_episodes(episodes)
-        kept = {uuid: self._now(chunk) for uuid, chunk in known.items() if chunk[0] not in self.gone}
+        kept = {
+            uuid: self._dated(chunk) for uuid, chunk in known.items() if chunk[0] not in self.removed_chunks
+        }
         written = {uuid: self.chunks[uuid] for uuid in episodes if uuid in self.chunks}
         return kept | {uuid: (chunk, self.dates[chunk]) for uuid, chunk in written.items()}
 
@@ -104,11 +106,13 @@ class Updated:
     def _joined(
         self, before: Iterator[DatedChunk], since: Mapping[str, datetime | None]
     ) -> Iterator[DatedChunk]:
-        kept = (self._now(one) for one in before if one[0] not in self.gone and one[0] not in since)
-        written = sorted(self._now(one) for one in since.items() if one[0] not in self.gone)
+        kept = (
+            self._dated(one) for one in before if one[0] not in self.removed_chunks and one[0] not in since
+        )
+        written = sorted(self._dated(one) for one in since.items() if one[0] not in self.removed_chunks)
         return merge(kept, written, key=itemgetter(0))
 
-    def _now(self, chunk: DatedChunk) -> DatedChunk:
+    def _dated(self, chunk: DatedChunk) -> DatedChunk:
         return chunk[0], self.dates.get(chunk[0], chunk[1])
 
 
@@ -150,5 +154,5 @@ def _links(columns: LinkColumns) -> GraphLinks:
     )
 
 
-NOTHING = Known(LinkColumns(*(pa.array([], of) for of in TYPES.values())))
+NOTHING = LinkIndex(LinkColumns(*(pa.array([], of) for of in TYPES.values())))
 """Of a group without tables."""
