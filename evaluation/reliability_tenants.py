@@ -31,7 +31,7 @@ from agentic_rag.domain.identity import group_id, memory_dataset
 from agentic_rag.testing import HashingEmbedding
 from figures import Row, row
 from graph_servers import falkordb_server, neo4j_server
-from stored import cypher, tables
+from stored import tables
 from vector_stores import EXTRAS, milvus_lite, postgres_server, skip_without
 
 CALLS, QUICK_CALLS = 10_000, 300
@@ -274,7 +274,7 @@ async def _rows_of_others(rag: Rag, tenants: list[Tenant], *, server: bool) -> t
     stored = await tables(rag.config.data_dir)
     groups = {group_id(name): one for one in tenants for name in (one.dataset, memory_dataset(one.user))}
     for name, rows in stored.rows.items():
-        table = re.sub(r"^(chunks|values|graph)_|_(entities|episodes|facts|mentions|communities)$", "", name)
+        table = re.sub(r"^(chunks|values|graph)_|_(entities|episodes|facts|mentions)$", "", name)
         tenant = groups.get(re.sub(r"^(chunks|values|graph)_", "", table))
         if tenant is not None:
             looked += len(rows)
@@ -290,7 +290,8 @@ async def _server_rows(rag: Rag) -> AsyncIterator[tuple[str, str]]:
         "MATCH (n) RETURN n.group_id AS g, n.name AS name, n.content AS content, n.summary AS summary",
         "MATCH ()-[r]->() RETURN r.group_id AS g, r.name AS name, r.fact AS content",
     ):
-        for one in await cypher(rag, statement):
+        rows, _, _ = await rag.knowledge.graphiti.driver.execute_query(statement)  # type: ignore[attr-defined]
+        for one in rows:
             yield str(one["g"]), str(one)
 
 

@@ -18,28 +18,20 @@ from agentic_rag.stores.lancedb.manifests import of_generation
 KEYS = ("uuid", "chunk_id", "item", "key", "group_id")
 """The first of these that a table has names its rows."""
 WHEN_WRITTEN = ("created_at", "expired_at", "reference_time")
-GRAPH_NODES = {
-    "Entity": ("uuid", "name", "group_id", "labels", "summary", "attributes"),
-    "Episodic": ("uuid", "name", "group_id", "source", "content", "valid_at", "entity_edges"),
-    "RelatesToNode_": (
-        "uuid", "group_id", "name", "fact", "episodes", "valid_at", "invalid_at", "attributes",
-    ),
-}  # fmt: skip
 
 
 @dataclass
 class Stored:
-    """Rows without their vectors by table and key, the vectors apart, and the graph file's nodes and edges."""
+    """Rows without their vectors by table and key, and the vectors apart."""
 
     rows: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     vectors: dict[str, dict[str, FloatArray]] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
-    graph: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
         """Everything in it as one text, to look for what must not be there."""
-        return json.dumps([self.rows, self.graph], ensure_ascii=False, default=str, sort_keys=True)
+        return json.dumps(self.rows, ensure_ascii=False, default=str, sort_keys=True)
 
     def row_counts(self) -> dict[str, int]:
         return {name: len(rows) for name, rows in self.rows.items()}
@@ -86,58 +78,37 @@ async def _generations(database: Any) -> dict[str, int]:
 
 def _group_with_vectors(name: str) -> str | None:
     """The group of a table that holds vectors."""
-    found = re.fullmatch(r"chunks_(.+)|graph_(.+)_(?:entities|facts|communities)", name)
+    found = re.fullmatch(r"chunks_(.+)|graph_(.+)_(?:entities|facts)", name)
     return (found[1] or found[2]) if found else None
 
 
 async def everything(rag: Rag) -> Stored:
-    """The tables of an open ``Rag`` and what the graph file holds, traversed with Cypher."""
-    stored = await tables(rag.config.data_dir)
-    for label, columns in GRAPH_NODES.items():
-        listed = ", ".join(f"n.{column} AS {column}" for column in columns)
-        found = await cypher(rag, f"MATCH (n:{label}) RETURN {listed}")
-        stored.graph[label] = {row["uuid"]: row for row in found}
-    found = await cypher(
-        rag,
-        "MATCH (a:Episodic)-[m:MENTIONS]->(b:Entity) "
-        "RETURN m.uuid AS uuid, a.uuid AS source, b.uuid AS target",
-    )
-    stored.graph["MENTIONS"] = {row["uuid"]: row for row in found}
-    found = await cypher(
-        rag,
-        "MATCH (a:Entity)-[:RELATES_TO]->(f:RelatesToNode_)-[:RELATES_TO]->(b:Entity) "
-        "RETURN f.uuid AS uuid, a.uuid AS source, b.uuid AS target",
-    )
-    stored.graph["RELATES_TO"] = {row["uuid"]: row for row in found}
-    return stored
-
-
-async def cypher(rag: Rag, statement: str) -> list[dict[str, Any]]:
-    """A statement on the graph file, through Graphiti's own driver."""
-    rows, _, _ = await rag.knowledge.graphiti.driver.execute_query(statement)  # type: ignore[attr-defined]
-    return list(rows)
+    """The tables of an open ``Rag``."""
+    return await tables(rag.config.data_dir)
 
 
 def loose(stored: Stored) -> list[str]:
-    """What the graph file holds and LanceDB does not, or the other way round, and what hangs loose in it."""
-    entities, episodes, facts = (stored.graph[label].keys() for label in GRAPH_NODES)
-    mentions, relations = stored.graph["MENTIONS"], stored.graph["RELATES_TO"]
-    named = {edge["target"] for edge in mentions.values()}
-    named |= {end for edge in relations.values() for end in (edge["source"], edge["target"])}
-    found = [f"a fact that does not join two entities: {uuid}" for uuid in relations.keys() ^ facts]
-    found += [f"an entity that nothing names: {uuid}" for uuid in named ^ entities]
-    held = {"entities": entities, "episodes": episodes, "facts": facts, "mentions": mentions.keys()}
-    for kind, uuids in held.items():
-        of_kind = [rows for name, rows in stored.rows.items() if name.endswith(f"_{kind}")]
-        stand = {uuid for rows in of_kind for uuid in rows}
-        found += [f"{kind} in one of both: {uuid}" for uuid in stand ^ set(uuids)]
+    """What hangs loose in the graph, and chunks without an episode or the other way round."""
+    of = {
+        kind: [
+            row for name, rows in stored.rows.items() if name.endswith(f"_{kind}") for row in rows.values()
+        ]
+        for kind in ("entities", "episodes", "facts", "mentions")
+    }
+    entities, episodes = ({row["uuid"] for row in of[kind]} for kind in ("entities", "episodes"))
+    named = {end for fact in of["facts"] for end in (fact["source_uuid"], fact["target_uuid"])}
+    named |= {mention["target_uuid"] for mention in of["mentions"]}
+    found = [f"an entity that is missing, or that nothing names: {uuid}" for uuid in named ^ entities]
+    telling = {mention["source_uuid"] for mention in of["mentions"]}
+    telling |= {uuid for fact in of["facts"] for uuid in fact["episodes"]}
+    found += [f"an episode that is missing: {uuid}" for uuid in telling - episodes]
     chunks = {key for name, rows in stored.rows.items() if name.startswith("chunks_") for key in rows}
-    names = {str(row["name"]) for row in stored.graph["Episodic"].values()}
+    names = {str(row["name"]) for row in of["episodes"]}
     return found + [f"a chunk or an episode alone: {name}" for name in names ^ chunks]
 
 
 def assert_whole(stored: Stored) -> None:
-    """The graph file holds what LanceDB holds, and nothing in it hangs loose."""
+    """Nothing hangs loose in the graph."""
     assert loose(stored) == []
 
 
@@ -154,16 +125,15 @@ def differences(
     """
     ignored = set() if labels else {"labels"}
     found: list[tuple[Any, ...]] = []
-    for of_one, of_other in ((one.rows, other.rows), (one.graph, other.graph)):
-        for name in sorted(of_one.keys() | of_other.keys()):
-            left, right = of_one.get(name, {}), of_other.get(name, {})
-            found += [(name, key, left.get(key) or right.get(key)) for key in left.keys() ^ right.keys()]
-            for key in left.keys() & right.keys():
-                columns = left[key].keys() - ignored
-                unlike = {
-                    c: (left[key][c], right[key].get(c)) for c in columns if left[key][c] != right[key].get(c)
-                }
-                found += [(name, key, left[key].get("name"), unlike)] if unlike else []
+    for name in sorted(one.rows.keys() | other.rows.keys()):
+        left, right = one.rows.get(name, {}), other.rows.get(name, {})
+        found += [(name, key, left.get(key) or right.get(key)) for key in left.keys() ^ right.keys()]
+        for key in left.keys() & right.keys():
+            columns = left[key].keys() - ignored
+            unlike = {
+                c: (left[key][c], right[key].get(c)) for c in columns if left[key][c] != right[key].get(c)
+            }
+            found += [(name, key, left[key].get("name"), unlike)] if unlike else []
     for name, vectors in one.vectors.items():
         others = other.vectors.get(name, {})
         near = {

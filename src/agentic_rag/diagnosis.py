@@ -32,7 +32,6 @@ PACKAGES = (
     "langgraph",
     "langchain-core",
     "graphiti-core",
-    "ladybug",
     "lancedb",
     "pylance",
     "openai",

@@ -182,7 +182,7 @@ async def test_links_are_the_whole_graph(store: GraphStore) -> None:
 
 
 async def test_links_follow_the_graph(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentic_rag.stores.graphiti.links.REST", 0.0)
+    monkeypatch.setattr("agentic_rag.stores.graph.links.MAX_LAG_SECONDS", 0.0)
     await store.replace_documents("notes", [tea(), travel()])
     before = await store.links("notes")
     assert await store.links("notes") is before
@@ -214,8 +214,8 @@ async def test_what_was_just_written_is_named_before_the_links_are_read_again(
         hits = by_kind(await find(store, embedding, "Fujian"), "node")
         return set(next(hit for hit in hits if hit.name == "Fujian").chunk_ids)
 
-    monkeypatch.setattr("agentic_rag.stores.graphiti.links.SMALL", 0)
-    monkeypatch.setattr("agentic_rag.stores.graphiti.links.REST", 1e9)
+    monkeypatch.setattr("agentic_rag.stores.graph.links.ALWAYS_FRESH_CHUNKS", 0)
+    monkeypatch.setattr("agentic_rag.stores.graph.links.MAX_LAG_SECONDS", 1e9)
     await store.replace_documents("notes", [travel()])
     await find(store, embedding, "mountains")
     await store.replace_documents("notes", [tea(date=JAN)])
@@ -379,7 +379,7 @@ def named(document: str, *labels: str, by: str = "mention") -> DocumentGraph:
 async def test_a_label_goes_with_the_last_document_that_gives_it(
     store: GraphStore, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
-    monkeypatch.setattr("agentic_rag.stores.graphiti.links.REST", 0.0)
+    monkeypatch.setattr("agentic_rag.stores.graph.links.MAX_LAG_SECONDS", 0.0)
     await store.replace_documents("notes", [named("a", "Note", "Tag", by=by), named("b", "Thing")])
     await store.replace_documents("notes", [named("c", "Note", by=by)])
     assert await labels_of(store, "fujian") == {"Note", "Tag", "Thing"}

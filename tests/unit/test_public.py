@@ -10,7 +10,7 @@ import pytest
 import agentic_rag
 
 THIRD_PARTY = [
-    "graphiti_core", "httpx", "jieba", "ladybug", "lancedb", "langchain_core", "langgraph", "markdown_it", "neo4j",
+    "graphiti_core", "httpx", "jieba", "lancedb", "langchain_core", "langgraph", "markdown_it", "neo4j",
     "numpy", "onnxruntime", "openai", "pyarrow", "pydantic", "rich", "scipy", "sentencepiece", "typer", "yaml",
 ]  # fmt: skip
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from agentic_rag.domain.identity import group_id
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
-from agentic_rag.stores.graphiti.schemas import group_of
+from agentic_rag.stores.graph.schemas import group_of
 from agentic_rag.stores.lancedb.manifests import of_generation
 
 REPAIRING = "repairing"

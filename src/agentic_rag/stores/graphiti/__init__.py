@@ -1,1 +1,1 @@
-"""The graph half: Graphiti over LanceDB tables or a graph server too, every search leg answered by LanceDB."""
+"""What Graphiti asks for: its drivers, its search and its reads and writes over the graph's tables; and extraction."""

@@ -145,7 +145,7 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
         show_schema = False
         while True:
             try:
-                return await self._asked(messages, response_model, show_schema)
+                return await self._try_once(messages, response_model, show_schema)
             except BudgetSpent:
                 raise
             except Exception as error:
@@ -164,7 +164,7 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
             now.retried += 1
             await self._sleep(wait)
 
-    async def _asked(self, messages: list[Any], response_model: Any, show_schema: bool) -> dict[str, Any]:
+    async def _try_once(self, messages: list[Any], response_model: Any, show_schema: bool) -> dict[str, Any]:
         """One try."""
         sent = [{"role": m.role, "content": self._clean_input(m.content)} for m in messages]
         sent[0]["content"] += f"\n\n{DATA}"
@@ -188,7 +188,7 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
         answer = await self._endpoint.once(
             lambda: self.client.chat.completions.create(model=self.model, messages=sent, **options),
             most,
-            lambda told: _used(told, most),
+            lambda answer: _used(answer, most),
         )
         return _parsed(answer, response_model)
 
@@ -209,10 +209,10 @@ class _Unusable(Exception):
 
 def _used(answer: Any, most: Usage) -> Usage:
     """The tokens of a call as the endpoint reports them, else their upper bound."""
-    told = getattr(answer, "usage", None)
-    if told is None:
+    usage = getattr(answer, "usage", None)
+    if usage is None:
         return replace(most, estimated=True)
-    return Usage(prompt_tokens=told.prompt_tokens, completion_tokens=told.completion_tokens)
+    return Usage(prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
 
 
 def _parsed(answer: Any, response_model: Any) -> dict[str, Any]:
@@ -269,10 +269,10 @@ def stated_dates(answer: dict[str, Any], text: str) -> dict[str, Any]:
     Graphiti resolves relative dates against the episode's date. That of an undated chunk is a placeholder, and dates
     made from it would look like knowledge.
     """
-    return {name: _kept(name, value, text) for name, value in answer.items()}
+    return {name: _stated_value(name, value, text) for name, value in answer.items()}
 
 
-def _kept(name: str, value: Any, text: str) -> Any:
+def _stated_value(name: str, value: Any, text: str) -> Any:
     if name in _DATES and isinstance(value, str):
         return value if value[:4].isdigit() and value[:4] in text else None
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Graphiti's ``GraphDriver`` without a graph database: what Graphiti writes goes to LanceDB, Cypher reads a copy."""
+"""Graphiti's ``GraphDriver`` without a graph database: what Graphiti writes goes to LanceDB, and nothing speaks Cypher."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from agentic_rag.errors import StoreError
-from agentic_rag.stores.graphiti.change import Change
-from agentic_rag.stores.graphiti.commit import Committer
-from agentic_rag.stores.graphiti.cypher_copy import CypherCopy
+from agentic_rag.errors import ConfigError
+from agentic_rag.stores.graph.change import Change
+from agentic_rag.stores.graph.commit import Committer
 from agentic_rag.stores.graphiti.library import (
-    KUZU_OPERATIONS,
     GraphDriver,
     GraphDriverSession,
     GraphProvider,
@@ -44,9 +42,8 @@ class EmbeddedTransaction(Transaction):  # type: ignore[misc]
                 await uninterrupted(self.driver.committer.prepare())
                 self._turn = taken.pop_all()
 
-    async def run(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = (await self.driver.execute_query(query, **parameters))[0]
-        return rows
+    async def run(self, query: str, **parameters: Any) -> Any:
+        await self.driver.execute_query(query)
 
     async def commit(self) -> None:
         """Write the change, even if cancelled meanwhile."""
@@ -55,8 +52,8 @@ class EmbeddedTransaction(Transaction):  # type: ignore[misc]
             await uninterrupted(self._write())
 
     async def _write(self) -> None:
-        async with AsyncExitStack() as held:
-            await self.driver.committer.before_commit(self.change, held)
+        async with AsyncExitStack() as exits:
+            await self.driver.committer.before_commit(self.change, exits)
             await self.driver.committer.after_commit(self.change)
 
     async def finish(self) -> None:
@@ -70,38 +67,25 @@ class EmbeddedDriver(GraphDriver):  # type: ignore[misc]
 
     Args:
         committer: gives turns to write, and writes.
-        copy: answers Cypher.
     """
 
     provider = GraphProvider.KUZU
-    """Graphiti's dialect for Kuzu, which LadybugDB continues."""
+    """The embedded one among Graphiti's dialects; no statement is ever run."""
 
-    def __init__(self, committer: Committer, copy: CypherCopy) -> None:
+    def __init__(self, committer: Committer) -> None:
         super().__init__()
         self._database = ""
         self.committer = committer
-        self._copy = copy
-        for name, operations in KUZU_OPERATIONS.items():
-            setattr(self, f"_{name}", operations())
 
     async def reach(self) -> None:
         """Nothing to reach: the graph is LanceDB's."""
 
     async def execute_query(self, cypher_query_: str, **kwargs: Any) -> tuple[Any, None, None]:
-        """Rows of a statement that reads.
-
-        Raises ``StoreError`` for one that writes: LanceDB would not hear of it.
-        """
-        parameters = {key: value for key, value in kwargs.items() if key not in ("database_", "routing_")}
-        try:
-            return await self._copy.read(cypher_query_, parameters), None, None
-        except RuntimeError as error:
-            if "read-only" not in str(error):
-                raise
-            raise StoreError(
-                f"Cypher only reads the embedded graph, and this statement writes: {cypher_query_.strip()[:100]!r}; "
-                "write through Graphiti's methods (save, delete, add_episode, …), or use a graph server"
-            ) from error
+        """Raises ``ConfigError``: LanceDB knows no Cypher, and Graphiti has no other words for communities and sagas."""
+        raise ConfigError(
+            "Cypher needs a graph server, and so do Graphiti's communities and sagas: "
+            "set graph.backend to neo4j or falkordb, and graph.uri to its address"
+        )
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[EmbeddedTransaction]:
@@ -122,7 +106,7 @@ class EmbeddedDriver(GraphDriver):  # type: ignore[misc]
         return EmbeddedSession(self)
 
     async def close(self) -> None:
-        await self._copy.close()
+        """Nothing to close: the connection is the store's."""
 
     def delete_all_indexes(self) -> Any:
         return self.build_indices_and_constraints()
@@ -130,21 +114,9 @@ class EmbeddedDriver(GraphDriver):  # type: ignore[misc]
     async def build_indices_and_constraints(self, delete_existing: bool = False) -> None:
         """Nothing to build: indexes are LanceDB's."""
 
-    entity_node_ops = property(lambda self: self._entity_node_ops)
-    episode_node_ops = property(lambda self: self._episode_node_ops)
-    community_node_ops = property(lambda self: self._community_node_ops)
-    saga_node_ops = property(lambda self: self._saga_node_ops)
-    entity_edge_ops = property(lambda self: self._entity_edge_ops)
-    episodic_edge_ops = property(lambda self: self._episodic_edge_ops)
-    community_edge_ops = property(lambda self: self._community_edge_ops)
-    has_episode_edge_ops = property(lambda self: self._has_episode_edge_ops)
-    next_episode_edge_ops = property(lambda self: self._next_episode_edge_ops)
-    search_ops = property(lambda self: self._search_ops)
-    graph_ops = property(lambda self: self._graph_ops)
-
 
 class EmbeddedSession(GraphDriverSession):  # type: ignore[misc]
-    """A session: statements by themselves, or writes together in ``execute_write``."""
+    """A session: writes together in ``execute_write``."""
 
     provider = GraphProvider.KUZU
 
@@ -158,9 +130,7 @@ class EmbeddedSession(GraphDriverSession):  # type: ignore[misc]
         return None
 
     async def run(self, query: str | list[tuple[str, dict[str, Any]]], **kwargs: Any) -> Any:
-        statements = [(query, kwargs)] if isinstance(query, str) else query
-        for statement, parameters in statements:
-            await self._driver.execute_query(statement, **parameters)
+        await self._driver.execute_query(str(query))
 
     async def execute_write(self, func: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
         async with self._driver.transaction() as transaction:

@@ -13,8 +13,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from agentic_rag.errors import ConfigError, MissingExtra, StoreAway
 from agentic_rag.stores.batch import first_line
-from agentic_rag.stores.graphiti.change import Change
-from agentic_rag.stores.graphiti.commit import Committer
+from agentic_rag.stores.graph.change import Change
+from agentic_rag.stores.graph.commit import Committer
 from agentic_rag.stores.graphiti.library import GraphDriverSession, Transaction
 from agentic_rag.stores.uninterrupted import uninterrupted
 
@@ -103,18 +103,18 @@ class CommittedSession(GraphDriverSession):  # type: ignore[misc]
     async def execute_write(self, func: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
         committer: Committer = self._driver.committer
         change = Change()
-        held = AsyncExitStack()
+        exits = AsyncExitStack()
 
         async def attempt(transaction: Any, *_: Any, **__: Any) -> Any:
             nonlocal change
             change = Change()  # the server may run this again
-            await held.aclose()
+            await exits.aclose()
             result = await func(CommittedTransaction(transaction, change), *args, **kwargs)
-            await committer.before_commit(change, held)
+            await committer.before_commit(change, exits)
             return result
 
         async def write() -> Any:
-            async with held:
+            async with exits:
                 result = await self._driver.answered(self._inner.execute_write(attempt))
                 await committer.after_commit(change)
                 return result
@@ -139,6 +139,8 @@ class ServerDriver:
     """Kind and address of the server."""
     failures: tuple[type[Exception], ...] = ()
     """What the driver raises where the server cannot be reached, or refuses the login."""
+    entity_node_ops = episode_node_ops = entity_edge_ops = episodic_edge_ops = None
+    """Graphiti's own would write the server past LanceDB; ``graphiti.nodes`` and ``graphiti.edges`` do without."""
     _indexes_wanted = False
     _indexes_made = False
 
@@ -182,13 +184,13 @@ class ServerDriver:
         """``run_alone``, ``answered``."""
         return await self.answered(self.run_alone(query, **parameters))
 
-    async def answered(self, asked: Coroutine[Any, Any, Answer]) -> Answer:
+    async def answered(self, request: Coroutine[Any, Any, Answer]) -> Answer:
         """The server's answer, however long it takes, as long as the server answers a greeting every SILENT_SECONDS.
 
         Raises:
             StoreAway: it does not answer the greeting.
         """
-        answer = asyncio.ensure_future(asked)
+        answer = asyncio.ensure_future(request)
         try:
             while not answer.done():
                 await asyncio.wait([answer], timeout=SILENT_SECONDS)
@@ -256,14 +258,14 @@ def _falkordb(address: SplitResult, user: str | None, password: str | None) -> A
 
     class CommittedFalkorDriver(ServerDriver, FalkorDriver):  # type: ignore[misc]
         failures = (errors.ConnectionError, errors.TimeoutError, OSError)
-        _made: FalkorDB | None = None
+        _own_client: FalkorDB | None = None
 
         @property
         def client(self) -> FalkorDB:
             """The client, made when it is first needed: making it asks the server, and blocks."""
-            if self._made is None:
-                self._made = FalkorDB(host=host, port=port, connection_pool=pool)
-            return self._made
+            if self._own_client is None:
+                self._own_client = FalkorDB(host=host, port=port, connection_pool=pool)
+            return self._own_client
 
         @client.setter
         def client(self, given: object) -> None:
@@ -287,7 +289,7 @@ def _falkordb(address: SplitResult, user: str | None, password: str | None) -> A
             return list(found[0]) if found else []
 
         async def close(self) -> None:
-            if self._made is not None:
+            if self._own_client is not None:
                 await super().close()
             await pool.disconnect()
 

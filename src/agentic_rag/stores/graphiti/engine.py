@@ -10,20 +10,18 @@ from typing import Any
 
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.stores.graphiti.commit import Committer
-from agentic_rag.stores.graphiti.cypher_copy import CypherCopy
+from agentic_rag.stores.graph.commit import Committer
+from agentic_rag.stores.graph.links import LinkReader
+from agentic_rag.stores.graph.repair import Repair
+from agentic_rag.stores.graph.server_graph import NoGraph, ServerGraph
+from agentic_rag.stores.graph.tables import GraphTables
+from agentic_rag.stores.graph.writing import GraphWriter
 from agentic_rag.stores.graphiti.driver_embedded import EmbeddedDriver
 from agentic_rag.stores.graphiti.driver_server import server_driver
 from agentic_rag.stores.graphiti.library import CrossEncoderClient, EmbedderClient, Graphiti, LLMClient
-from agentic_rag.stores.graphiti.links import LinkReader
-from agentic_rag.stores.graphiti.mirror import LanceMirror
-from agentic_rag.stores.graphiti.mirrored_operations import mirror_operations
-from agentic_rag.stores.graphiti.repair import Repair
 from agentic_rag.stores.graphiti.search_interface import LanceSearch
 from agentic_rag.stores.graphiti.searching import Searcher
-from agentic_rag.stores.graphiti.server_graph import NoGraph, ServerGraph
-from agentic_rag.stores.graphiti.tables import GraphTables
-from agentic_rag.stores.graphiti.writing import GraphWriter
+from agentic_rag.stores.graphiti.write_operations import GraphOperations
 from agentic_rag.stores.lancedb.connection import LanceConnection
 
 
@@ -52,16 +50,11 @@ def build(
     tables = GraphTables(connection, model=embedding.name, dimension=embedding.dimension)
     server = None if backend == "embedded" else ServerGraph()
     committer = Committer(tables, Repair(tables, server), folder)
-    driver: Any = (
-        EmbeddedDriver(committer, CypherCopy(tables))
-        if server is None
-        else server_driver(backend, *login, committer)
-    )
+    driver: Any = EmbeddedDriver(committer) if server is None else server_driver(backend, *login, committer)
     graph = server or NoGraph()
     embedder = PortEmbedder(embedding)
     driver.search_interface = LanceSearch(tables)
-    driver.graph_operations_interface = LanceMirror(tables, graph, embedder)
-    mirror_operations(driver, driver.graph_operations_interface)
+    driver.graph_operations_interface = GraphOperations(tables, graph, embedder)
     graphiti = Graphiti(
         graph_driver=driver,
         llm_client=llm_client or NoLanguageModel(),
@@ -72,7 +65,7 @@ def build(
     return Engine(
         graphiti=graphiti,
         tables=tables,
-        writer=GraphWriter(tables, driver, graph, embedding, embedder),
+        writer=GraphWriter(tables, driver, graph, embedding),
         links=links,
         searcher=Searcher(graphiti, tables, links),
         folder=folder,

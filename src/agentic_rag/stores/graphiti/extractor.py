@@ -21,7 +21,7 @@ from agentic_rag.domain import Chunk, DocumentGraph
 from agentic_rag.domain.identity import episode_uuid, group_id
 from agentic_rag.domain.ports import Extracted, GraphStore
 from agentic_rag.errors import ConfigError, ModelError, StoreError
-from agentic_rag.stores.graphiti.chunks import READ_BY
+from agentic_rag.stores.graph.chunks import READ_BY
 from agentic_rag.stores.graphiti.store import GraphitiStore, translated_failure
 from agentic_rag.stores.whole_file import write_whole
 from agentic_rag.text.prompts import fenced
@@ -51,7 +51,7 @@ class _Tally:
     """What one ``extract`` did so far; mutable, of that call alone."""
 
     retried: int = 0
-    asked: int = 0
+    attempts: int = 0
     failed: list[tuple[Chunk, str]] = field(default_factory=list)
 
 
@@ -98,7 +98,7 @@ class GraphitiExtractor:
             StoreError: the graph cannot be written.
         """
         chunks = [chunk for graph in graphs for chunk in graph.chunks]
-        known = await self._known(dataset, chunks)
+        known = await self._already_read(dataset, chunks)
         texts = [DocumentGraph(graph.document_id, graph.chunks) for graph in graphs]
         await self._store.replace_documents(dataset, texts, keep=known)
         tally = _Tally()
@@ -109,8 +109,8 @@ class GraphitiExtractor:
                     await self._attempt(dataset, chunk, before, tally)
         await self.quarantine.settle(dataset, [graph.document_id for graph in graphs], tally.failed)
         return Extracted(
-            episodes=tally.asked,
-            extracted=tally.asked - len(tally.failed),
+            episodes=tally.attempts,
+            extracted=tally.attempts - len(tally.failed),
             retried=tally.retried,
             quarantined=len(tally.failed),
             unfinished=tuple(sorted({chunk.document_id for chunk, _ in tally.failed})),
@@ -124,7 +124,7 @@ class GraphitiExtractor:
         """Close the connections to the endpoint; the store stays open."""
         await self._client.close()
 
-    async def _known(self, dataset: str, chunks: Sequence[Chunk]) -> set[str]:
+    async def _already_read(self, dataset: str, chunks: Sequence[Chunk]) -> set[str]:
         """Chunks that this model has read as they are now."""
         stored = await self._store.read_chunks(dataset, [chunk.id for chunk in chunks])
         return {
@@ -139,7 +139,7 @@ class GraphitiExtractor:
         """Read one chunk, or set it aside."""
         from agentic_rag.stores.graphiti.chat_client import CallFailed, Reading
 
-        tally.asked += 1
+        tally.attempts += 1
         if self._unanswered >= GIVE_UP_AFTER:
             reason = f"not asked: the chat endpoint had failed for {GIVE_UP_AFTER} episodes in a row"
             tally.failed.append((chunk, reason))
@@ -157,9 +157,9 @@ class GraphitiExtractor:
 
     async def _read(self, dataset: str, chunk: Chunk, before: Sequence[Chunk], now: Any) -> None:
         """Graphiti's ``add_episode`` on the stored episode; the chunk's metadata stays on it."""
+        from agentic_rag.stores.graph.contribution import UNDATED
+        from agentic_rag.stores.graph.rows import utc
         from agentic_rag.stores.graphiti.chat_client import CallFailed, reading
-        from agentic_rag.stores.graphiti.contribution import UNDATED
-        from agentic_rag.stores.graphiti.rows import utc
 
         token = reading.set(now)
         try:
@@ -188,7 +188,7 @@ class GraphitiExtractor:
 
     async def _finish(self, result: Any, chunk: Chunk, *, whole: bool) -> None:
         """Note on the episode who has read it, and take the placeholder for a missing date off its facts."""
-        from agentic_rag.stores.graphiti.contribution import UNDATED
+        from agentic_rag.stores.graph.contribution import UNDATED
 
         driver = self._graphiti.driver
         if chunk.date is None:

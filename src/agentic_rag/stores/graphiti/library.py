@@ -38,21 +38,6 @@ from graphiti_core import Graphiti  # noqa: E402
 from graphiti_core.cross_encoder.client import CrossEncoderClient  # noqa: E402
 from graphiti_core.driver.driver import GraphDriver, GraphDriverSession, GraphProvider  # noqa: E402
 from graphiti_core.driver.graph_operations.graph_operations import GraphOperationsInterface  # noqa: E402
-from graphiti_core.driver.kuzu.operations.community_edge_ops import KuzuCommunityEdgeOperations  # noqa: E402
-from graphiti_core.driver.kuzu.operations.community_node_ops import KuzuCommunityNodeOperations  # noqa: E402
-from graphiti_core.driver.kuzu.operations.entity_edge_ops import KuzuEntityEdgeOperations  # noqa: E402
-from graphiti_core.driver.kuzu.operations.entity_node_ops import KuzuEntityNodeOperations  # noqa: E402
-from graphiti_core.driver.kuzu.operations.episode_node_ops import KuzuEpisodeNodeOperations  # noqa: E402
-from graphiti_core.driver.kuzu.operations.episodic_edge_ops import KuzuEpisodicEdgeOperations  # noqa: E402
-from graphiti_core.driver.kuzu.operations.graph_ops import KuzuGraphMaintenanceOperations  # noqa: E402
-from graphiti_core.driver.kuzu.operations.has_episode_edge_ops import (  # noqa: E402
-    KuzuHasEpisodeEdgeOperations,
-)
-from graphiti_core.driver.kuzu.operations.next_episode_edge_ops import (  # noqa: E402
-    KuzuNextEpisodeEdgeOperations,
-)
-from graphiti_core.driver.kuzu.operations.saga_node_ops import KuzuSagaNodeOperations  # noqa: E402
-from graphiti_core.driver.kuzu.operations.search_ops import KuzuSearchOperations  # noqa: E402
 from graphiti_core.driver.query_executor import Transaction  # noqa: E402
 from graphiti_core.driver.search_interface.search_interface import SearchInterface  # noqa: E402
 from graphiti_core.edges import (  # noqa: E402
@@ -89,30 +74,13 @@ from graphiti_core.search.search_filters import (  # noqa: E402
     DateFilter,
     SearchFilters,
 )
-from graphiti_core.utils.bulk_utils import add_nodes_and_edges_bulk_tx  # noqa: E402
 from graphiti_core.utils.maintenance import node_operations  # noqa: E402
 
 # Graphiti has no parameter for it. test_merging.py fails where a version of Graphiti no longer calls it.
 node_operations._resolve_with_similarity = merge_same_spelling
 
-KUZU_OPERATIONS = {
-    "entity_node_ops": KuzuEntityNodeOperations,
-    "episode_node_ops": KuzuEpisodeNodeOperations,
-    "community_node_ops": KuzuCommunityNodeOperations,
-    "saga_node_ops": KuzuSagaNodeOperations,
-    "entity_edge_ops": KuzuEntityEdgeOperations,
-    "episodic_edge_ops": KuzuEpisodicEdgeOperations,
-    "community_edge_ops": KuzuCommunityEdgeOperations,
-    "has_episode_edge_ops": KuzuHasEpisodeEdgeOperations,
-    "next_episode_edge_ops": KuzuNextEpisodeEdgeOperations,
-    "search_ops": KuzuSearchOperations,
-    "graph_ops": KuzuGraphMaintenanceOperations,
-}
-"""Graphiti's own operations in LadybugDB's dialect, by the name of the driver property that hands them out."""
-
 __all__ = [
     "COMBINED_HYBRID_SEARCH_RRF",
-    "KUZU_OPERATIONS",
     "PROMPT_GROUPS",
     "CommunityEdge",
     "CommunityNode",
@@ -143,7 +111,6 @@ __all__ = [
     "SearchFilters",
     "SearchInterface",
     "Transaction",
-    "add_nodes_and_edges_bulk_tx",
     "create_prompt_library",
     "default_chat_prompt_library",
 ]

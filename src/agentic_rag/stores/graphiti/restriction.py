@@ -14,13 +14,15 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
-from agentic_rag.stores.graphiti import sql
+from agentic_rag.stores.graph import sql
+from agentic_rag.stores.graph.schemas import Kind, Row
+from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graphiti.library import ComparisonOperator, DateFilter, SearchFilters
-from agentic_rag.stores.graphiti.schemas import Kind, Row
-from agentic_rag.stores.graphiti.tables import GraphTables
-from agentic_rag.stores.lancedb.sql import not_after
+from agentic_rag.stores.lancedb.sql import not_after, timestamp
 
 Scored = list[tuple[Row, float]]
+_OPERATORS = {"=", "<>", ">", "<", ">=", "<="}
+_NULL_TESTS = {"IS NULL", "IS NOT NULL"}
 GROWTH = 4
 """Factor by which a leg fetches more while too few of its rows are allowed."""
 
@@ -99,7 +101,7 @@ class Visibility:
         labels = getattr(filters, "node_labels", None)
         conditions: list[str | None] = []
         if kind == "facts" and filters is not None:
-            conditions.extend(sql.edge_filter(filters))
+            conditions.extend(edge_filter(filters))
         if kind in ("facts", "episodes") and as_of is not None:
             conditions.append(not_after("chunk_date", as_of))
         if kind == "entities" and labels:
@@ -167,9 +169,7 @@ async def _within(tables: GraphTables, group: str, kind: Kind, episodes: Sequenc
         return sql.has_any("episodes", episodes)
     if kind == "episodes":
         return sql.is_in("uuid", episodes)
-    if kind == "entities":
-        return sql.is_in("uuid", await _entities_of(tables, group, episodes))
-    return sql.NOTHING  # a community comes from no chunk
+    return sql.is_in("uuid", await _entities_of(tables, group, episodes))
 
 
 async def _entities_of(tables: GraphTables, group: str, episodes: Sequence[str]) -> set[str]:
@@ -178,3 +178,38 @@ async def _entities_of(tables: GraphTables, group: str, episodes: Sequence[str])
         group, "facts", sql.has_any("episodes", episodes), ["source_uuid", "target_uuid"]
     )
     return {row["target_uuid"] for row in (*mentions, *facts)} | {row["source_uuid"] for row in facts}
+
+
+def edge_filter(filters: Any) -> list[str | None]:
+    """What ``SearchFilters`` says of facts, except of the labels of their endpoints."""
+    conditions: list[str | None] = [
+        date_filter("valid_at", filters.valid_at),
+        date_filter("invalid_at", filters.invalid_at),
+        date_filter("created_at", filters.created_at),
+        date_filter("expired_at", filters.expired_at),
+    ]
+    named = {
+        "name": filters.edge_types,
+        "uuid": filters.edge_uuids,
+        "source_uuid": filters.edge_source_node_uuids,
+        "target_uuid": filters.edge_target_node_uuids,
+    }
+    conditions.extend(sql.is_in(column, values) for column, values in named.items() if values is not None)
+    return conditions
+
+
+def date_filter(column: str, alternatives: Sequence[Sequence[Any]] | None) -> str | None:
+    """Graphiti's date filter: any of the inner lists holds, each with all of its comparisons."""
+    if alternatives is None:
+        return None
+    either = [sql.every(_comparison(column, test) for test in tests) or "TRUE" for tests in alternatives]
+    return f"({' OR '.join(either)})" if either else None
+
+
+def _comparison(column: str, test: Any) -> str:
+    operator = str(test.comparison_operator.value)
+    if operator in _NULL_TESTS:
+        return f"({column} {operator})"
+    if operator not in _OPERATORS or test.date is None:
+        return sql.NOTHING
+    return f"({column} {operator} {timestamp(test.date)})"

@@ -9,21 +9,19 @@ import asyncio
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import ConfigDict, PrivateAttr
 
-from agentic_rag.stores.graphiti import rows as convert
-from agentic_rag.stores.graphiti import sql
+from agentic_rag.stores.graph import sql
+from agentic_rag.stores.graph.schemas import Kind, Row
+from agentic_rag.stores.graph.tables import GraphTables
+from agentic_rag.stores.graph.walk import neighbours, reach
+from agentic_rag.stores.graphiti import objects
 from agentic_rag.stores.graphiti.library import EntityEdge, EntityNode, EpisodicNode, SearchInterface
 from agentic_rag.stores.graphiti.restriction import RestrictedFilters, Scored, Visibility
-from agentic_rag.stores.graphiti.schemas import Kind, Row, columns_of_graphiti
-from agentic_rag.stores.graphiti.tables import GraphTables
 
-MAX_FRONTIER = 10_000
-"""Nodes a level may start from, in uuid order; bounds a walk through a hub."""
 MAX_WORDS = 60
 """Graphiti drops the full-text leg beyond 63 words on one backend and 128 on another."""
 MAX_CHARACTERS = 600
@@ -34,7 +32,7 @@ Fetch = Callable[[str, str | None, int], Awaitable[Scored]]
 
 
 class LanceSearch(SearchInterface):  # type: ignore[misc]
-    """All of Graphiti's search legs over ``GraphTables``."""
+    """Graphiti's search legs over ``GraphTables``; communities are left to Cypher on a graph server."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     _tables: GraphTables = PrivateAttr()
@@ -78,12 +76,6 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         found = await self._full_text("episodes", query, search_filter, group_ids, limit)
         return _objects("episodes", found, search_filter)
 
-    async def community_fulltext_search(
-        self, driver: Any, query: str, group_ids: list[str] | None = None, limit: int = 100
-    ) -> list[Any]:
-        found = await self._full_text("communities", query, None, group_ids, limit)
-        return [convert.to_community(row) for row, _ in found]
-
     # Cosine
 
     async def edge_similarity_search(
@@ -116,17 +108,6 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         found = await self._cosine("entities", search_vector, search_filter, group_ids, limit, min_score)
         return _objects("entities", found, search_filter)
 
-    async def community_similarity_search(
-        self,
-        driver: Any,
-        search_vector: list[float],
-        group_ids: list[str] | None = None,
-        limit: int = 100,
-        min_score: float = 0.6,
-    ) -> list[Any]:
-        found = await self._cosine("communities", search_vector, None, group_ids, limit, min_score)
-        return [convert.to_community(row) for row, _ in found]
-
     # Breadth first
 
     async def edge_bfs_search(
@@ -144,7 +125,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
             reached = await reach(self._tables, group, bfs_origin_node_uuids or [], bfs_max_depth)
             allowed = await self._picked(group, "facts", list(reached.facts), search_filter)
             found.extend(allowed[uuid] for uuid in reached.facts if uuid in allowed)
-        return [convert.to_fact(row) for row in found[:limit]]
+        return [objects.to_fact(row) for row in found[:limit]]
 
     async def node_bfs_search(
         self,
@@ -161,7 +142,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
             reached = await reach(self._tables, group, bfs_origin_node_uuids or [], bfs_max_depth)
             allowed = await self._picked(group, "entities", list(reached.entities), search_filter)
             found.extend(allowed[uuid] for uuid in reached.entities if uuid in allowed)
-        return [convert.to_entity(row) for row in found[:limit]]
+        return [objects.to_entity(row) for row in found[:limit]]
 
     # Rerankers
 
@@ -195,11 +176,6 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         ordered = sorted(first, key=lambda uuid: (-counts[uuid], -first[uuid], uuid))
         kept = [uuid for uuid in ordered if counts[uuid] >= min_score]
         return kept, [float(counts[uuid]) for uuid in kept]
-
-    async def get_embeddings_for_communities(
-        self, driver: Any, communities: list[Any]
-    ) -> dict[str, list[float]]:
-        return dict(await driver.graph_operations_interface.community_load_embeddings_bulk(communities))
 
     # Hooks for query building in Graphiti; here the legs apply every filter
 
@@ -284,15 +260,15 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
 def _columns(kind: Kind, search_filter: Any) -> list[str]:
     """Columns that a leg reads of the rows it finds; reading costs more than searching."""
     if not isinstance(search_filter, RestrictedFilters):
-        return columns_of_graphiti(kind)
+        return objects.columns_of_objects(kind)
     ends = ["source_uuid", "target_uuid"] if kind == "facts" and search_filter.node_labels else []
     return ["uuid", "_rowid", *ends]
 
 
 _TYPES: Mapping[Kind, tuple[Callable[[Row], Any], Any]] = {
-    "facts": (convert.to_fact, EntityEdge.model_construct(uuid="")),
-    "entities": (convert.to_entity, EntityNode.model_construct(uuid="")),
-    "episodes": (convert.to_episode, EpisodicNode.model_construct(uuid="")),
+    "facts": (objects.to_fact, EntityEdge.model_construct(uuid="")),
+    "entities": (objects.to_entity, EntityNode.model_construct(uuid="")),
+    "episodes": (objects.to_episode, EpisodicNode.model_construct(uuid="")),
 }
 """Constructor of Graphiti's objects by kind, and an empty object: a copy takes a hundredth of a construction."""
 
@@ -304,48 +280,6 @@ def _objects(kind: Kind, found: Scored, search_filter: Any) -> list[Any]:
     if isinstance(search_filter, RestrictedFilters):
         return [empty.model_copy(update={"uuid": row["uuid"]}) for row, _ in found]
     return [made(row) for row, _ in found]
-
-
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """What a walk found, nearest first, ties by uuid; facts and entities once each."""
-
-    facts: dict[str, None]
-    entities: dict[str, None]
-
-
-async def reach(tables: GraphTables, group: str, origins: Sequence[str], depth: int) -> Reached:
-    """Follow facts from source to target, and mentions from episode to entity, up to ``depth`` edges.
-
-    An origin is found only when an edge leads back to it.
-    """
-    facts: dict[str, None] = {}
-    entities: dict[str, None] = {}
-    seen: set[str] = set()
-    frontier = sorted(set(origins))
-    for level in range(max(depth, 0)):
-        frontier = frontier[:MAX_FRONTIER]
-        if not frontier:
-            break
-        seen |= set(frontier)
-        found = await tables.select_in(group, "facts", "source_uuid", frontier, ["uuid", "target_uuid"])
-        targets = {row["target_uuid"] for row in found}
-        if level == 0:  # only an origin can be an episode: no edge leads to one
-            mentions = await tables.select_in(group, "mentions", "source_uuid", frontier, ["target_uuid"])
-            targets |= {row["target_uuid"] for row in mentions}
-        facts |= dict.fromkeys(sorted(row["uuid"] for row in found if row["uuid"] not in facts))
-        entities |= dict.fromkeys(sorted(targets - set(entities)))
-        frontier = sorted(targets - seen)
-    return Reached(facts, entities)
-
-
-async def neighbours(tables: GraphTables, group: str, center: str, candidates: Collection[str]) -> set[str]:
-    """Those among the candidates that a fact joins to the centre, in either direction."""
-    onward = sql.is_in("source_uuid", [center])
-    back = sql.is_in("target_uuid", [center])
-    targets = await tables.select_in(group, "facts", "target_uuid", candidates, ["target_uuid"], onward)
-    sources = await tables.select_in(group, "facts", "source_uuid", candidates, ["source_uuid"], back)
-    return {row["target_uuid"] for row in targets} | {row["source_uuid"] for row in sources}
 
 
 def searchable(query: str) -> str:

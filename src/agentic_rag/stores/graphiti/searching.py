@@ -16,18 +16,18 @@ from agentic_rag.domain import GraphHit
 from agentic_rag.domain.identity import episode_uuid
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ManifestMismatch
-from agentic_rag.stores.graphiti.known_links import LinkIndex, LinkIndexDelta
+from agentic_rag.stores.graph.link_index import LinkIndex, LinkIndexDelta
+from agentic_rag.stores.graph.links import LinkReader
+from agentic_rag.stores.graph.rows import utc
+from agentic_rag.stores.graph.schemas import Kind, Row
+from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graphiti.library import (
     COMBINED_HYBRID_SEARCH_RRF,
     EdgeSearchMethod,
     NodeSearchMethod,
 )
-from agentic_rag.stores.graphiti.links import LinkReader
 from agentic_rag.stores.graphiti.restriction import Recorder, as_of_filters
-from agentic_rag.stores.graphiti.rows import utc
-from agentic_rag.stores.graphiti.schemas import Kind, Row
 from agentic_rag.stores.graphiti.search_interface import searchable
-from agentic_rag.stores.graphiti.tables import GraphTables
 
 _OF_HITS: Mapping[Kind, tuple[str, ...]] = {
     "facts": (
@@ -108,26 +108,26 @@ class Searcher:
         return unit
 
     async def _hits(
-        self, scope: Scope, found: Any, recorder: Recorder, asked: FloatArray | None
+        self, scope: Scope, found: Any, recorder: Recorder, query_vector: FloatArray | None
     ) -> list[GraphHit]:
         async def read(kind: Kind, objects: Sequence[Any], vector: FloatArray | None) -> list[Row]:
             """The rows of the found objects, in order."""
             ids = [recorder.rows[one.uuid] for one in objects]
-            rows = await self._tables.found(scope.group, kind, ids, _OF_HITS[kind], vector)
+            rows = await self._tables.by_row_id(scope.group, kind, ids, _OF_HITS[kind], vector)
             return [rows[one.uuid] for one in objects if one.uuid in rows]
 
         facts, entities, of_search = await asyncio.gather(
-            read("facts", found.edges, asked),
-            read("entities", found.nodes, asked),
+            read("facts", found.edges, query_vector),
+            read("entities", found.nodes, query_vector),
             read("episodes", found.episodes, None),
         )
         ends = {row[end] for row in facts for end in ("source_uuid", "target_uuid")}
         episodes = {uuid for row in facts for uuid in row["episodes"]}
-        known = await self._links.latest(scope.group)
+        index = await self._links.latest(scope.group)
         names, of_episodes, of_entities = await asyncio.gather(
-            self._names(scope, known, ends),
-            self._chunks_of_episodes(scope, known, episodes),
-            self._chunks_of_entities(scope, known, {row["uuid"] for row in entities}),
+            self._names(scope, index, ends),
+            self._chunks_of_episodes(scope, index, episodes),
+            self._chunks_of_entities(scope, index, {row["uuid"] for row in entities}),
         )
         bm25 = recorder.bm25
         return [
@@ -139,18 +139,18 @@ class Searcher:
     # What the links in memory do not know, as episodes that are no chunks, is looked up.
 
     async def _names(
-        self, scope: Scope, known: LinkIndex | LinkIndexDelta, entities: set[str]
+        self, scope: Scope, index: LinkIndex | LinkIndexDelta, entities: set[str]
     ) -> dict[str, str]:
-        names = known.names(entities)
+        names = index.names(entities)
         rows = await self._tables.select_in(
             scope.group, "entities", "uuid", entities - names.keys(), ["uuid", "name"]
         )
         return names | {row["uuid"]: row["name"] for row in rows}
 
     async def _chunks_of_episodes(
-        self, scope: Scope, known: LinkIndex | LinkIndexDelta, episodes: set[str]
+        self, scope: Scope, index: LinkIndex | LinkIndexDelta, episodes: set[str]
     ) -> dict[str, str]:
-        chunks = known.chunks_of_episodes(episodes)
+        chunks = index.chunks_of_episodes(episodes)
         rows = await self._tables.select_in(
             scope.group, "episodes", "uuid", episodes - chunks.keys(), ["uuid", "chunk_id", "chunk_date"]
         )
@@ -158,14 +158,14 @@ class Searcher:
         return {uuid: chunk for uuid, (chunk, date) in chunks.items() if scope.allows(chunk, date)}
 
     async def _chunks_of_entities(
-        self, scope: Scope, known: LinkIndex | LinkIndexDelta, entities: set[str]
+        self, scope: Scope, index: LinkIndex | LinkIndexDelta, entities: set[str]
     ) -> dict[str, list[str]]:
         """The first MAX_ENTITY_CHUNKS chunks, by id, with mentions or facts of the entity."""
         found = {
             uuid: list(
                 islice((chunk for chunk, date in dated if scope.allows(chunk, date)), MAX_ENTITY_CHUNKS)
             )
-            for uuid, dated in known.chunks_of_entities(entities).items()
+            for uuid, dated in index.chunks_of_entities(entities).items()
         }
         unknown = entities - found.keys()
         sources: list[tuple[Kind, str, str]] = [

@@ -16,9 +16,9 @@ from agentic_rag.domain.identity import episode_uuid, group_id
 from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats
 from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.stores.batch import first_line
-from agentic_rag.stores.graphiti.chunks import READ_BY, is_chunk, to_chunk
-from agentic_rag.stores.graphiti.schemas import Row
-from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.graph.chunks import READ_BY, is_chunk, to_chunk
+from agentic_rag.stores.graph.schemas import Row
+from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import LanceConnection
 from agentic_rag.stores.lancedb.indexes import BUILT_HERE, IndexBuilder
 from agentic_rag.stores.lancedb.reindex import VectorTable
@@ -33,8 +33,8 @@ _OF_CHUNKS = ("uuid", "name", "content", "metadata")
 class GraphitiStore:
     """A temporal knowledge graph whose episodes are the chunks; open it with ``open``.
 
-    ``graphiti`` is the real thing: what is built with it (episodes extracted by a language model,
-    communities, single nodes and edges) is stored, mirrored and searched like what is written here.
+    ``graphiti`` is the real thing: what is written with it (episodes extracted by a language model, single
+    entities and facts) is stored and searched like what is written here.
     Belongs to the event loop it was opened in.
     """
 
@@ -219,7 +219,7 @@ def _chunks_of(rows: Sequence[Row]) -> list[tuple[Chunk, Mapping[str, str]]]:
 
 @contextmanager
 def translated_failure(doing: str) -> Iterator[None]:
-    """Turn what Graphiti, LanceDB, LadybugDB or a server raises into ``StoreError``; ours pass."""
+    """Turn what Graphiti, LanceDB or a server raises into ``StoreError``; ours pass."""
     try:
         yield
     except AgenticRagError:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graph_fixtures import BACKENDS, in_graph, in_tables, note, opened
 
-from agentic_rag.stores.graphiti.commit import Journal
+from agentic_rag.stores.graph.commit import Journal
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.testing import HashingEmbedding
+from graph_fixtures import BACKENDS, in_graph, in_tables, note, opened
 
 
 async def test_what_was_written_is_read(tmp_path: Path):

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.errors import StoreError
-from agentic_rag.stores.graphiti.change import Change, Touched
-from agentic_rag.stores.graphiti.repair import Repair
-from agentic_rag.stores.graphiti.server_graph import Run
-from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.graph.change import Change, Touched
+from agentic_rag.stores.graph.repair import Repair
+from agentic_rag.stores.graph.server_graph import Run
+from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb.process_lock import process_lock
 from agentic_rag.stores.whole_file import write_whole
 
@@ -105,14 +105,14 @@ class Committer:
         if touched != {}:
             await self._journal.clear()
 
-    async def before_commit(self, change: Change, held: AsyncExitStack) -> None:
-        """Takes part in ``held`` until it is closed, which is after ``after_commit``.
+    async def before_commit(self, change: Change, exits: AsyncExitStack) -> None:
+        """Takes part in ``exits`` until it is closed, which is after ``after_commit``.
 
         Raises ``ManifestMismatch`` before anything is written where the vectors come from another model.
         """
         if not change.is_empty():
             removing = await change.removing(self._tables)
-            await held.enter_async_context(self._tables.writing(change.writing(), removing=removing))
+            await exits.enter_async_context(self._tables.writing(change.writing(), removing=removing))
             await self._journal.write(change.touched())
 
     async def after_commit(self, change: Change) -> None:

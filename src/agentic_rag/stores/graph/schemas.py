@@ -13,13 +13,13 @@ import pyarrow as pa
 from agentic_rag.stores.lancedb.manifests import of_generation
 from agentic_rag.stores.lancedb.rows import vector_type
 
-Kind = Literal["facts", "entities", "episodes", "mentions", "communities", "sagas", "links"]
+Kind = Literal["facts", "entities", "episodes", "mentions"]
 Row = dict[str, Any]
 
-KINDS: tuple[Kind, ...] = ("entities", "episodes", "facts", "mentions", "communities", "sagas", "links")
+KINDS: tuple[Kind, ...] = ("entities", "episodes", "facts", "mentions")
 """In the order a graph must be written: what an edge names comes before the edge."""
-FULL_TEXT: frozenset[Kind] = frozenset({"facts", "entities", "episodes", "communities"})
-WITH_VECTOR: frozenset[Kind] = frozenset({"facts", "entities", "communities"})
+FULL_TEXT: frozenset[Kind] = frozenset({"facts", "entities", "episodes"})
+WITH_VECTOR: frozenset[Kind] = frozenset({"facts", "entities"})
 OF_DOCUMENTS: tuple[Kind, ...] = ("episodes", "facts", "mentions")
 """Kinds with a document column in their rows, so that one filter replaces a document's rows."""
 INDEXED: Mapping[Kind, tuple[str, ...]] = {
@@ -27,42 +27,7 @@ INDEXED: Mapping[Kind, tuple[str, ...]] = {
     "entities": ("uuid",),
     "episodes": ("uuid", "document_id"),
     "mentions": ("document_id", "source_uuid", "target_uuid"),
-    "communities": (),
-    "sagas": (),
-    "links": (),
 }
-
-NODE_LABELS: Mapping[Kind, str] = {
-    "entities": "Entity",
-    "episodes": "Episodic",
-    "communities": "Community",
-    "sagas": "Saga",
-}
-"""What Graphiti's Cypher calls the kinds that are nodes."""
-NODE_PROPERTIES: Mapping[Kind, tuple[str, ...]] = {
-    "entities": ("name", "group_id", "labels", "created_at", "summary", "attributes"),
-    "episodes": (
-        "name", "group_id", "created_at", "source", "source_description", "content", "valid_at",
-        "entity_edges",
-    ),
-    "communities": ("name", "group_id", "created_at", "summary"),
-    "sagas": (
-        "name", "group_id", "created_at", "summary", "first_episode_uuid", "last_episode_uuid",
-        "last_summarized_at", "last_summarized_episode_valid_at",
-    ),
-}  # fmt: skip
-FACT_PROPERTIES = (
-    "group_id", "created_at", "name", "fact", "episodes", "expired_at", "valid_at", "invalid_at",
-    "reference_time", "attributes",
-)  # fmt: skip
-LINK_ENDS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "HAS_MEMBER": (("Community", "Entity"), ("Community", "Community")),
-    "HAS_EPISODE": (("Saga", "Episodic"),),
-    "NEXT_EPISODE": (("Episodic", "Episodic"),),
-    "MENTIONS": (("Episodic", "Entity"),),
-}
-"""Labels of the nodes that each relation may join."""
-
 
 _TEXT = pa.string()
 _TEXTS = pa.list_(pa.string())
@@ -113,21 +78,7 @@ _COLUMNS: Mapping[Kind, Mapping[str, pa.DataType]] = {
         "chunk_id": _TEXT,
         "chunk_date": _TIME,
     },
-    "communities": {"name": _TEXT, "summary": _TEXT, "text": _TEXT},
-    "sagas": {
-        "name": _TEXT,
-        "summary": _TEXT,
-        "first_episode_uuid": _TEXT,
-        "last_episode_uuid": _TEXT,
-        "last_summarized_at": _TIME,
-        "last_summarized_episode_valid_at": _TIME,
-    },
-    "links": {"kind": _TEXT, "source_uuid": _TEXT, "target_uuid": _TEXT},
 }
-
-
-_OURS = frozenset({"document_id", "text", "chunk_id", "chunk_ids", "chunk_date", "entity_labels"})
-"""Columns by which rows are found and restricted."""
 
 
 def schema(kind: Kind, *, dimension: int) -> pa.Schema:
@@ -151,11 +102,6 @@ def embedded_column(kind: Kind) -> str:
 def columns(kind: Kind) -> list[str]:
     """Every column but the vector, which no search result needs."""
     return ["uuid", "group_id", "created_at", *_COLUMNS[kind]]
-
-
-def columns_of_graphiti(kind: Kind) -> list[str]:
-    """Those that Graphiti's own objects are made of; a search pays for every column it reads."""
-    return [name for name in columns(kind) if name not in _OURS]
 
 
 def table_name(group: str, kind: Kind) -> str:

@@ -16,26 +16,27 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import GraphLinks
-from agentic_rag.stores.graphiti import sql
-from agentic_rag.stores.graphiti.known_links import NOTHING, LinkIndex, LinkIndexDelta
-from agentic_rag.stores.graphiti.link_assembly import (
+from agentic_rag.stores.graph import sql
+from agentic_rag.stores.graph.link_assembly import (
     CHUNK_COLUMNS,
     ENTITY_COLUMNS,
     FACT_COLUMNS,
     MENTION_COLUMNS,
-    Called,
     Changes,
     Pairs,
+    Titles,
     assembled,
     brought_up_to_date,
     by_documents,
     mentioned_in,
     stated_in,
 )
-from agentic_rag.stores.graphiti.link_columns import LinkColumns
-from agentic_rag.stores.graphiti.link_file import LinkFile, Versions
-from agentic_rag.stores.graphiti.schemas import Kind, schema
-from agentic_rag.stores.graphiti.tables import GraphTables, rows_of
+from agentic_rag.stores.graph.link_columns import LinkColumns
+from agentic_rag.stores.graph.link_file import LinkFile, Versions
+from agentic_rag.stores.graph.link_index import NOTHING, LinkIndex, LinkIndexDelta
+from agentic_rag.stores.graph.reading import rows_of
+from agentic_rag.stores.graph.schemas import Kind, schema
+from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import trim_memory
 from agentic_rag.stores.uninterrupted import left_running
 
@@ -47,7 +48,7 @@ ALWAYS_FRESH_CHUNKS = 5_000
 most, and what a conversation's memory answers must not depend on how fast the machine is."""
 EPISODES_AT_ONCE = 25_000
 """Rows of episodes that are held at a time."""
-MOST_CHANGED = 2_000
+MAX_CHANGED_DOCUMENTS = 2_000
 """Maximum documents whose mentions are read one by one; reading all mentions of 50,000 documents takes 4 s."""
 _WRITTEN_IN = "_row_last_updated_at_version"
 """Lance's own column. In a table that an earlier version of this package made it is 1 of every row."""
@@ -60,7 +61,7 @@ class _Read:
     """The links of a group, the table versions they were read at, and when they may be read again."""
 
     versions: Versions
-    known: LinkIndex
+    index: LinkIndex
     again_at: float
     updated: tuple[Versions, LinkIndexDelta] | None = None
     """The changes since then, read at these versions."""
@@ -82,16 +83,16 @@ class LinkReader:
 
     async def links(self, group: str) -> GraphLinks | None:
         """See ``ports.GraphStore.links``."""
-        known = await left_running(self._known(group))
-        return None if known is NOTHING else known.links
+        index = await left_running(self._index(group))
+        return None if index is NOTHING else index.links
 
     async def latest(self, group: str) -> LinkIndex | LinkIndexDelta:
         """The links by uuid as they are now. While the changes of a large graph are not read again, an entity may still
         list a chunk that no longer mentions it."""
-        return await left_running(self._known(group, latest=True))
+        return await left_running(self._index(group, latest=True))
 
-    async def _known(self, group: str, *, latest: bool = False) -> LinkIndex | LinkIndexDelta:
-        """The links; of a large graph up to MAX_LAG_SECONDS seconds old unless ``latest``.
+    async def _index(self, group: str, *, latest: bool = False) -> LinkIndex | LinkIndexDelta:
+        """The links; of a large graph up to MAX_LAG_SECONDS old unless ``latest``.
 
         The read goes on if a question stops waiting, so that the next question need not start again.
         """
@@ -99,27 +100,26 @@ class LinkReader:
             kept = self._read.get(group)
             resting = kept is not None and time.monotonic() < kept.again_at
             if kept is not None and resting and not latest:
-                return kept.known
+                return kept.index
             versions = await self._versions(group)
             if kept is not None and kept.versions == versions:
-                return kept.known
+                return kept.index
             if kept is not None and resting:
                 if kept.updated is None or kept.updated[0] != versions:
                     kept.updated = versions, await self._since(group, kept)
                 return kept.updated[1]
-            known = await self._read_now(group, versions, kept)
-            small = len(known.links.chunk_ids) <= ALWAYS_FRESH_CHUNKS
-            self._read[group] = _Read(versions, known, 0.0 if small else time.monotonic() + MAX_LAG_SECONDS)
-            return known
+            index = await self._read_now(group, versions, kept)
+            small = len(index.links.chunk_ids) <= ALWAYS_FRESH_CHUNKS
+            self._read[group] = _Read(versions, index, 0.0 if small else time.monotonic() + MAX_LAG_SECONDS)
+            return index
 
     async def keep(self, group: str) -> None:
         """Write the links of a large graph to a file, from which a process that starts reads them in a quarter of the
         time; the caller is ``writing``. Of any other graph, and where it cannot be written, the file is removed."""
         file = self._file(group)
         found = None
-        if await self._tables.count(
-            group, "episodes"
-        ) > ALWAYS_FRESH_CHUNKS and await self._tells_what_is_new(group):
+        chunks = await self._tables.count(group, "episodes")
+        if chunks > ALWAYS_FRESH_CHUNKS and await self._tells_what_is_new(group):
             versions = await self._versions(group)
             found = await self._from_file(group, versions)
             if found is not None and await asyncio.to_thread(file.as_of) == versions:
@@ -156,9 +156,9 @@ class LinkReader:
         fields = schema(kind, dimension=self._tables.dimension)
         return pa.schema([fields.field(name) for name in select]).empty_table()
 
-    async def _since(self, group: str, kept: _Read) -> LinkIndexDelta:
-        new = _written_after(kept.versions)
-        there, episodes, entities, mentions, facts = await asyncio.gather(
+    async def _since(self, group: str, before: _Read) -> LinkIndexDelta:
+        new = _written_after(before.versions)
+        all_chunks, episodes, entities, mentions, facts = await asyncio.gather(
             self._read_columns(group, "episodes", _OF_CHUNKS, ["chunk_id"]),
             self._read_columns(group, "episodes", new["episodes"], ["uuid", "chunk_id", "chunk_date"]),
             self._read_columns(group, "entities", new["entities"], ["uuid", "name"]),
@@ -167,18 +167,18 @@ class LinkReader:
                 group, "facts", new["facts"], ["chunk_ids", "chunk_date", "source_uuid", "target_uuid"]
             ),
         )
-        return await asyncio.to_thread(_updated, kept.known, there, episodes, entities, mentions, facts)
+        return await asyncio.to_thread(_delta, before.index, all_chunks, episodes, entities, mentions, facts)
 
-    async def _read_now(self, group: str, versions: Versions, kept: _Read | None) -> LinkIndex:
+    async def _read_now(self, group: str, versions: Versions, before: _Read | None) -> LinkIndex:
         """Links from the file if it has the tables' versions, else from memory or the file brought up to date,
         else from the tables."""
         found = None
-        if kept is None or await asyncio.to_thread(self._file(group).as_of) == versions:
+        if before is None or await asyncio.to_thread(self._file(group).as_of) == versions:
             found = await self._from_file(group, versions)
-        if found is None and kept is not None and len(kept.known.links.chunk_ids) > ALWAYS_FRESH_CHUNKS:
-            columns = kept.known.columns
+        if found is None and before is not None and len(before.index.links.chunk_ids) > ALWAYS_FRESH_CHUNKS:
+            columns = before.index.columns
             if await self._tells_what_is_new(group):
-                found = await self._brought_up_to_date(group, kept.versions, lambda: columns, versions)
+                found = await self._brought_up_to_date(group, before.versions, lambda: columns, versions)
         found = found or await self._from_tables(group)
         return NOTHING if found is None else LinkIndex(found)
 
@@ -206,7 +206,7 @@ class LinkReader:
         return found
 
     async def _changes(self, group: str, as_of: Versions) -> Changes | None:
-        """The changes since these versions; None if they concern more than MOST_CHANGED documents."""
+        """The changes since these versions; None if they concern more than MAX_CHANGED_DOCUMENTS documents."""
         new = _written_after(as_of)
         chunks, mentioned = await asyncio.gather(
             self._read_columns(group, "episodes", f"{_OF_CHUNKS} AND {new['episodes']}", CHUNK_COLUMNS),
@@ -214,10 +214,10 @@ class LinkReader:
         )
         both = pa.concat_tables([chunks.select(["document_id"]), mentioned])
         documents = pc.unique(both["document_id"]).drop_null().to_pylist()
-        if len(documents) > MOST_CHANGED:
+        if len(documents) > MAX_CHANGED_DOCUMENTS:
             return None
         theirs = sql.is_in("document_id", documents)
-        there, uuids, entities, mentions, count, facts = await asyncio.gather(
+        all_chunks, uuids, entities, mentions, count, facts = await asyncio.gather(
             self._read_columns(group, "episodes", _OF_CHUNKS, ["chunk_id", "document_id"]),
             self._read_columns(group, "entities", None, ["uuid"]),
             self._read_columns(group, "entities", new["entities"], ENTITY_COLUMNS),
@@ -225,12 +225,12 @@ class LinkReader:
             self._tables.count(group, "mentions"),
             self._read_columns(group, "facts", None, FACT_COLUMNS),
         )
-        return Changes(there, chunks, uuids["uuid"], entities, documents, mentions, count, facts)
+        return Changes(all_chunks, chunks, uuids["uuid"], entities, documents, mentions, count, facts)
 
     async def _from_tables(self, group: str) -> LinkColumns | None:
         entities = await self._tables.arrow(group, "entities", None, ENTITY_COLUMNS)
         read: list[pa.Table] = []
-        documents: list[Called] = []
+        documents: list[Titles] = []
         # Each chunk repeats its document's metadata, most of the bytes, so episodes are read in parts.
         async for some in self._tables.parts(group, "episodes", CHUNK_COLUMNS, EPISODES_AT_ONCE):
             of_chunks = some.filter(some["chunk_id"].is_valid())
@@ -267,16 +267,16 @@ def _written_after(versions: Versions) -> dict[Kind, str]:
     return {kind: f"{_WRITTEN_IN} > {version}" for kind, (_, version) in zip(_KINDS, versions, strict=True)}
 
 
-def _updated(
+def _delta(
     before: LinkIndex,
-    there: pa.Table,
+    all_chunks: pa.Table,
     episodes: pa.Table,
     entities: pa.Table,
     mentions: pa.Table,
     facts: pa.Table,
 ) -> LinkIndexDelta:
     chunks = before.columns.chunk_ids
-    stays = pc.is_in(chunks, there["chunk_id"].combine_chunks())
+    stays = pc.is_in(chunks, all_chunks["chunk_id"].combine_chunks())
     written = [row for row in rows_of(episodes) if row["chunk_id"] is not None]
     mentioning: dict[str, dict[str, datetime | None]] = {}
     for row in rows_of(mentions):
@@ -288,9 +288,9 @@ def _updated(
             mentioning[end] = of_fact | mentioning.get(end, {})
     return LinkIndexDelta(
         before=before,
-        gone=frozenset(chunks.filter(pc.invert(stays)).to_pylist()),
+        removed_chunks=frozenset(chunks.filter(pc.invert(stays)).to_pylist()),
         dates={row["chunk_id"]: row["chunk_date"] for row in written},
         chunks={row["uuid"]: row["chunk_id"] for row in written},
-        called=dict(zip(entities["uuid"].to_pylist(), entities["name"].to_pylist(), strict=True)),
+        entity_names=dict(zip(entities["uuid"].to_pylist(), entities["name"].to_pylist(), strict=True)),
         mentioning=mentioning,
     )

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from agentic_rag.stores.graphiti.link_columns import TYPES, LinkColumns
+from agentic_rag.stores.graph.link_columns import TYPES, LinkColumns
 from agentic_rag.stores.whole_file import whole_file
 
 Versions = tuple[tuple[str, int], ...]
@@ -37,18 +37,18 @@ class LinkFile:
             summed = _Summed(file)
             with pa.ipc.new_stream(pa.PythonFile(summed, "w"), _SCHEMA) as stream:
                 stream.write_batch(pa.RecordBatch.from_arrays(row, schema=_SCHEMA))
-            told = {"as_of": as_of, "bytes": summed.length, "crc32": summed.crc32}
-            file.write(b"\n" + json.dumps(told).encode())
+            trailer = {"as_of": as_of, "bytes": summed.length, "crc32": summed.crc32}
+            file.write(b"\n" + json.dumps(trailer).encode())
 
     def as_of(self) -> Versions | None:
         """The sources of the links in the file; None without a file."""
-        told = self._told()
-        return None if told is None else told[0]
+        trailer = self._trailer()
+        return None if trailer is None else trailer[0]
 
     def read(self) -> LinkColumns | None:
         """The links; None if the file is missing, damaged or of another format."""
-        told = self._told()
-        if told is None or not self._is_whole(*told[1:]):
+        trailer = self._trailer()
+        if trailer is None or not self._is_whole(*trailer[1:]):
             return None
         try:
             with pa.memory_map(str(self._path)) as file:
@@ -60,14 +60,14 @@ class LinkFile:
             return None
         return LinkColumns(*(column.values for column in row.columns))
 
-    def _told(self) -> tuple[Versions, int, int] | None:
+    def _trailer(self) -> tuple[Versions, int, int] | None:
         """What the last line says: versions, bytes of the stream and their checksum."""
         try:
             with self._path.open("rb") as file:
                 file.seek(max(0, self._path.stat().st_size - _TAIL))
-                told = json.loads(file.read().rpartition(b"\n")[2])
-            as_of = tuple((str(name), int(version)) for name, version in told["as_of"])
-            return as_of, int(told["bytes"]), int(told["crc32"])
+                trailer = json.loads(file.read().rpartition(b"\n")[2])
+            as_of = tuple((str(name), int(version)) for name, version in trailer["as_of"])
+            return as_of, int(trailer["bytes"]), int(trailer["crc32"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
 

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from agentic_rag.stores.graphiti.schemas import schema
-from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.graph.schemas import schema
+from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.indexes import MOST_PIECES
 
@@ -57,16 +57,3 @@ async def test_a_table_with_whole_floats_goes_on(tmp_path: Path) -> None:
                 group, "entities", third.tolist(), ["uuid", "name"], where=None, limit=1
             )
             assert found[1] == pytest.approx(1, abs=1e-3)
-
-
-async def test_a_table_of_an_earlier_version_gets_the_columns_that_it_lacks(tmp_path: Path) -> None:
-    row = {"group_id": "notes", "created_at": datetime.now(UTC), "source_uuid": "a", "target_uuid": "b"}
-    async with lance_connection(str(tmp_path)) as connection:
-        made = schema("mentions", dimension=4)
-        await connection.create_table(
-            "graph_notes_mentions", made.remove(made.get_field_index("entity_labels")), "uuid"
-        )
-        tables = GraphTables(connection, model="m", dimension=4)
-        await tables.upsert("notes", "mentions", [{**row, "uuid": "m", "entity_labels": ["Film"]}])
-        (stored,) = await tables.select("notes", "mentions", select=["uuid", "entity_labels"])
-        assert stored == {"uuid": "m", "entity_labels": ["Film"]}

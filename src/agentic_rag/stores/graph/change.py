@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from agentic_rag.stores.graphiti import sql
-from agentic_rag.stores.graphiti.schemas import KINDS, OF_DOCUMENTS, Kind, Row
-from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.graph import sql
+from agentic_rag.stores.graph.schemas import KINDS, OF_DOCUMENTS, Kind, Row
+from agentic_rag.stores.graph.tables import GraphTables
 
-_EDGE_KINDS: tuple[Kind, ...] = ("facts", "mentions", "links")
-_NODE_KINDS: tuple[Kind, ...] = ("entities", "episodes", "communities")
+_EDGE_KINDS: tuple[Kind, ...] = ("facts", "mentions")
+_NODE_KINDS: tuple[Kind, ...] = ("entities", "episodes")
 Touched = dict[str, dict[str, list[str]]]
 """Group → kind → uuids; kind ``candidates`` lists entities that may have lost their last mention."""
 CANDIDATES = "candidates"
@@ -40,17 +40,12 @@ class Change:
         ends = f"({sql.is_in('source_uuid', uuids)} OR {sql.is_in('target_uuid', uuids)})"
         for kind in _EDGE_KINDS:
             self.deletions.append((group, kind, ends))
-        for kind in (*_NODE_KINDS, "sagas"):
+        for kind in _NODE_KINDS:
             self.deletions.append((group, kind, sql.is_in("uuid", uuids)))
 
     def delete_edges(self, uuids: Collection[str]) -> None:
         for kind in _EDGE_KINDS:
             self.deletions.append((None, kind, sql.is_in("uuid", uuids)))
-
-    def delete_group(self, group: str | None, *, sagas: bool) -> None:
-        for kind in KINDS:
-            if kind != "sagas" or sagas:
-                self.deletions.append((group, kind, "TRUE"))
 
     def is_empty(self) -> bool:
         return not (self.rows or self.deletions or self.documents)

@@ -1,4 +1,4 @@
-"""The links of a graph by the uuids that Graphiti's results hold, in memory."""
+"""The links of a graph by the uuids of its entities and episodes, in memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import GraphLinks
-from agentic_rag.stores.graphiti.link_columns import TYPES, LinkColumns, Values
+from agentic_rag.stores.graph.link_columns import TYPES, LinkColumns, Values
 
 DatedChunk = tuple[str, datetime | None]
 """A chunk's id and date."""
@@ -23,7 +23,7 @@ CHUNKS_AT_ONCE = 50
 
 
 class LinkIndex:
-    """The links by the uuids in Graphiti's results; saves look-ups in the tables."""
+    """The links by uuid; saves look-ups in the tables."""
 
     def __init__(self, columns: LinkColumns) -> None:
         self.columns = columns
@@ -64,13 +64,13 @@ class LinkIndexDelta:
     """Old links plus the changes since: reading a large graph whole takes seconds."""
 
     before: LinkIndex
-    gone: frozenset[str]
+    removed_chunks: frozenset[str]
     """Chunks that are not there any more."""
     dates: Mapping[str, datetime | None]
     """Dates of the chunks that were written since."""
     chunks: Mapping[str, str]
     """Episode uuid → chunk id of these chunks."""
-    called: Mapping[str, str]
+    entity_names: Mapping[str, str]
     """Entity uuid → name of the entities that were written since."""
     mentioning: Mapping[str, Mapping[str, datetime | None]]
     """Entity uuid → chunks that were found to mention it since."""
@@ -82,13 +82,15 @@ class LinkIndexDelta:
 
     def names(self, entities: Collection[str]) -> dict[str, str]:
         """The known names."""
-        written = {uuid: self.called[uuid] for uuid in entities if uuid in self.called}
+        written = {uuid: self.entity_names[uuid] for uuid in entities if uuid in self.entity_names}
         return self.before.names(entities) | written
 
     def chunks_of_episodes(self, episodes: Collection[str]) -> dict[str, DatedChunk]:
         """The chunks that are known episodes."""
         known = self.before.chunks_of_episodes(episodes)
-        kept = {uuid: self._now(chunk) for uuid, chunk in known.items() if chunk[0] not in self.gone}
+        kept = {
+            uuid: self._dated(chunk) for uuid, chunk in known.items() if chunk[0] not in self.removed_chunks
+        }
         written = {uuid: self.chunks[uuid] for uuid in episodes if uuid in self.chunks}
         return kept | {uuid: (chunk, self.dates[chunk]) for uuid, chunk in written.items()}
 
@@ -104,11 +106,13 @@ class LinkIndexDelta:
     def _joined(
         self, before: Iterator[DatedChunk], since: Mapping[str, datetime | None]
     ) -> Iterator[DatedChunk]:
-        kept = (self._now(one) for one in before if one[0] not in self.gone and one[0] not in since)
-        written = sorted(self._now(one) for one in since.items() if one[0] not in self.gone)
+        kept = (
+            self._dated(one) for one in before if one[0] not in self.removed_chunks and one[0] not in since
+        )
+        written = sorted(self._dated(one) for one in since.items() if one[0] not in self.removed_chunks)
         return merge(kept, written, key=itemgetter(0))
 
-    def _now(self, chunk: DatedChunk) -> DatedChunk:
+    def _dated(self, chunk: DatedChunk) -> DatedChunk:
         return chunk[0], self.dates.get(chunk[0], chunk[1])
 
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from agentic_rag.domain.identity import aliases
-from agentic_rag.stores.graphiti.link_columns import LinkColumns
+from agentic_rag.stores.graph.link_columns import LinkColumns
 
-Called = tuple[str, tuple[str, ...]]
+Titles = tuple[str, tuple[str, ...]]
 """A document's title and aliases."""
 Pairs = NDArray[np.int64]
 """A pair of chunk and entity as one number, because one sorts ten times as fast as two: 2 · (chunk place · number
@@ -32,7 +32,7 @@ FACT_COLUMNS = ("chunk_ids", "source_uuid", "target_uuid")
 class Changes:
     """Rows of the tables that changed after the old links were read, and the tables that are needed whole."""
 
-    there: pa.Table
+    all_chunks: pa.Table
     """``chunk_id`` and ``document_id`` of all chunks."""
     chunks: pa.Table
     """CHUNK_COLUMNS of the chunks written since."""
@@ -52,7 +52,7 @@ class Changes:
 
 def assembled(
     chunks: pa.Table,
-    documents: Sequence[Called],
+    documents: Sequence[Titles],
     entities: pa.Table,
     pairs: Pairs,
     rows_of_chunks: NDArray[np.int32],
@@ -67,7 +67,7 @@ def assembled(
         dates=pa.array(_dates(chunks)),
         documents=pa.array(chunks["document"].to_numpy(), pa.int32()),
         rows_of_chunks=pa.array(rows_of_chunks, pa.int32()),
-        **_called(documents),
+        **_title_columns(documents),
         entities=entities["uuid"].combine_chunks(),
         names=entities["name"].combine_chunks(),
         labels=pa.array(labels, pa.int32()),
@@ -79,8 +79,8 @@ def assembled(
 
 def brought_up_to_date(old: LinkColumns, since: Changes) -> LinkColumns | None:
     """The result of ``assembled`` on the present tables; None if the changes do not determine it."""
-    there, uuids = since.there.sort_by("chunk_id"), since.uuids.take(pc.sort_indices(since.uuids))
-    now_chunks, now_entities = there["chunk_id"].combine_chunks(), uuids.combine_chunks()
+    all_chunks, uuids = since.all_chunks.sort_by("chunk_id"), since.uuids.take(pc.sort_indices(since.uuids))
+    now_chunks, now_entities = all_chunks["chunk_id"].combine_chunks(), uuids.combine_chunks()
     chunks, called = by_documents(since.chunks)
     # New rows stand before old ones, and ``index_in`` takes the first.
     held = pc.index_in(now_chunks, value_set=_both(chunks["chunk_id"], old.chunk_ids))
@@ -88,8 +88,8 @@ def brought_up_to_date(old: LinkColumns, since: Changes) -> LinkColumns | None:
     if held.null_count or known.null_count:
         return None  # not from a write, but from another embedding model's tables, say
 
-    changed = pc.is_in(there["document_id"], value_set=pa.array(since.documents, pa.string()))
-    unchanged = pc.if_else(changed, pa.scalar(None, pa.string()), there["chunk_id"]).combine_chunks()
+    changed = pc.is_in(all_chunks["document_id"], value_set=pa.array(since.documents, pa.string()))
+    unchanged = pc.if_else(changed, pa.scalar(None, pa.string()), all_chunks["chunk_id"]).combine_chunks()
     chunk_now = pc.index_in(old.chunk_ids, value_set=unchanged)
     stays = chunk_now.is_valid().to_numpy(zero_copy_only=False)
     rows_before, other_before = old.rows_of_chunks.to_numpy()[stays], old.other_rows[0].as_py()
@@ -99,7 +99,7 @@ def brought_up_to_date(old: LinkColumns, since: Changes) -> LinkColumns | None:
     rows_of_chunks[chunk_now.drop_null().to_numpy()] += rows_before
     entity_now = pc.index_in(old.entities, value_set=now_entities)
     stated = stated_in(since.facts, now_chunks, now_entities)
-    pairs = np.concatenate([_kept(old, chunk_now, entity_now, len(uuids)), new_pairs, stated])
+    pairs = np.concatenate([_unchanged_pairs(old, chunk_now, entity_now, len(uuids)), new_pairs, stated])
 
     documents = np.concatenate([chunks["document"].to_numpy(), old.documents.to_numpy() + len(called)])
     used, of_chunks = np.unique(documents[held.to_numpy()], return_inverse=True)
@@ -111,18 +111,19 @@ def brought_up_to_date(old: LinkColumns, since: Changes) -> LinkColumns | None:
         documents=pa.array(of_chunks, pa.int32()),
         rows_of_chunks=pa.array(rows_of_chunks, pa.int32()),
         **{
-            name: _both(new, getattr(old, name)).take(pa.array(used)) for name, new in _called(called).items()
+            name: _both(new, getattr(old, name)).take(pa.array(used))
+            for name, new in _title_columns(called).items()
         },
         entities=now_entities,
         names=_both(since.entities["name"], old.names).take(known),
         labels=pa.array(labels, pa.int32()).take(known),
         label_sets=label_sets,
-        **_linked(pairs, len(there), len(uuids)),
+        **_linked(pairs, len(all_chunks), len(uuids)),
         other_rows=pa.array([since.mention_rows - int(rows_of_chunks.sum())]),
     )
 
 
-def by_documents(episodes: pa.Table, start: int = 0) -> tuple[pa.Table, list[Called]]:
+def by_documents(episodes: pa.Table, start: int = 0) -> tuple[pa.Table, list[Titles]]:
     """The chunks with the number of their document, and title and aliases of each document.
 
     ``start``: number of the first document.
@@ -160,7 +161,7 @@ def _numbered(chunks: Any, entities: Any, count: int) -> Pairs:
     return found
 
 
-def _kept(old: LinkColumns, chunk_now: pa.Array, entity_now: pa.Array, count: int) -> Pairs:
+def _unchanged_pairs(old: LinkColumns, chunk_now: pa.Array, entity_now: pa.Array, count: int) -> Pairs:
     """Mention pairs of the unchanged chunks, renumbered to the new places."""
     staying = chunk_now.is_valid().take(old.mentioning)
     kept = pc.and_(staying, old.by_mention)
@@ -199,7 +200,7 @@ def _episodes(uuids: pa.Array | pa.ChunkedArray) -> dict[str, pa.Array]:
     return {"episodes": _whole(uuids), "episode_order": order}
 
 
-def _called(documents: Sequence[Called]) -> dict[str, pa.Array]:
+def _title_columns(documents: Sequence[Titles]) -> dict[str, pa.Array]:
     return {
         "titles": pa.array([title for title, _ in documents], pa.string()),
         "aliases": pa.array([others for _, others in documents], pa.list_(pa.string())),

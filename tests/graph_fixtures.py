@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
+from agentic_rag.stores.graph.schemas import KINDS
 from agentic_rag.stores.graphiti.driver_embedded import EmbeddedDriver
-from agentic_rag.stores.graphiti.schemas import KINDS
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.testing import HashingEmbedding
 
@@ -69,18 +69,15 @@ async def in_tables(store: GraphitiStore) -> dict[str, set[str]]:
 
 
 async def in_graph(store: GraphitiStore) -> dict[str, set[str]]:
-    """Kind → uuids over every node and edge that Cypher finds; facts only when both ends are there."""
+    """Kind → uuids over every node and edge of the graph; facts and mentions only when both ends are there."""
     driver = store.graphiti.driver
-    embedded = type(driver) is EmbeddedDriver
-    fact = "[:RELATES_TO]->(n:RelatesToNode_)-[:RELATES_TO]" if embedded else "[n:RELATES_TO]"
+    if type(driver) is EmbeddedDriver:
+        return await _joined(store)
     patterns = {
         "entities": "(n:Entity)",
         "episodes": "(n:Episodic)",
-        "facts": f"(:Entity)-{fact}->(:Entity)",
+        "facts": "(:Entity)-[n:RELATES_TO]->(:Entity)",
         "mentions": "(:Episodic)-[n:MENTIONS]->(:Entity)",
-        "communities": "(n:Community)",
-        "sagas": "(n:Saga)",
-        "links": "()-[n:HAS_MEMBER|HAS_EPISODE|NEXT_EPISODE]->()",
     }
     found = {}
     for kind, pattern in patterns.items():
@@ -88,4 +85,24 @@ async def in_graph(store: GraphitiStore) -> dict[str, set[str]]:
         uuids = [row["uuid"] for row in rows]
         assert len(uuids) == len(set(uuids)), f"{kind} twice in the graph"
         found[kind] = set(uuids)
+    return found
+
+
+async def _joined(store: GraphitiStore) -> dict[str, set[str]]:
+    """The same of the embedded graph, from its tables."""
+    found = await in_tables(store)
+    ends = {"facts": ("entities", "entities"), "mentions": ("episodes", "entities")}
+    for kind, (source, target) in ends.items():
+        columns = ["uuid", "source_uuid", "target_uuid"]
+        rows = [
+            row
+            for group in await store._tables.groups()
+            for row in await store._tables.select(group, kind, select=columns)
+        ]
+        assert len(rows) == len(found[kind]), f"{kind} twice in the graph"
+        found[kind] = {
+            row["uuid"]
+            for row in rows
+            if row["source_uuid"] in found[source] and row["target_uuid"] in found[target]
+        }
     return found

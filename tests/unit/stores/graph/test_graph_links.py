@@ -15,14 +15,14 @@ import pytest
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
 from agentic_rag.domain.identity import entity_key, entity_uuid, episode_uuid
-from agentic_rag.stores.graphiti import links
-from agentic_rag.stores.graphiti.known_links import LinkIndex, LinkIndexDelta
+from agentic_rag.stores.graph import links
+from agentic_rag.stores.graph.link_columns import VALUES_AT_ONCE, Values
+from agentic_rag.stores.graph.link_index import LinkIndex, LinkIndexDelta
+from agentic_rag.stores.graph.links import LinkReader
+from agentic_rag.stores.graph.schemas import Kind
+from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graphiti.library import EntityEdge
-from agentic_rag.stores.graphiti.link_columns import VALUES_AT_ONCE, Values
-from agentic_rag.stores.graphiti.links import LinkReader
-from agentic_rag.stores.graphiti.schemas import Kind
 from agentic_rag.stores.graphiti.store import GraphitiStore
-from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb import reindex
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.testing import HashingEmbedding
@@ -155,7 +155,7 @@ async def test_they_are_brought_up_to_date(
         )
         assert values(held) == values(from_file) == anew
         assert not from_tables
-    monkeypatch.setattr(links, "MOST_CHANGED", 1)
+    monkeypatch.setattr(links, "MAX_CHANGED_DOCUMENTS", 1)
     await store.replace_documents("notes", [drawn(note, chance) for note in notes])
     await holding.latest("notes")
     assert from_tables, "so much has changed that to read everything is as quick"

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graph_fixtures import BACKENDS, in_graph, in_tables, note, opened
 from lancedb.table import AsyncTable
 
 from agentic_rag.errors import StoreError
-from agentic_rag.stores.graphiti.change import Change
-from agentic_rag.stores.graphiti.commit import Journal
+from agentic_rag.stores.graph.change import Change
+from agentic_rag.stores.graph.commit import Journal
+from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graphiti.store import GraphitiStore
-from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb import pieces
 from agentic_rag.testing import HashingEmbedding
+from graph_fixtures import BACKENDS, in_graph, in_tables, note, opened
 from graph_servers import GraphServer
 from images import WRITES
 
@@ -213,7 +213,7 @@ asyncio.run(main())
 @pytest.mark.slow
 async def test_kill_minus_nine(tmp_path: Path, embedding: HashingEmbedding) -> None:
     chance = random.Random(7)
-    script = _CHILD.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
+    script = _CHILD.format(tests=str(Path(__file__).parents[3]), folder=str(tmp_path))
     for _ in range(2):
         child = await asyncio.create_subprocess_exec(
             sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE
@@ -238,7 +238,7 @@ async def _is_whole(store: GraphitiStore) -> None:
 async def test_a_large_dataset_is_removed_in_parts(
     tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentic_rag.stores.graphiti.writing.REMOVED_TOGETHER", 3)
+    monkeypatch.setattr("agentic_rag.stores.graph.writing.REMOVED_TOGETHER", 3)
     commits: list[int] = []
     async with opened(tmp_path, embedding) as store:
         await store.replace_documents(

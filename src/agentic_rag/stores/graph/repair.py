@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
-from agentic_rag.stores.graphiti.change import CANDIDATES, Change, Touched
-from agentic_rag.stores.graphiti.schemas import KINDS, Kind, Row, columns
-from agentic_rag.stores.graphiti.server_graph import Run, ServerGraph
-from agentic_rag.stores.graphiti.shared_entities import labels_given, relabelled
-from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.graph.change import CANDIDATES, Change, Touched
+from agentic_rag.stores.graph.schemas import KINDS, Kind, Row, columns
+from agentic_rag.stores.graph.server_graph import Run, ServerGraph
+from agentic_rag.stores.graph.shared_entities import labels_given, relabelled
+from agentic_rag.stores.graph.tables import GraphTables
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ class Repair:
         rows = await self._tables.select(group, kind, select=["uuid"])
         true = {row["uuid"] for row in rows}
         extra = stored - true
-        if extra and kind in ("facts", "mentions", "links"):
+        if extra and kind in ("facts", "mentions"):
             await server.delete_edges(run, extra, kind)
         elif extra:
             await server.delete_nodes(run, extra)

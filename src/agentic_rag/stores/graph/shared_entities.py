@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from agentic_rag.stores.graphiti.schemas import Row
-from agentic_rag.stores.graphiti.tables import GraphTables
-from agentic_rag.stores.lancedb.full_text import indexed
+from agentic_rag.stores.graph.rows import BASE, entity_row
+from agentic_rag.stores.graph.schemas import Row
+from agentic_rag.stores.graph.tables import GraphTables
 
 MAX_SUMMARY = 1_000
 """Characters; Graphiti's own limit for a summary."""
 
 
 def touched_by_reading(
-    facts: Mapping[str, Row], mentions: Mapping[str, Row], read: Collection[str], gone: Collection[str]
+    facts: Mapping[str, Row], mentions: Mapping[str, Row], read: Collection[str], removals: Collection[str]
 ) -> set[str]:
     """Entities that lose a fact or mention which a chat model had read from one of the episodes."""
     lost = [
-        facts[uuid] for uuid in gone if uuid in facts and not set(read).isdisjoint(facts[uuid]["episodes"])
+        facts[uuid]
+        for uuid in removals
+        if uuid in facts and not set(read).isdisjoint(facts[uuid]["episodes"])
     ]
-    left = [mentions[uuid] for uuid in gone if uuid in mentions and mentions[uuid]["source_uuid"] in read]
+    left = [mentions[uuid] for uuid in removals if uuid in mentions and mentions[uuid]["source_uuid"] in read]
     ends = {end for row in lost for end in (row["source_uuid"], row["target_uuid"])}
     return ends | {row["target_uuid"] for row in left}
 
 
 async def without_facts(
-    tables: GraphTables, group: str, entities: Collection[str], gone: Collection[str]
+    tables: GraphTables, group: str, entities: Collection[str], removals: Collection[str]
 ) -> list[Row]:
     """Whole rows of the entities that have a summary, with one made of the facts that remain.
 
@@ -39,15 +41,13 @@ async def without_facts(
     columns = ["uuid", "fact", "source_uuid", "target_uuid", "created_at"]
     facts = await tables.select_in(group, "facts", "source_uuid", named, columns)
     facts += await tables.select_in(group, "facts", "target_uuid", named, columns)
-    remaining = {fact["uuid"]: fact for fact in facts if fact["uuid"] not in gone}
+    remaining = {fact["uuid"]: fact for fact in facts if fact["uuid"] not in removals}
     in_order = sorted(remaining.values(), key=lambda fact: (fact["created_at"], fact["uuid"]))
     vectors = await tables.vectors(group, "entities", named)
     changed = []
     for row in rows:
         about = [f["fact"] for f in in_order if row["uuid"] in (f["source_uuid"], f["target_uuid"])]
-        summary = _joined(about)
-        text = indexed(f"{row['name']}\n{summary}")
-        changed.append({**row, "summary": summary, "text": text, "vector": vectors[row["uuid"]]})
+        changed.append(entity_row({**row, "summary": _joined(about), "vector": vectors[row["uuid"]]}))
     return changed
 
 
@@ -60,10 +60,6 @@ def _joined(sentences: list[str]) -> str:
             break
         summary = longer
     return summary
-
-
-BASE = "Entity"
-"""The label that every entity has."""
 
 
 async def labels_given(

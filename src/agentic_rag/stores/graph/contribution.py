@@ -1,6 +1,6 @@
-"""What documents add to a graph, as Graphiti's own nodes and edges; pure.
+"""What documents add to a graph, as rows of its tables; pure.
 
-``planned`` assigns identities, ``built`` makes the objects once every text has its vector.
+``planned`` assigns identities, ``built`` makes the rows once every text has its vector.
 """
 
 from __future__ import annotations
@@ -9,25 +9,17 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
 from agentic_rag.domain.identity import entity_uuid, episode_uuid, fact_uuid, mention_uuid
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError
-from agentic_rag.stores.graphiti.chunks import episode_metadata
-from agentic_rag.stores.graphiti.library import (
-    EntityEdge,
-    EntityNode,
-    EpisodeType,
-    EpisodicEdge,
-    EpisodicNode,
-)
-from agentic_rag.stores.graphiti.rows import utc
-from agentic_rag.stores.graphiti.schemas import Row
+from agentic_rag.stores.graph.chunks import episode_metadata
+from agentic_rag.stores.graph.rows import entity_row, episode_row, fact_row, utc
+from agentic_rag.stores.graph.schemas import Row
 
 UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
-"""``valid_at`` of an episode whose chunk has no date, because Graphiti requires one."""
+"""``valid_at`` of an episode whose chunk has no date: Graphiti's episodes must have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +46,12 @@ class Contributions:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """The same as Graphiti's types, ready for its bulk writer."""
+    """The same as rows."""
 
-    episodes: Sequence[Any] = ()
-    entities: Sequence[Any] = ()
-    facts: Sequence[Any] = ()
-    mentions: Sequence[Any] = ()
+    episodes: Sequence[Row] = ()
+    entities: Sequence[Row] = ()
+    facts: Sequence[Row] = ()
+    mentions: Sequence[Row] = ()
 
 
 def planned(dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> Contributions:
@@ -134,10 +126,7 @@ def built(
     vectors: Mapping[str, FloatArray],
     now: datetime,
 ) -> Contribution:
-    """Graphiti's objects; summary and attributes of entities that Graphiti enriched are kept.
-
-    Not validated: all values are made here, and to look at each number of each vector takes as long as to store it.
-    """
+    """The rows; summary and attributes of entities that Graphiti enriched are kept."""
     return Contribution(
         episodes=_episodes(plan, now),
         entities=[
@@ -146,13 +135,14 @@ def built(
         ],
         facts=[_fact(uuid, fact, plan, vectors[uuid], now) for uuid, fact in plan.facts.items()],
         mentions=[
-            EpisodicEdge.model_construct(
-                uuid=uuid,
-                group_id=plan.group,
-                source_node_uuid=plan.episode_of[mention.chunk_id],
-                target_node_uuid=plan.entity_of[mention.entity],
-                created_at=now,
-            )
+            {
+                "uuid": uuid,
+                "group_id": plan.group,
+                "created_at": now,
+                "source_uuid": plan.episode_of[mention.chunk_id],
+                "target_uuid": plan.entity_of[mention.entity],
+                "entity_labels": list(plan.labels[uuid]),
+            }
             for uuid, mention in plan.mentions.items()
         ],
     )
@@ -193,22 +183,25 @@ def _merged(graphs: Sequence[DocumentGraph], mentions: Iterable[Mention]) -> dic
     return {m.entity: found.get(m.entity, Entity(m.entity, m.entity)) for m in mentions}
 
 
-def _episodes(plan: Contributions, now: datetime) -> list[Any]:
+def _episodes(plan: Contributions, now: datetime) -> list[Row]:
     facts_of: dict[str, list[str]] = {}
     for uuid, fact in plan.facts.items():
         facts_of.setdefault(fact.chunk_id, []).append(uuid)
     return [
-        EpisodicNode.model_construct(
-            uuid=uuid,
-            name=chunk.id,
-            group_id=plan.group,
-            source=EpisodeType.text,
-            source_description=chunk.path,
-            content=chunk.text,
-            created_at=now,
-            valid_at=utc(chunk.date) or UNDATED,
-            entity_edges=sorted(facts_of.get(chunk.id, [])),
-            episode_metadata=episode_metadata(chunk),
+        episode_row(
+            {
+                "uuid": uuid,
+                "name": chunk.id,
+                "group_id": plan.group,
+                "source": "text",
+                "source_description": chunk.path,
+                "content": chunk.text,
+                "created_at": now,
+                "valid_at": utc(chunk.date) or UNDATED,
+                "entity_edges": sorted(facts_of.get(chunk.id, [])),
+                "metadata": json.dumps(episode_metadata(chunk), ensure_ascii=True),
+            },
+            chunk,
         )
         for uuid, chunk in plan.chunks.items()
     ]
@@ -216,32 +209,38 @@ def _episodes(plan: Contributions, now: datetime) -> list[Any]:
 
 def _entity(
     uuid: str, entity: Entity, group: str, stored: Row | None, vector: FloatArray, now: datetime
-) -> Any:
-    return EntityNode.model_construct(
-        uuid=uuid,
-        name=entity.name,
-        group_id=group,
-        labels=list(entity.labels),
-        created_at=stored["created_at"] if stored else now,
-        summary=stored["summary"] if stored else "",
-        attributes=json.loads(stored["attributes"]) if stored else {},
-        name_embedding=vector,
+) -> Row:
+    return entity_row(
+        {
+            "uuid": uuid,
+            "name": entity.name,
+            "group_id": group,
+            "labels": entity.labels,
+            "created_at": stored["created_at"] if stored else now,
+            "summary": stored["summary"] if stored else "",
+            "attributes": stored["attributes"] if stored else "{}",
+            "vector": vector,
+        }
     )
 
 
-def _fact(uuid: str, fact: Fact, plan: Contributions, vector: FloatArray, now: datetime) -> Any:
+def _fact(uuid: str, fact: Fact, plan: Contributions, vector: FloatArray, now: datetime) -> Row:
     chunk = plan.chunks[plan.episode_of[fact.chunk_id]]
-    return EntityEdge.model_construct(
-        uuid=uuid,
-        group_id=plan.group,
-        source_node_uuid=plan.entity_of[fact.source],
-        target_node_uuid=plan.entity_of[fact.target],
-        name=fact.name,
-        fact=fact.text,
-        fact_embedding=vector,
-        episodes=[plan.episode_of[fact.chunk_id]],
-        created_at=now,
-        valid_at=utc(fact.valid_at),
-        invalid_at=utc(fact.invalid_at),
-        reference_time=utc(chunk.date),
+    return fact_row(
+        {
+            "uuid": uuid,
+            "group_id": plan.group,
+            "source_uuid": plan.entity_of[fact.source],
+            "target_uuid": plan.entity_of[fact.target],
+            "name": fact.name,
+            "fact": fact.text,
+            "vector": vector,
+            "episodes": [plan.episode_of[fact.chunk_id]],
+            "created_at": now,
+            "expired_at": None,
+            "valid_at": utc(fact.valid_at),
+            "invalid_at": utc(fact.invalid_at),
+            "reference_time": utc(chunk.date),
+            "attributes": "{}",
+        }
     )
