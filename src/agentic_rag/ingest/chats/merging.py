@@ -6,7 +6,7 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from agentic_rag.domain.identity import digest
@@ -44,7 +44,9 @@ class Day:
     @property
     def digest(self) -> str:
         """Of all that its document depends on."""
-        written = json.dumps([asdict(message) for message in self.messages], default=str)
+        written = json.dumps(
+            [(one.key, one.sender, str(one.time), one.text, one.attachments) for one in self.messages]
+        )
         return digest(
             self.document_id, self.found.relative, self.thread.title, self.thread.url or "", written
         )

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import pairwise
 
 from agentic_rag.ingest.chats.messages import Message, Thread, name_of
@@ -88,6 +89,7 @@ def _steps_back(dates: Sequence[str], order: str) -> int:
     return sum(later < earlier for earlier, later in pairwise(days))
 
 
+@lru_cache(maxsize=1_000)
 def _day(date: str, order: str) -> datetime | None:
     named = dict(zip(order.split("/"), (int(part) for part in re.split(r"[./-]", date)), strict=True))
     year = named["year"] + 2000 * (named["year"] < 100)
