@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentic_rag.ingest.chats.messages import Thread
 from agentic_rag.ingest.chats.whatsapp import looks_like_whatsapp, whatsapp_thread
@@ -137,3 +139,9 @@ def test_the_title_is_that_of_the_file(name: str, title: str):
 def test_a_long_message_takes_linear_time():
     whole = "x . : < [ • " * 200_000 + " " * 1_000_000
     assert len(thread(f"13/05/2024, 09:15 - A: {whole}").messages[0].text) > 2_000_000
+
+
+@given(st.lists(st.text("0129/.,:-[] \n\u200e\u202fapmAnn<>•下午", max_size=30), max_size=5))
+def test_no_text_ends_the_reader(lines: list[str]):
+    whole = "13/05/2024, 09:15 - A: x\n" + "\n".join(f"1/1/24, 1:0{line}" for line in lines)
+    assert thread(whole).messages[0].sender == "A"
