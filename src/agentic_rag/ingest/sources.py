@@ -251,8 +251,8 @@ def _scan_file(root: Path, kind: SourceKind, found: _Found) -> None:
     suffix = root.suffix.lower()
     if (kind == "auto" or kind in CHATS) and _is_export(root, root, root.name, kind, found):
         return
-    if kind in CHATS or (kind == "auto" and suffix == ".zip"):
-        found.skip(root, f"no export of {CHATS.get(kind, _ANY_CHAT)}")
+    if kind in CHATS:
+        found.skip(root, f"no export of {CHATS[kind]}")
     elif kind == "jsonl" or (kind == "auto" and suffix == ".jsonl"):
         _scan_records(root, root, found)
     elif kind in _CONVERSATIONS or (kind == "auto" and suffix == ".json"):
