@@ -89,7 +89,11 @@ def may_be_export(path: Path) -> bool:
     if path.suffix.lower() != ".txt":
         return path.suffix.lower() == ".zip" or _NAMED.fullmatch(path.name) is not None
     with path.open("rb") as stream:
-        return looks_like_whatsapp(stream.read(_HEAD).decode("utf-8-sig", "replace"))
+        return _begins_chat(stream.read(_HEAD))
+
+
+def _begins_chat(head: bytes) -> bool:
+    return looks_like_whatsapp(head.decode("utf-8-sig", "replace"))
 
 
 def read_exports(path: Path, root: Path, kind: str | None, names: dict[str, Names]) -> tuple[Export, ...]:
@@ -134,9 +138,10 @@ def _within(root: Path, path: Path) -> Read:
 def _is_part(name: str) -> bool:
     """Whether a file of a zip may hold conversations, by its name."""
     path = PurePosixPath(name)
-    if path.parts[0] == "__MACOSX":
+    if path.parts[:1] == ("__MACOSX",):
         return False
-    return _NAMED.fullmatch(path.name) is not None or (path.suffix == ".txt" and len(path.parts) == 1)
+    is_chat = path.suffix == ".txt" and (len(path.parts) == 1 or path.stem.lower() in _UNNAMED)
+    return is_chat or _NAMED.fullmatch(path.name) is not None
 
 
 def _within_limits(archive: zipfile.ZipFile) -> Read:
@@ -178,11 +183,12 @@ def _exports(
 def _conversations(
     part: str, read: Read, path: Path, kind: str | None, names: dict[str, Names]
 ) -> tuple[ChatKind, Iterable[Thread]] | None:
-    raw = decode(read(part))
+    raw = read(part)
     if part.lower().endswith(".txt"):
-        is_one = kind in (None, "whatsapp") and looks_like_whatsapp(raw)
-        return ("whatsapp", [whatsapp_thread(raw, _chat_name(part, path))]) if is_one else None
-    loaded = _loaded(raw)
+        # Any other text may be in any encoding.
+        is_one = kind in (None, "whatsapp") and _begins_chat(raw[:_HEAD])
+        return ("whatsapp", [whatsapp_thread(decode(raw), _chat_name(part, path))]) if is_one else None
+    loaded = _loaded(decode(raw))
     for its, (looks_like, threads) in _JSON.items():
         if kind in (None, its) and looks_like(loaded):
             return its, threads(loaded)
@@ -196,10 +202,8 @@ def _conversations(
 
 
 def _chat_name(part: str, path: Path) -> str:
-    stem = PurePosixPath(part).stem
-    if stem.lower() not in _UNNAMED:
-        return stem
-    return path.stem if path.suffix.lower() == ".zip" else path.parent.name
+    place = PurePosixPath(part)
+    return place.stem if place.stem.lower() not in _UNNAMED else place.parent.name or path.stem
 
 
 def _loaded(raw: str) -> Any:

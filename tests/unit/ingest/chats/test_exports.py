@@ -150,6 +150,17 @@ def test_the_zip_names_a_chat_whose_text_does_not(tmp_path: Path):
     assert ids(discover([path])) == ["whatsapp/Ines/2024-05-13"]
     inside = zipped(tmp_path / "x.zip", {"WhatsApp Chat with Karl.txt": WHATSAPP})
     assert ids(discover([inside])) == ["whatsapp/Karl/2024-05-13"]
+    folder = zipped(
+        tmp_path / "y.zip", {"WhatsApp Chat - Ann/_chat.txt": WHATSAPP, "notes/other.txt": WHATSAPP}
+    )
+    assert ids(discover([folder])) == ["whatsapp/Ann/2024-05-13"]
+
+
+def test_a_text_in_no_encoding_beside_an_export_costs_nothing(tmp_path: Path):
+    path = zipped(tmp_path / "e.zip", {"conversations.json": CLAUDE})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("README.txt", b"\xff\x00\x81" * 99)
+    assert ids(discover([path])) == ["claude/u/2024-05-01"]
 
 
 def test_a_workspace_is_read_from_its_folder_or_its_zip(tmp_path: Path):
