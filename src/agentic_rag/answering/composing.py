@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote, fits
+from agentic_rag.dates.months import day_text
 from agentic_rag.notes.units import LISTED, Unit
 from agentic_rag.questions.question import Question
 from agentic_rag.text import folded, tokens
@@ -78,7 +79,8 @@ def composed(question: Question, candidates: Sequence[Candidate]) -> Composed:
         return Composed()
     if candidates[0].note.is_prose:
         near = [one for one in candidates if one.note.is_prose][:PROSE]
-        return Composed(tuple(_line(one.unit, one.note) for one in near), tuple(near))
+        lines = (_line(one.unit, one.note, _attributed(one.unit, one.note)) for one in near)
+        return Composed(tuple(lines), tuple(near))
     candidates = [one for one in candidates if not _is_title(one.unit, one.note)] or candidates
     candidates = _without_labels(candidates)
     for form in (_steps, _both, _definition, _below, _listed, _subheadings, _headed):
@@ -86,6 +88,16 @@ def composed(question: Question, candidates: Sequence[Candidate]) -> Composed:
         if answer is not None:
             return answer
     return _pointed(question, candidates)
+
+
+def _attributed(unit: Unit, note: SourceNote) -> str:
+    """The unit's words, of a message that has a time with who wrote it and when: each sentence of it is quoted alone."""
+    chunk = note.chunk_at(unit.start)
+    if chunk is None or chunk.date is None or not {"speaker", "time"} <= chunk.metadata.keys():
+        return unit.shown()
+    speaker = chunk.metadata["speaker"]
+    text = unit.shown().removeprefix(f"{speaker}: ")
+    return f"{speaker} ({day_text(chunk.date)}, {chunk.date:%H:%M}): {text}"
 
 
 def _is_title(unit: Unit, note: SourceNote) -> bool:

@@ -94,11 +94,17 @@ def ingest(
     config: RagConfig,
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Vault, folder, .md/.txt/.canvas, corpus.jsonl, LoCoMo or BEAM .json."),
+        typer.Argument(
+            help="Vault, folder, file, export of conversations, corpus.jsonl, LoCoMo or BEAM .json."
+        ),
     ],
     dataset: Dataset = "default",
     kind: Annotated[
-        str, typer.Option(metavar="KIND", help="auto, vault, files, locomo, beam, beam-control or jsonl.")
+        str,
+        typer.Option(
+            metavar="KIND",
+            help="auto, vault, files, chatgpt, claude, telegram, slack, whatsapp, locomo, beam, beam-control or jsonl.",
+        ),
     ] = "auto",
     engine: Engine = "local",
     address: Address = None,

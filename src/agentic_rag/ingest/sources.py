@@ -31,6 +31,10 @@ from agentic_rag.ingest.beam import (
     without_control_words,
 )
 from agentic_rag.ingest.canvas import is_own_board, parse_canvas
+from agentic_rag.ingest.chats.exports import CHATS, SUFFIXES, may_be_export, read_exports
+from agentic_rag.ingest.chats.merging import FoundExport, merged
+from agentic_rag.ingest.chats.messages import parse_day
+from agentic_rag.ingest.chats.slack import Names
 from agentic_rag.ingest.conversation import RawSession, looks_like_locomo, parse_session, sessions
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import NO_FILE, SourceError, decode, decoded, reason, walk
@@ -54,13 +58,17 @@ __all__ = [
     "SourceKind",
     "SourceScan",
     "discover",
+    "exported_document",
     "resolved",
 ]
 
 PARSER_VERSION = "4"
 """Part of every content hash: raise it when a parser gives another document for the same bytes."""
 
-SourceKind = Literal["auto", "vault", "files", "locomo", "beam", "beam-control", "jsonl"]
+SourceKind = Literal[
+    "auto", "vault", "files", "chatgpt", "claude", "telegram", "slack", "whatsapp",
+    "locomo", "beam", "beam-control", "jsonl",
+]  # fmt: skip
 """``beam-control``: a BEAM conversation without the words that mark sources in it, see ``beam``."""
 _MARKDOWN = (".md", ".markdown")
 _PARSERS: dict[str, Callable[..., Document]] = {
@@ -93,6 +101,8 @@ class SourceItem:
     """Reads and parses; raises ``SourceError`` where the source changed or broke since it was found."""
     read: Callable[[], str] | None = None
     """Reads the text, where the document is that text; raises as ``parse``. None: only parsing tells."""
+    is_exported: bool = False
+    """A conversation, which the export of it that is ingested last gives, whatever file that is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +117,13 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class SourceScan:
-    """The documents in the paths, in order of path, and the files left out."""
+    """The documents in the paths, in order of path, exported conversations last; and the files left out."""
 
     items: tuple[SourceItem, ...]
     skipped: tuple[Skipped, ...]
     roots: tuple[str, ...]
+    exports: tuple[tuple[str, str], ...] = ()
+    """Of each export of conversations its path, and what was read of it."""
 
 
 @dataclass(slots=True)
@@ -119,10 +131,12 @@ class _Found:
     """The scan while it grows; a document id is given once."""
 
     holders: Mapping[str, str]
-    seen: SeenFiles[SourceItem | Skipped] | None = None
+    seen: SeenFiles[Any] | None = None
     extractor: Extractor = field(default_factory=Extractor)
     items: dict[str, SourceItem] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
+    exports: list[FoundExport] = field(default_factory=list)
+    names: dict[str, Names] = field(default_factory=dict)
     _shown: dict[str, str] = field(default_factory=dict)
 
     def add(self, item: SourceItem, shown: str) -> None:
@@ -153,13 +167,14 @@ def discover(
     kind: SourceKind = "auto",
     *,
     holders: Mapping[str, str] | None = None,
-    seen: SeenFiles[SourceItem | Skipped] | None = None,
+    seen: SeenFiles[Any] | None = None,
     extractor: Extractor | None = None,
 ) -> SourceScan:
     """Find the documents under the paths.
 
     ``auto``: a folder with ``corpus.jsonl`` and ``queries.jsonl`` is a BEIR corpus, any other folder a vault;
     ``.jsonl`` is a BEIR corpus, ``.json`` a LoCoMo file or a BEAM conversation; ``.md``, ``.txt``, ``.canvas`` and ``.base`` are single files.
+    Exports of conversations (``chats.exports``) are recognised before these, also in a folder.
     Reads every file once, to hash it. Other files of a folder are counted by suffix in one entry.
 
     Args:
@@ -187,7 +202,8 @@ def discover(
         if str(root) not in roots:
             roots[str(root)] = None
             _scan(root, kind, found)
-    return SourceScan(tuple(found.items.values()), tuple(found.skipped), tuple(roots))
+    exports = _add_conversations(found)
+    return SourceScan(tuple(found.items.values()), tuple(found.skipped), tuple(roots), exports)
 
 
 def resolved(given: Path) -> Path | None:
@@ -222,13 +238,22 @@ def _scan_folder(root: Path, kind: SourceKind, found: _Found) -> None:
         _scan_records(root, root / "corpus.jsonl", found)
     elif kind in _CONVERSATIONS:
         found.skip(root, f"a folder; name the {_CONVERSATIONS[kind]} itself")
+    elif kind in CHATS:
+        for path, relative in walk(root, found.skip):
+            _is_export(path, root, relative, kind, found)
+        if all(one.root != root for one in found.exports):
+            found.skip(root, f"no export of {CHATS[kind]} is in it")
     else:
-        _scan_tree(root, found, is_vault=kind != "files")
+        _scan_tree(root, kind, found)
 
 
 def _scan_file(root: Path, kind: SourceKind, found: _Found) -> None:
     suffix = root.suffix.lower()
-    if kind == "jsonl" or (kind == "auto" and suffix == ".jsonl"):
+    if (kind == "auto" or kind in CHATS) and _is_export(root, root, root.name, kind, found):
+        return
+    if kind in CHATS:
+        found.skip(root, f"no export of {CHATS[kind]}")
+    elif kind == "jsonl" or (kind == "auto" and suffix == ".jsonl"):
         _scan_records(root, root, found)
     elif kind in _CONVERSATIONS or (kind == "auto" and suffix == ".json"):
         _scan_conversations(root, kind, found)
@@ -241,8 +266,8 @@ def _scan_file(root: Path, kind: SourceKind, found: _Found) -> None:
         )
 
 
-def _scan_tree(root: Path, found: _Found, *, is_vault: bool) -> None:
-    vault = Vault.of(root) if is_vault else None
+def _scan_tree(root: Path, kind: SourceKind, found: _Found) -> None:
+    vault = None if kind == "files" else Vault.of(root)
     attachments: Counter[str] = Counter()
     templates: Counter[str] = Counter()
     for path, relative in walk(root, found.skip, vault):
@@ -251,6 +276,8 @@ def _scan_tree(root: Path, found: _Found, *, is_vault: bool) -> None:
         # A base selects notes wherever it lies: kepano's vault has its own among the templates.
         if folder is not None and suffix != BASE:
             templates[folder] += 1
+        elif kind == "auto" and _is_export(path, root, relative, kind, found):
+            continue
         elif suffix in _PARSERS or suffix in MIME_TYPES:
             day = vault.day(relative) if vault is not None and suffix in _MARKDOWN else None
             url = None if vault is None else vault.address(relative)
@@ -358,6 +385,66 @@ def _raw_file(path: Path, relative: str, found: str) -> bytes:
     return raw
 
 
+_ANY_CHAT = ", ".join(CHATS.values())
+
+
+def _is_export(path: Path, root: Path, relative: str, kind: SourceKind, found: _Found) -> bool:
+    """Whether a file is an export of conversations, which is kept for the end of the scan, or a broken one, which is
+    told; for ``kind`` see ``discover``."""
+    if path.suffix.lower() not in SUFFIXES or _printable(relative) != relative:
+        return False
+    key, stamp = (str(path), str(root), kind, "export"), None if found.seen is None else stamp_of(path)
+    exports = None if found.seen is None else found.seen.get(key, stamp)
+    try:
+        if exports is None:
+            # A .json that is named itself may be called anything.
+            is_named = path == root and (kind != "auto" or path.suffix.lower() == ".json")
+            is_worth = is_named or may_be_export(path)
+            exports = (
+                read_exports(path, root, None if kind == "auto" else kind, found.names) if is_worth else ()
+            )
+    except SourceError as error:
+        found.skip(path, str(error), unread=True)
+        return True
+    except OSError:
+        return False
+    if found.seen is not None:
+        found.seen.keep(key, stamp, exports)
+    found.exports += [FoundExport(export, path, root, relative) for export in exports]
+    return bool(exports)
+
+
+def _add_conversations(found: _Found) -> tuple[tuple[str, str], ...]:
+    """Add the days of all exports; what the report says of each export."""
+    chosen, lines = merged(found.exports)
+    for day in chosen:
+        root, relative = str(day.found.root), day.found.relative
+        parse = partial(_parse_day, day.document_id, relative, day.thread.title, day.messages, day.thread.url)
+        content_hash = digest(PARSER_VERSION, day.digest)
+        item = SourceItem(day.document_id, relative, root, content_hash, parse, is_exported=True)
+        found.add(item, f"{day.found.path}: {day.document_id}")
+    return tuple((str(place), line) for place, line in lines)
+
+
+def exported_document(root: Path, relative: str, document_id: str) -> Document | None:
+    """A document of an export of conversations below a root, read anew; None where the file does not hold it.
+
+    Raises:
+        SourceError: its text is beyond the limits.
+    """
+    found = _Found({})
+    _is_export(root if root.is_file() else root / relative, root, relative, "auto", found)
+    _add_conversations(found)
+    item = found.items.get(document_id)
+    return None if item is None else item.parse()
+
+
+def _parse_day(document_id: str, *given: Any) -> Document:
+    document = parse_day(document_id, *given)
+    _require_bounds(document.text)
+    return document
+
+
 _CONVERSATIONS = {"locomo": "LoCoMo file", "beam": "chat.json", "beam-control": "chat.json"}
 """Kinds that are one JSON file, and what that is called."""
 
@@ -379,7 +466,10 @@ def _scan_conversations(root: Path, kind: SourceKind, found: _Found) -> None:
     elif looks_like_locomo(loaded):
         _add_sessions(root, loaded, found)
     else:
-        found.skip(root, "not a LoCoMo file: a list of objects with 'conversation' and 'qa' was expected")
+        others = f"; nor an export of {_ANY_CHAT}" if kind == "auto" else ""
+        found.skip(
+            root, f"not a LoCoMo file: a list of objects with 'conversation' and 'qa' was expected{others}"
+        )
 
 
 def _add_batches(root: Path, loaded: list[Any], found: _Found, *, control: bool) -> None:

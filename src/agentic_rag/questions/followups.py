@@ -201,6 +201,10 @@ def _bare_thing(query: str) -> str | None:
     return None if not thing or _FILLER.fullmatch(thing) else thing
 
 
+_TOPIC = re.compile(r"\babout\s+(?:the\s+|a\s+|an\s+)?(?P<topic>[^?\s][^?]*?)\s*\??\s*$", re.IGNORECASE)
+"""What somebody speaks of: "and the ferry?" after what Ann says about the boat is no other person."""
+
+
 def _with_thing(thing: str, before: Turn, names: Names, days: Sequence[DatedText], today: date) -> Completed:
     """The earlier question about another thing, or about another side of its thing."""
     text = before.question
@@ -214,6 +218,11 @@ def _with_thing(thing: str, before: Turn, names: Names, days: Sequence[DatedText
     if subject is None:
         return Completed(f"{text.rstrip('?？ ')} {thing}?", {"question": text})
     place = subject[1]
+    topic = _TOPIC.search(text, place.end)
+    if topic is not None and thing.islower() and not names(thing):
+        return Completed(
+            f"{text[: topic.start('topic')]}{thing}{text[topic.end('topic') :]}", {"attribute": text}
+        )
     if names(text) and not names(thing):
         # The earlier question names a note, and this is no note: it asks for another side of the same one.
         return Completed(f"{subject[0]} {thing}?", {"thing": subject[0]})

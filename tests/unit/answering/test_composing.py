@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from agentic_rag.answering.composing import MAX_LINES, Composed, composed, of_notes
 from agentic_rag.answering.evidence import note_of_chunks, scored, source_notes
+from agentic_rag.ingest.chats.messages import Message, parse_day
+from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.questions.question import Question
 from retrieved import NOTES, chunks_of, documents_of, results_of
 
@@ -136,3 +140,28 @@ PEOPLE = {
 @pytest.mark.parametrize("question", ["Who is Ann Lee?", "who was Ann Lee", "Ann Lee是谁？"])
 def test_a_person_is_told_by_their_own_note(question: str):
     assert texts(question, **PEOPLE) == ["Second lead of the circle."]
+
+
+def test_each_sentence_of_a_message_says_who_wrote_it_and_when():
+    at = datetime(2024, 6, 2, 10, 2, tzinfo=UTC)
+    messages = (
+        Message("1", "Ann", at, "The boat is launched! The boat leaks at the stern."),
+        Message("2", "Ben", None, "The boat has no stern."),
+    )
+    document = parse_day("whatsapp/Sailing/2024-06-02", "Sailing.zip", "Sailing", messages, None)
+    chunks = chunk_document(
+        document, max_tokens=60, count_tokens=lambda texts: [len(one.split()) for one in texts]
+    )
+    documents = {document.id: list(chunks)}
+    read, results = Question.of("What of the boat?"), results_of(documents)
+    answer = composed(read, scored(read, source_notes(results, [0.9] * len(results), documents)))
+    assert {line.text for line in answer.lines} == {
+        "Ann (2 June 2024, 10:02): The boat is launched!",
+        "Ann (2 June 2024, 10:02): The boat leaks at the stern.",
+        "Ben: The boat has no stern.",
+    }
+    assert {line.to_dict()["quote"] for line in answer.lines} == {
+        "Ann: The boat is launched!",
+        "The boat leaks at the stern.",
+        "Ben: The boat has no stern.",
+    }

@@ -45,6 +45,10 @@ DAY = "What did I do on 2024-03-15?"
         ("那可乐呢？", "雪碧什么时候买的？", "可乐什么时候买的？"),
         ("And gaiwans?", "Who wrote the Classic of Tea?", "Who wrote the gaiwans?"),
         ("And in 2023?", "What did I do in 2024?", "What did I do in 2023?"),
+        # another topic of the same person, or another person on the same topic
+        ("And what about the ferry?", "What did Ann say about the boat?", "What did Ann say about the ferry?"),
+        ("and the old ferry?", "What did Lin Mei say about the boat?", "What did Lin Mei say about the old ferry?"),
+        ("And Ben?", "What did Ann say about the boat?", "What did Ben say about the boat?"),
         # another side of the same thing
         ("and the budget?", "When is the Japan trip?", "Japan trip budget?"),
         ("and the sauce?", "How do I make Pesto?", "Pesto sauce?"),

@@ -1,0 +1,56 @@
+"""Claude's ``conversations.json``: messages with ``sender``, of which the branch that ends last is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from agentic_rag.ingest.chats.messages import Message, Thread, branch, moment, name_of, objects, text_of
+
+_SENDERS = {"human": "User", "assistant": "Claude"}
+
+
+def looks_like_claude(loaded: object) -> bool:
+    """Whether a JSON value is a list of conversations with ``chat_messages``."""
+    return any(isinstance(one.get("chat_messages"), list) for one in objects(loaded))
+
+
+def claude_threads(loaded: object) -> Iterator[Thread]:
+    """The conversations of a value that ``looks_like_claude``."""
+    for conversation in objects(loaded):
+        title = name_of(conversation.get("name")) or "Claude"
+        named = name_of(conversation.get("uuid"))
+        shown = _shown(list(objects(conversation.get("chat_messages"))), conversation)
+        yield Thread(
+            named or title,
+            title,
+            tuple(map(_message, shown)),
+            f"https://claude.ai/chat/{named}" if named else None,
+        )
+
+
+def _shown(messages: list[dict[str, Any]], conversation: dict[str, Any]) -> list[dict[str, Any]]:
+    """All where no message names one before it: older exports have no branches."""
+    by_id = {text_of(one.get("uuid")): one for one in messages if one.get("uuid")}
+    parents = {identity: text_of(one.get("parent_message_uuid")) for identity, one in by_id.items()}
+    if not by_id.keys() & set(parents.values()):
+        return messages
+    leaf = text_of(conversation.get("current_leaf_message_uuid"))
+    return [by_id[identity] for identity in branch(parents, leaf if leaf in by_id else next(reversed(by_id)))]
+
+
+def _message(written: dict[str, Any]) -> Message:
+    blocks = [
+        text_of(block.get("text")) for block in objects(written.get("content")) if block.get("type") == "text"
+    ]
+    pasted = list(objects(written.get("attachments")))
+    read = [text_of(one.get("extracted_content")) for one in pasted]
+    texts = [*(blocks or [text_of(written.get("text"))]), *read]
+    unread = [one for one, content in zip(pasted, read, strict=True) if not content]
+    return Message(
+        text_of(written.get("uuid")),
+        _SENDERS.get(text_of(written.get("sender")), name_of(written.get("sender"))),
+        moment(written.get("created_at")),
+        "\n".join(filter(None, texts)),
+        tuple(name_of(one.get("file_name")) for one in [*unread, *objects(written.get("files"))]),
+    )
