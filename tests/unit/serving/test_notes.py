@@ -39,12 +39,15 @@ TALK: dict[str, Any] = {
     "qa": [],
 }
 
+CHAT = "\n".join(f"{day}/05/2023, 13:56 - Ada: Oolong {day - 12} is on the table." for day in (13, 14))
+
 
 @pytest.mark.parametrize(
     ("file", "written", "of_another"),
     [
         ("corpus.jsonl", "\n".join(json.dumps(one) for one in RECORDS), "number 0"),
         ("talk.json", json.dumps([TALK]), "Oolong 1"),
+        ("chat.txt", CHAT, "Oolong 1"),
     ],
 )
 async def test_a_part_of_a_file_is_read_alone(
