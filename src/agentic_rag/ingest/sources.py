@@ -57,7 +57,7 @@ __all__ = [
     "resolved",
 ]
 
-PARSER_VERSION = "4"
+PARSER_VERSION = "5"
 """Part of every content hash: raise it when a parser gives another document for the same bytes."""
 
 SourceKind = Literal["auto", "vault", "files", "locomo", "beam", "beam-control", "jsonl"]
