@@ -36,8 +36,10 @@ from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import NO_FILE, SourceError, decode, decoded, reason, walk
 from agentic_rag.ingest.office import (
     MIME_TYPES,
-    MISSING,
-    is_installed,
+    MISSING_OCR,
+    PICTURES,
+    has_ocr,
+    missing,
     parse_extracted,
 )
 from agentic_rag.ingest.remembered import SeenFiles, stamp_of
@@ -251,7 +253,7 @@ def _scan_tree(root: Path, found: _Found, *, is_vault: bool) -> None:
         # A base selects notes wherever it lies: kepano's vault has its own among the templates.
         if folder is not None and suffix != BASE:
             templates[folder] += 1
-        elif suffix in _PARSERS or suffix in MIME_TYPES:
+        elif suffix in _PARSERS or (suffix in MIME_TYPES and (has_ocr() or suffix not in PICTURES)):
             day = vault.day(relative) if vault is not None and suffix in _MARKDOWN else None
             url = None if vault is None else vault.address(relative)
             _add_file(path, root, relative, found, url=url, day=day)
@@ -262,7 +264,8 @@ def _scan_tree(root: Path, found: _Found, *, is_vault: bool) -> None:
         found.skip(root / folder, f"the vault's folder of templates; its {files} left out")
     if attachments:
         counts = ", ".join(f"{number} {suffix}" for suffix, number in sorted(attachments.items()))
-        found.skip(root, f"files of other kinds: {counts}")
+        pictures = f"; OCR of pictures {MISSING_OCR}" if attachments.keys() & PICTURES.keys() else ""
+        found.skip(root, f"files of other kinds: {counts}{pictures}")
 
 
 def _add_file(
@@ -288,8 +291,8 @@ def _looked_at(
     if _printable(relative) != relative:
         return _skipped(path, "its name is not valid UTF-8; rename it")
     suffix = path.suffix.lower()
-    if suffix in MIME_TYPES and not is_installed():
-        return _skipped(path, MISSING)
+    if suffix in MIME_TYPES and (extra := missing(suffix)) is not None:
+        return _skipped(path, extra)
     document_id = unicodedata.normalize("NFC", relative)
     try:
         raw = path.read_bytes()
@@ -303,7 +306,8 @@ def _looked_at(
     if suffix == BASE and (why := unreadable(text, relative)) is not None:
         return _skipped(path, why)
     found = _raw_digest(raw)
-    content_hash = digest(PARSER_VERSION, found, document_id, relative, url or "", str(day or ""))
+    ways = (f"ocr {extractor.timeout_seconds:g}",) if suffix == ".pdf" and has_ocr() else ()
+    content_hash = digest(PARSER_VERSION, found, document_id, relative, url or "", str(day or ""), *ways)
     parse = partial(_parse_file, path, document_id, relative, url, found, day, extractor)
     read = partial(_read_file, path, relative, found) if suffix in _READ_AS_THEY_ARE else None
     return SourceItem(document_id, relative, str(root), content_hash, parse, read)
