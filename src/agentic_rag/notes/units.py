@@ -22,7 +22,7 @@ from agentic_rag.notes.inline import InlineField, fields, hide_code
 from agentic_rag.notes.inline import hidden as blanked
 from agentic_rag.notes.markdown import block_tokens, line_starts, plain
 from agentic_rag.notes.readable import comments, readable
-from agentic_rag.text.sentences import split_sentences
+from agentic_rag.text.sentences import split_lines, split_sentences
 
 UnitKind = Literal["sentence", "item", "step", "task", "row", "property", "code"]
 LISTED: frozenset[UnitKind] = frozenset({"item", "step", "task"})
@@ -148,10 +148,10 @@ _EMPTY_LINE = re.compile(
 
 
 def read_plain(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> Reading:
-    """The sentences of a text without markup."""
+    """The sentences of a text without markup, and its lines that stand for themselves."""
     found = []
     block = counted = 0
-    for a, b in split_sentences(text):
+    for a, b in split_lines(text):
         block, counted = block + text.count("\n\n", counted, a), a
         shown = " ".join(text[a:b].split())
         if any(map(str.isalnum, shown)):
