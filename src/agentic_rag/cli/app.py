@@ -93,7 +93,7 @@ def ingest(
     config: RagConfig,
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Vault, folder, .md/.txt/.canvas, corpus.jsonl, LoCoMo or BEAM .json."),
+        typer.Argument(help="Vault, folder, file, export of notes, corpus.jsonl, LoCoMo or BEAM .json."),
     ],
     dataset: Dataset = "default",
     kind: Annotated[

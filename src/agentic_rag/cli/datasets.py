@@ -80,7 +80,7 @@ def _followed_json(done: Followed) -> dict[str, Any]:
     changed = [
         {"path": file.path, "action": file.action, "reason": file.reason}
         for file in (done.report.files if done.report else ())
-        if file.action not in ("unchanged", "skipped")
+        if file.action not in ("unchanged", "skipped", "recognised")
     ]
     return {"seconds": done.seconds, "problem": done.problem, "counts": counts, "files": changed}
 

@@ -15,11 +15,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-import yaml
-
 from agentic_rag.domain import Block, Document, Link, Relation
 from agentic_rag.domain.identity import is_board_id, unique_names
 from agentic_rag.ingest.files import SourceError
+from agentic_rag.notes.frontmatter import frontmatter_of
 from agentic_rag.notes.markdown import parse_markdown, plain
 from agentic_rag.notes.values import jsonable, valid_unicode
 
@@ -121,11 +120,10 @@ def _frontmatter(raw: dict[str, Any], warnings: list[str]) -> str:
     if not isinstance(values, dict) or not values:
         return ""
     try:
-        dumped = yaml.safe_dump(jsonable(values), allow_unicode=True, sort_keys=False, width=math.inf)
+        return frontmatter_of(jsonable(values)).rstrip()
     except ValueError as error:
         warnings.append(f"its properties were left out: {error}")
         return ""
-    return f"---\n{dumped}---"
 
 
 def _load(source: str, path: str) -> dict[str, Any]:

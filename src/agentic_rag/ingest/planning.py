@@ -32,8 +32,9 @@ _ESCAPED = re.compile(r"&#?\w+;|\\[uUxN]")
 """Letters that are written as something else: in HTML, or in a property between double quotes."""
 
 
-Action = Literal["added", "changed", "unchanged", "relinked", "removed", "skipped", "failed"]
-"""``relinked``: the text is unchanged, but a name that it mentions now means another note."""
+Action = Literal["added", "changed", "unchanged", "relinked", "removed", "skipped", "failed", "recognised"]
+"""``relinked``: the text is unchanged, but a name that it mentions now means another note. ``recognised``: an export of
+conversations; its documents have entries of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class FileReport:
     path: str
     action: Action
     reason: str | None = None
-    """Why it was skipped or failed, or its irregularity."""
+    """Why it was skipped or failed, its irregularity, or what it was recognised as."""
     chunks: int = 0
     facts: int = 0
 
@@ -136,6 +137,7 @@ def planned(
     """
     remembered, reasons = remembered or Remembered(), reasons or {}
     files = [FileReport(skipped.path, "skipped", skipped.reason) for skipped in scan.skipped]
+    files += [FileReport(path, "recognised", what) for path, what in scan.exports]
     files += _left_alone(scan, records)
     taken_over = _taken_over(scan, records)
     wanted: list[tuple[SourceItem, Action]] = []
