@@ -44,8 +44,9 @@ def names_of(paths: list[str]) -> dict[str, str]:
 
 
 def _without_ids(path: str) -> str:
+    """A database is a note, too."""
     name = "/".join(_IN_NAME.sub("", part) for part in path.split("/"))
-    return f"{name.removesuffix(_ALL)}.csv" if name.endswith(_ALL) else name
+    return f"{name.removesuffix(_ALL).removesuffix('.csv')}.md" if name.endswith(".csv") else name
 
 
 def page_text(text: str, path: str, names: Mapping[str, str]) -> str:
@@ -118,7 +119,7 @@ def database_text(text: str, path: str, names: Mapping[str, str]) -> str:
         rows = [row for row in csv.reader(io.StringIO(text.lstrip("\ufeff"))) if any(map(str.strip, row))]
     except csv.Error as error:
         raise SourceError(f"no table that can be read ({error})") from error
-    folder = names[path].removesuffix(".csv")
+    folder = names[path].removesuffix(".md").removesuffix(".csv")
     pages = {
         PurePosixPath(name).stem: name for name in names.values() if str(PurePosixPath(name).parent) == folder
     }

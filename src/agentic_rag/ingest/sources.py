@@ -382,12 +382,9 @@ def _add_notebook(path: Path, root: Path, relative: str, found: _Found) -> None:
 
 
 def _add_note(note: evernote_files.Note, number: int, relative: str, root: Path, found: _Found) -> None:
-    folder = str(PurePosixPath(relative).with_suffix(""))
-    title = evernote_files.file_name(note.title) or f"Note {number}"
-    name = f"{folder}/{title}"
-    document_id = unicodedata.normalize("NFC", name)
-    if document_id in found.items:
-        document_id = f"{document_id} {number}"
+    title = evernote_files.file_name(note.title) or "Untitled"
+    name = unicodedata.normalize("NFC", f"{PurePosixPath(relative).with_suffix('')}/{title}")
+    document_id = f"{name}.md" if f"{name}.md" not in found.items else f"{name} {number}.md"
     content_hash = digest(PARSER_VERSION, document_id, relative, repr(note))
     parse = partial(_parse_note, document_id, note, found.extractor)
     found.add(SourceItem(document_id, relative, str(root), content_hash, parse), f"{relative}: {note.title}")

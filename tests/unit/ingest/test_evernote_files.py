@@ -50,7 +50,11 @@ def test_a_notebook(tmp_path: Path) -> None:
         exported(BOILER, note("A/B", "<div>Second.</div>"), note("A/B", "")), encoding="utf-8"
     )
     scan = discover([tmp_path])
-    assert [item.document_id for item in scan.items] == ["House/Boiler & pump", "House/A-B", "House/A-B 3"]
+    assert [item.document_id for item in scan.items] == [
+        "House/Boiler & pump.md",
+        "House/A-B.md",
+        "House/A-B 3.md",
+    ]
     assert scan.exports == ((str(tmp_path / "House.enex"), "Evernote's notebook: 3 notes"),)
     boiler, second, empty = (item.parse() for item in scan.items)
     assert (boiler.title, boiler.tags, boiler.url) == (
@@ -106,7 +110,7 @@ def test_files_that_are_none(tmp_path: Path, text: str, told: str) -> None:
 def test_a_file_that_breaks_off_gives_the_notes_before_and_a_line(tmp_path: Path) -> None:
     (tmp_path / "a.enex").write_text(exported(BOILER, note("Second", "<div>x</div>"))[:-120])
     scan = discover([tmp_path])
-    assert [item.document_id for item in scan.items] == ["a/Boiler & pump"]
+    assert [item.document_id for item in scan.items] == ["a/Boiler & pump.md"]
     (skipped,) = scan.skipped
     assert skipped.unread
     assert skipped.reason.startswith("it is damaged (")

@@ -28,9 +28,9 @@ FILES = {
     ),
 }  # fmt: skip
 TEXTS = {
-    "Home.md": "# Home\n\nWelcome to [Plan](Home/Plan.md), [Tasks](Home/Tasks.csv), [out](https://x.org/a.md).\n",
+    "Home.md": "# Home\n\nWelcome to [Plan](Home/Plan.md), [Tasks](Home/Tasks.md), [out](https://x.org/a.md).\n",
     "Home/Plan.md": "---\ntitle: 'Plan: the whole of it'\n---\n# Plan: the whole of it\n\nBack [home](Home.md#top).\n",
-    "Home/Tasks.csv": "# Tasks\n\n- [Call plumber](Home/Tasks/Call%20plumber.md)\n\n| Name | Status |\n| --- | --- |\n| Buy pump, or \\|two\\| | Open |\n",
+    "Home/Tasks.md": "# Tasks\n\n- [Call plumber](Home/Tasks/Call%20plumber.md)\n\n| Name | Status |\n| --- | --- |\n| Buy pump, or \\|two\\| | Open |\n",
     "Home/Tasks/Call plumber.md": "---\nStatus: Done\nDue: '2024-03-05'\nCost: 250\nOwner: '[[Ida]]'\n---\n# Call plumber\n\nAt nine.\n",
 }
 
