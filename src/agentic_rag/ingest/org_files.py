@@ -80,7 +80,7 @@ def _section(lines: list[str], following: str, states: dict[str, str]) -> Iterat
     level, (word, _, rest) = len(heading["stars"]), heading["title"].partition(" ")
     state = states.get(word)
     title = _inline(_PRIORITY.sub("", rest if state is not None else heading["title"], count=1))
-    title += "".join(f" #{tag}" for tag in (heading["tags"] or "").split(":") if tag)
+    tags = " ".join(f"#{tag}" for tag in (heading["tags"] or "").split(":") if tag)
     fields = [
         f"{_FIELDS[kind]}:: {when[:10]}" for line in lines[1:3] for kind, when in _PLANNING.findall(line)
     ]
@@ -91,8 +91,9 @@ def _section(lines: list[str], following: str, states: dict[str, str]) -> Iterat
     if state is None or not is_leaf:
         yield from ("", f"{'#' * min(level, 6)} {title}", "")
     if state is not None:
-        yield " ".join([f"- [{state}] {title}", *(f"[{field}]" for field in fields)])
+        yield " ".join(filter(None, [f"- [{state}] {title}", tags, *(f"[{field}]" for field in fields)]))
     else:
+        yield from [tags] * bool(tags)
         yield from fields
     body = [*_body([line for line in lines[1:] if not _PLANNING.search(line)], "" if state is None else "  ")]
     # A line right below an item would be a part of it.

@@ -56,8 +56,9 @@ tags:
 Intro, see [[boiler|the boiler]] and [a site](https://example.org).
 
 
-# Repairs #work
+# Repairs
 
+#work
 cost:: 250
 Begun 2024-03-05 10:20 with **care**.
 - [ ] Call the plumber #phone [due:: 2024-03-07] [scheduled:: 2024-03-06]
