@@ -31,7 +31,7 @@ ASK = [
 ]  # fmt: skip
 CITATION = [
     "n", "chunk_id", "document_id", "path", "title", "heading_path", "start", "end", "quote", "score", "url",
-    "page",
+    "page", "region",
 ]  # fmt: skip
 RESULT = {
     "id", "content", "source", "type", "original_score", "rrf_score", "metadata", "fused_score", "rerank_score",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentic_rag.answering.quotes import Quote
+from agentic_rag.domain import REGIONS
 from agentic_rag.notes.readable import readable
 from agentic_rag.notes.units import Unit
 
@@ -44,6 +45,7 @@ def citation(number: int, quote: Quote) -> dict[str, Any]:
     """One citation; ``start`` and ``end`` are code points in the document's decoded text, half-open."""
     metadata = quote.result["metadata"]
     offset = metadata.get("start")
+    start, end = (None, None) if offset is None else (offset + quote.start, offset + quote.end)
     return {
         "n": number,
         "chunk_id": quote.result["id"],
@@ -51,13 +53,27 @@ def citation(number: int, quote: Quote) -> dict[str, Any]:
         "path": metadata.get("path"),
         "title": metadata.get("title"),
         "heading_path": metadata.get("heading_path", []),
-        "start": None if offset is None else offset + quote.start,
-        "end": None if offset is None else offset + quote.end,
+        "start": start,
+        "end": end,
         "quote": quote.text,
         "score": quote.result.get("rerank_score"),
         "url": metadata.get("url"),
         "page": metadata.get("page"),
+        "region": region(metadata, start, end),
     }
+
+
+def region(metadata: Mapping[str, Any], start: int | None, end: int | None) -> list[float] | None:
+    """Where on its page a span stands that OCR read: left, top, right and bottom in shares of width and height; None for
+    other text."""
+    lines = metadata.get(REGIONS)
+    if not lines or start is None or end is None:
+        return None
+    boxes = [box for first, last, *box in lines if first < end and start < last]
+    if not boxes:
+        return None
+    left, top, right, bottom = zip(*boxes, strict=True)
+    return [min(left), min(top), max(right), max(bottom)]
 
 
 def whole(result: dict[str, Any], order: int) -> Quote:

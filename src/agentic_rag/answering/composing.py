@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agentic_rag.answering.citations import region
 from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote, fits
 from agentic_rag.dates.months import day_text
 from agentic_rag.notes.units import LISTED, Unit
@@ -44,6 +45,7 @@ class Line:
         """Plain values, for the state: what a citation needs, and ``text``."""
         chunk = self.note.chunk_at(self.start)
         metadata = self.note.base.get("metadata", {})
+        own = metadata if chunk is None else chunk.metadata
         return {
             "text": self.text,
             "chunk_id": self.note.base["id"] if chunk is None else chunk.id,
@@ -56,7 +58,8 @@ class Line:
             "quote": self.note.text(self.start, self.end),
             "score": self.note.relevance,
             "url": self.note.url,
-            "page": metadata.get("page") if chunk is None else chunk.metadata.get("page"),
+            "page": own.get("page"),
+            "region": region(own, self.start, self.end),
         }
 
 

@@ -61,7 +61,7 @@ ASKING = 0.35
 """Taken from a unit that is itself a question."""
 MAX_NOTE = 60_000
 """Code points of a note that are read whole; of a longer one the passages that were retrieved are read."""
-_MARKDOWN = (".md", ".markdown", ".docx", ".pptx", ".html", ".htm", ".epub")
+_MARKDOWN = (".md", ".markdown", ".org", ".csv", ".docx", ".pptx", ".html", ".htm", ".epub")
 """Suffixes of what ingest reads as Markdown."""
 
 

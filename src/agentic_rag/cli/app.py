@@ -95,7 +95,7 @@ def ingest(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            help="Vault, folder, file, export of conversations, corpus.jsonl, LoCoMo or BEAM .json."
+            help="Vault, folder, file, export of notes or conversations, corpus.jsonl, LoCoMo or BEAM .json."
         ),
     ],
     dataset: Dataset = "default",

@@ -34,6 +34,14 @@ def console() -> Console:
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty() and "COLUMNS" not in os.environ)
 
 
+def _region(cited: dict[str, Any]) -> str:
+    """Where on its page a line stands that OCR read."""
+    if cited["region"] is None:
+        return ""
+    left, top, right, bottom = (f"{share:.0%}".rstrip("%") for share in cited["region"])
+    return f", {top}–{bottom} % down, {left}–{right} % across"
+
+
 def print_answer(result: dict[str, Any], *, explain: bool) -> None:
     """Answer, citations, and a line on the search; the table with ``explain``."""
     out = console()
@@ -45,7 +53,9 @@ def print_answer(result: dict[str, Any], *, explain: bool) -> None:
     for cited in result["citations"]:
         place = " › ".join([_file(cited, cited["chunk_id"]), *cited["heading_path"]])
         page = "" if cited["page"] is None else f", page {cited['page']}"
-        span = page + ("" if cited["start"] is None else f" ({cited['start']}–{cited['end']})")
+        span = (
+            page + _region(cited) + ("" if cited["start"] is None else f" ({cited['start']}–{cited['end']})")
+        )
         out.print(f"\\[{cited['n']}] [cyan]{escape(place)}[/cyan][dim]{span}[/dim]", soft_wrap=True)
         if cited["url"]:
             out.print(f"    [dim]{escape(cited['url'])}[/dim]", soft_wrap=True)

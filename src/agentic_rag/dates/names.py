@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from agentic_rag.dates.months import month_number
 from agentic_rag.dates.reading import moment_in
@@ -16,6 +17,11 @@ from agentic_rag.dates.written import number_of
 
 DAILY_FORMAT = "YYYY-MM-DD"
 """Of Obsidian, where its settings name no other."""
+DAILY_SETTINGS = (
+    (".obsidian", "daily-notes.json"),
+    (".obsidian", "plugins", "periodic-notes", "data.json"),
+)
+"""Files below a vault that say what its daily notes are called: of Obsidian and of Periodic Notes."""
 
 _IN_FRONT = re.compile(r"((?:19|20)\d{2})(\d{2})(\d{2})(?:\d{4}|\d{6})?(?!\d)")
 # 2023-1-1 may count a chapter.
@@ -104,20 +110,27 @@ def moment_format(text: str) -> NameFormat:
 
 
 def read_daily_settings(folder: Path) -> DailyNotes:
-    """The daily notes of a vault, from ``.obsidian/daily-notes.json``; Obsidian's own defaults for what it lacks.
+    """The daily notes of a vault, by the plugin Periodic Notes where it makes them, else by Obsidian's own settings
+    (``DAILY_SETTINGS``); Obsidian's own defaults for what these lack.
 
     Never raises: settings that cannot be read are none.
     """
-    try:
-        loaded = json.loads((folder / ".obsidian" / "daily-notes.json").read_text("utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
-        return DailyNotes()
-    settings = loaded if isinstance(loaded, dict) else {}
+    core, plugin = (_settings(folder.joinpath(*parts)) for parts in DAILY_SETTINGS)
+    periodic = plugin.get("daily")
+    settings = periodic if isinstance(periodic, dict) and periodic.get("enabled") is True else core
     inside, form = (settings.get(key) for key in ("folder", "format"))
     return DailyNotes(
         inside.strip().strip("/") if isinstance(inside, str) else "",
         form.strip().removesuffix(".md") or DAILY_FORMAT if isinstance(form, str) else DAILY_FORMAT,
     )
+
+
+def _settings(file: Path) -> dict[str, Any]:
+    try:
+        loaded = json.loads(file.read_text("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return loaded if isinstance(loaded, dict) else {}
 
 
 def date_in_name(name: str, formats: Sequence[str] = ()) -> datetime | None:

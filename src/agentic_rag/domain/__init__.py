@@ -17,6 +17,9 @@ BlockKind = Literal[
 ]
 Metadata = Mapping[str, Any]
 """User metadata: JSON values only (str, int, float, bool, None, lists and objects of them)."""
+REGIONS = "regions"
+"""Metadata of blocks and chunks that OCR read: for each line its start and end in the document, and left, top, right and
+bottom of its place on the page, in shares of width and height."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Obsidian canvases (JSON Canvas) to documents: cards as text, drawn edges and groups as relations.
 
-The text is our own rendering, as a canvas has none: each group's label with its cards, then the cards
+The text is our own rendering, as a canvas has none: its properties, each group's label with its cards, then the cards
 outside any group, then a list item for each edge (``- Tea —contains→ Caffeine``).
 """
 
@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from agentic_rag.dates.names import date_in_name
 from agentic_rag.domain import Block, Document, Link, Relation
-from agentic_rag.domain.identity import is_board_id
+from agentic_rag.domain.identity import is_board_id, unique_names
 from agentic_rag.ingest.files import SourceError
+from agentic_rag.notes.frontmatter import frontmatter_of
 from agentic_rag.notes.markdown import parse_markdown, plain
-from agentic_rag.notes.values import valid_unicode
+from agentic_rag.notes.values import jsonable, valid_unicode
 
 _NAME_LENGTH = 80
 _ONLY_LINK = re.compile(r"!?\[\[([^\[\]|#\r\n]+)(?:#[^\[\]|\r\n]*)?(?:\|[^\[\]\r\n]*)?\]\]")
@@ -86,27 +86,44 @@ def parse_canvas(document_id: str, path: str, source: str, *, url: str | None = 
     cards = _cards(raw, warnings)
     parents = _parents(cards)
     rendering = _Rendering()
+    head = parse_markdown("", path, _frontmatter(raw, warnings))
+    if head.text:
+        rendering.blocks.append(Block("properties", *rendering.write(head.text, "")))
     for card, trail in _in_order(cards, parents):
         rendering.card(card, trail)
     relations = _containment(cards, parents, rendering)
     relations += _edges(raw, {card.key: card for card in cards}, rendering, warnings)
     text = "".join(rendering.parts)
     links, tags = _references(cards, rendering, text)
-    stem = unicodedata.normalize("NFC", PurePosixPath(path).stem)
     return Document(
         id=document_id,
         path=path,
-        title=stem,
+        title=head.title,
         text=text,
         kind="canvas",
         blocks=tuple(rendering.blocks),
-        warnings=tuple(warnings),
-        date=date_in_name(stem),
-        tags=tags,
-        links=links,
+        metadata=head.metadata,
+        warnings=(*warnings, *head.warnings),
+        date=head.date,
+        aliases=head.aliases,
+        tags=unique_names([*head.tags, *tags]),
+        links=head.links + links,
         relations=tuple(relations),
         url=url,
     )
+
+
+def _frontmatter(raw: dict[str, Any], warnings: list[str]) -> str:
+    """The canvas's properties, which plugins keep as ``metadata.frontmatter``, as a note begins with them."""
+    written = raw.get("metadata")
+    values = written.get("frontmatter") if isinstance(written, dict) else None
+    if not isinstance(values, dict) or not values:
+        return ""
+    try:
+        return frontmatter_of(jsonable(values)).rstrip()
+    except ValueError as error:
+        warnings.append(f"its properties were left out: {error}")
+        return ""
 
 
 def _load(source: str, path: str) -> dict[str, Any]:

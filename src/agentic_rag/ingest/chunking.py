@@ -10,7 +10,7 @@ from typing import Any
 
 import regex
 
-from agentic_rag.domain import Block, BlockKind, Chunk, Document
+from agentic_rag.domain import REGIONS, Block, BlockKind, Chunk, Document
 from agentic_rag.domain.identity import chunk_id, digest
 from agentic_rag.domain.ports import TokenCounter
 from agentic_rag.text.sentences import split_sentences
@@ -271,6 +271,8 @@ def _merged(shared: Mapping[str, Any], group: list[_Piece]) -> dict[str, Any]:
     merged = dict(shared)
     for piece in group:
         merged.update(piece.block.metadata)
+    if REGIONS in merged:
+        merged[REGIONS] = [line for piece in group for line in piece.block.metadata.get(REGIONS, ())]
     return merged
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 _RULE = re.compile(r"[-=_*\s]+")
@@ -13,6 +13,12 @@ _IN_ADDRESS = str.maketrans({" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">"
 _DEEPEST = 9
 _LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _END = re.compile(r"[.!?…。！？]$")
+
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom."""
+Region = tuple[int, int, Box]
+"""Start and end of a line that was read from a picture, and its place there, in shares of width and height."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +32,18 @@ class ExtractedText:
     """Their numbers."""
     warnings: tuple[str, ...] = ()
     """What of the file is not in the text, for the report."""
+    regions: tuple[Region, ...] = ()
+    """Of the lines that OCR read, in order."""
 
     def page_at(self, place: int) -> int | None:
         """The page of a code point."""
         number = bisect_right(self.starts, place) - 1
         return self.pages[number] if number >= 0 else None
+
+    def regions_in(self, start: int, end: int) -> tuple[Region, ...]:
+        """Those of lines that lie in a span, at least in part."""
+        first = bisect_right(self.regions, start, key=lambda region: region[1])
+        return self.regions[first : bisect_left(self.regions, end, key=lambda region: region[0])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +57,22 @@ class Item:
 TextBlock = str | Item
 
 
-def of_pages(pages: Iterable[tuple[int, str]], warnings: Sequence[str] = ()) -> ExtractedText:
-    """The pages that hold text, parted by blank lines."""
-    text, starts, numbers = "", [], []
+def of_pages(
+    pages: Iterable[tuple[int, str]],
+    warnings: Sequence[str] = (),
+    regions: Mapping[int, Sequence[Region]] | None = None,
+) -> ExtractedText:
+    """The pages that hold text, parted by blank lines; ``regions``: by page, of the lines that OCR read there."""
+    text, starts, numbers, placed = "", [], [], []
     for number, content in pages:
         plain = of_text(content.replace("\r\n", "\n").replace("\r", "\n")).text.rstrip("\n")
         if plain:
             text += "\n\n" if text else ""
             starts.append(len(text))
             numbers.append(number)
+            placed += [(len(text) + a, len(text) + b, box) for a, b, box in (regions or {}).get(number, ())]
             text += plain
-    return ExtractedText(text + "\n", tuple(starts), tuple(numbers), tuple(warnings))
+    return ExtractedText(text + "\n", tuple(starts), tuple(numbers), tuple(warnings), tuple(placed))
 
 
 def of_text(text: str, warnings: Sequence[str] = ()) -> ExtractedText:

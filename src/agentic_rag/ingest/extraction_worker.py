@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
 import pickle
 import signal
@@ -32,6 +33,14 @@ IDLE_SECONDS = 60.0
 WATCH_SECONDS = 0.25
 GRACE_SECONDS = 5.0
 """After the time limit, which the parent keeps, this process ends itself: the parent may be gone."""
+
+
+_UNTIL = [math.inf]
+
+
+def seconds_left() -> float:
+    """Of the time for the file that is read; infinite in any other process."""
+    return _UNTIL[0] - time.monotonic()
 
 
 def receive(stream: BinaryIO, most: int | None = None) -> bytes | None:
@@ -70,6 +79,7 @@ def main(options: str) -> None:
     send(answers, READY)
     while (frame := receive(sys.stdin.buffer)) is not None:
         state.is_busy = True
+        _UNTIL[0] = time.monotonic() + seconds
         _set_alarm(seconds + GRACE_SECONDS)
         suffix, _, raw = frame.partition(b"\n")
         del frame

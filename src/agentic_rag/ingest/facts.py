@@ -148,7 +148,7 @@ class _Derivation:
         return self._target(resolved, name, label="Card")
 
     def _add_properties(self) -> None:
-        if self._document.kind != "markdown":
+        if self._document.kind not in ("markdown", "canvas"):
             return
         for key, name, meant in named_values(self._document.metadata, self._titles):
             target = self._target(meant, name, label="Thing")

@@ -1,6 +1,6 @@
-"""PDF, Word, PowerPoint, HTML and EPUB as text, by readers that are an extra, on this machine and without OCR.
+"""PDF, Word, PowerPoint, HTML, EPUB and pictures as text, by readers that are extras, on this machine.
 
-A PDF's text has its pages and no headings; the others are read as Markdown, with headings, and slides are pages.
+A PDF's text and a picture's have no headings; the others are read as Markdown, with headings, and slides are pages.
 """
 
 from __future__ import annotations
@@ -14,12 +14,22 @@ from dataclasses import replace
 from io import BytesIO
 from pathlib import PurePosixPath
 
-from agentic_rag.domain import Block, Document
+from agentic_rag.domain import REGIONS, Block, Document
 from agentic_rag.errors import install
 from agentic_rag.ingest.extracted_text import ExtractedText
 from agentic_rag.ingest.files import NothingToRead, SourceError
 from agentic_rag.notes.markdown import parse_markdown, parse_text
 
+PICTURES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".webp": "image/webp",
+    ".gif": "image/gif",
+    ".bmp": "image/bmp",
+    ".tif": "image/tiff",
+    ".tiff": "image/tiff",
+}
 MIME_TYPES = {
     ".pdf": "application/pdf",
     ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -27,6 +37,7 @@ MIME_TYPES = {
     ".html": "text/html",
     ".htm": "text/html",
     ".epub": "application/epub+zip",
+    **PICTURES,
 }
 """By suffix: what is read."""
 _READERS = {
@@ -36,19 +47,27 @@ _READERS = {
     ".html": ("web_files", "read_html"),
     ".htm": ("web_files", "read_html"),
     ".epub": ("web_files", "read_epub"),
+    **dict.fromkeys(PICTURES, ("picture_files", "read_picture")),
 }
 """By suffix: module and function."""
 _DAMAGES = (zipfile.BadZipFile, zlib.error, SyntaxError, ValueError, OSError, EOFError, RuntimeError)
 """What the readers raise about damaged files; lxml's are of ``SyntaxError``, PDFium's of ``RuntimeError``."""
-MISSING = f"needs an extra: {install('documents')}"
+MISSING, MISSING_OCR = (f"needs an extra: {install(extra)}" for extra in ("documents", "ocr"))
 LARGEST, LARGEST_UNPACKED = 100_000_000, 500_000_000
 """Bytes of a file, and of all that a zipped one unpacks to."""
-_MODULES = ("lxml", "pypdfium2")
+_MODULES, _OCR = ("lxml", "pypdfium2"), "rapidocr"
 
 
-def is_installed() -> bool:
-    """Whether the extra is there."""
-    return all(importlib.util.find_spec(module) is not None for module in _MODULES)
+def missing(suffix: str) -> str | None:
+    """What to install before a kind of file is read; None if it is there."""
+    if suffix in PICTURES:
+        return None if has_ocr() else MISSING_OCR
+    return None if all(importlib.util.find_spec(module) is not None for module in _MODULES) else MISSING
+
+
+def has_ocr() -> bool:
+    """Whether pictures of text can be read."""
+    return importlib.util.find_spec(_OCR) is not None
 
 
 def extracted(raw: bytes, suffix: str) -> ExtractedText:
@@ -57,8 +76,8 @@ def extracted(raw: bytes, suffix: str) -> ExtractedText:
     Raises:
         SourceError: it is damaged, locked, too large, or has only pictures; or the extra is missing.
     """
-    if not is_installed():
-        raise SourceError(MISSING)
+    if (extra := missing(suffix)) is not None:
+        raise SourceError(extra)
     try:
         _require_size(raw)
         found = _reader(suffix)(raw)
@@ -68,7 +87,7 @@ def extracted(raw: bytes, suffix: str) -> ExtractedText:
         told = (str(error).splitlines() or [type(error).__name__])[0]
         raise SourceError(f"it is damaged ({told[:120]})") from error
     if not any(letter.isalnum() for letter in found.text):
-        raise NothingToRead("it holds no text, perhaps only pictures; run OCR on it first")
+        raise NothingToRead("; ".join(["it holds no text", *found.warnings]))
     return found
 
 
@@ -92,8 +111,9 @@ def _require_size(raw: bytes) -> None:
 
 
 def parse_extracted(document_id: str, path: str, found: ExtractedText, *, url: str | None = None) -> Document:
-    """The document; each block knows its page."""
-    parse = parse_text if PurePosixPath(path).suffix.lower() == ".pdf" else parse_markdown
+    """The document; each block knows its page, and the regions of the lines that OCR read."""
+    is_plain = PurePosixPath(path).suffix.lower() in (".pdf", *PICTURES)
+    parse = parse_text if is_plain else parse_markdown
     document = parse(document_id, path, found.text, url=url)
     return replace(
         document,
@@ -104,4 +124,7 @@ def parse_extracted(document_id: str, path: str, found: ExtractedText, *, url: s
 
 def _paged(block: Block, found: ExtractedText) -> Block:
     page = found.page_at(block.start)
-    return block if page is None else replace(block, metadata={**block.metadata, "page": page})
+    metadata = dict(block.metadata) if page is None else {**block.metadata, "page": page}
+    if regions := found.regions_in(block.start, block.end):
+        metadata[REGIONS] = [[start, end, *box] for start, end, box in regions]
+    return replace(block, metadata=metadata)

@@ -1,7 +1,8 @@
-"""PDF files by PDFium: text page by page, values of form fields beside their labels, and notes."""
+"""PDF files by PDFium: text page by page, values of form fields beside their labels, notes, and scanned pages by OCR."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from ctypes import POINTER, byref, c_ushort, cast, create_string_buffer
@@ -11,8 +12,10 @@ from typing import Any
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from agentic_rag.ingest.extracted_text import ExtractedText, of_pages, one_line
+from agentic_rag.ingest.extracted_text import ExtractedText, Region, of_pages, one_line
+from agentic_rag.ingest.extraction_worker import seconds_left
 from agentic_rag.ingest.files import SourceError
+from agentic_rag.ingest.office import MISSING_OCR, has_ocr
 from agentic_rag.ingest.page_columns import Piece, Row, in_reading_order
 
 _ALONE = Lock()
@@ -62,19 +65,49 @@ def _text_of(document: Any) -> ExtractedText:
             empty.append(number + 1)
     compounds = {found for _, text in pages for found in _COMPOUND.findall(text)}
     pages = [(number, _CONTROL.sub("", _undivided(text, compounds))) for number, text in pages]
-    left_out = _left_out(empty, unknown, document.count_attachments())
+    scanned, regions, left_out = _scanned(document, empty)
+    left_out += _left_out(unknown, document.count_attachments())
     if document.get_formtype() == pdfium.FORMTYPE_XFA_FULL:
         left_out.append("its form is of the kind XFA, whose values are not read")
-    return of_pages(pages, left_out)
+    return of_pages([(number, text or scanned.get(number, "")) for number, text in pages], left_out, regions)
 
 
-def _left_out(empty: list[int], unknown: int, attachments: int) -> list[str]:
+def _scanned(
+    document: Any, empty: list[int]
+) -> tuple[dict[int, str], dict[int, tuple[Region, ...]], list[str]]:
+    """Texts and regions of the pages without a text of their own, by OCR where that is installed; and what is left."""
+    if not empty:
+        return {}, {}, []
+    if not has_ocr():
+        return {}, {}, [f"{_numbered(empty, 'with no text, perhaps pictures')}; OCR {MISSING_OCR}"]
+    from agentic_rag.ingest.picture_files import LONGEST_SIDE, lines_in
+
+    texts, regions, longest = {}, {}, 0.0
+    late: list[int] = []
+    for place, number in enumerate(empty):
+        before = seconds_left()
+        if before < 2 * longest:
+            late = empty[place:]
+            break
+        page = document[number - 1]
+        rendered = page.render(scale=LONGEST_SIDE / max(page.get_size())).to_numpy()
+        page.close()
+        texts[number], regions[number] = lines_in(rendered[:, :, :3])
+        longest = max(longest, before - seconds_left()) if math.isfinite(before) else 0.0
+    blank = [number for number, text in texts.items() if not text]
+    lines = [_numbered(blank, "on which OCR found no text")] if blank else []
+    if late:
+        lines.append(f"{_numbered(late, 'not read by OCR')}: more documents.timeout_seconds would be needed")
+    return texts, regions, lines
+
+
+def _numbered(pages: list[int], which: str) -> str:
+    more = f" and {len(pages) - _SHOWN} more" if len(pages) > _SHOWN else ""
+    return f"pages {which}: {', '.join(map(str, pages[:_SHOWN]))}{more}"
+
+
+def _left_out(unknown: int, attachments: int) -> list[str]:
     lines = []
-    if empty:
-        shown = ", ".join(map(str, empty[:_SHOWN])) + (
-            f" and {len(empty) - _SHOWN} more" if len(empty) > _SHOWN else ""
-        )
-        lines.append(f"pages with no text, perhaps pictures: {shown}; run OCR on them first")
     if unknown:
         lines.append(f"{unknown} letters cannot be read, as their font does not say which they are")
     if attachments:

@@ -225,7 +225,7 @@ def parsed(item: SourceItem, action: Action) -> Work | FileReport:
     try:
         return Work.of(item, item.parse(), action)
     except NothingToRead as error:
-        return FileReport(item.path, "skipped", str(error))
+        return UnreadableFile(item.path, "skipped", str(error))
     except ExtractionFailure as error:
         return UnreadableFile(item.path, "failed", str(error))
     except SourceError as error:

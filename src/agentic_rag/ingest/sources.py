@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -20,6 +21,7 @@ from typing import Any, Literal, get_args
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
+from agentic_rag.ingest import evernote_files, logseq_files, notion_files
 from agentic_rag.ingest.base_files import parse_base, unreadable
 from agentic_rag.ingest.beam import (
     batch_id,
@@ -36,14 +38,18 @@ from agentic_rag.ingest.chats.merging import FoundExport, merged
 from agentic_rag.ingest.chats.messages import parse_day
 from agentic_rag.ingest.chats.slack import Names
 from agentic_rag.ingest.conversation import RawSession, looks_like_locomo, parse_session, sessions
+from agentic_rag.ingest.extracted_text import ExtractedText
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import NO_FILE, SourceError, decode, decoded, reason, walk
 from agentic_rag.ingest.office import (
     MIME_TYPES,
-    MISSING,
-    is_installed,
+    MISSING_OCR,
+    PICTURES,
+    has_ocr,
+    missing,
     parse_extracted,
 )
+from agentic_rag.ingest.org_files import org_text
 from agentic_rag.ingest.remembered import SeenFiles, stamp_of
 from agentic_rag.ingest.vaults import Vault
 from agentic_rag.notes.bases import SUFFIX as BASE
@@ -62,7 +68,7 @@ __all__ = [
     "resolved",
 ]
 
-PARSER_VERSION = "4"
+PARSER_VERSION = "5"
 """Part of every content hash: raise it when a parser gives another document for the same bytes."""
 
 SourceKind = Literal[
@@ -71,9 +77,16 @@ SourceKind = Literal[
 ]  # fmt: skip
 """``beam-control``: a BEAM conversation without the words that mark sources in it, see ``beam``."""
 _MARKDOWN = (".md", ".markdown")
+
+
+def _parse_org(document_id: str, path: str, text: str, *, url: str | None = None) -> Document:
+    return parse_markdown(document_id, path, org_text(text), url=url)
+
+
 _PARSERS: dict[str, Callable[..., Document]] = {
     **dict.fromkeys(_MARKDOWN, parse_markdown),
     ".txt": parse_text,
+    ".org": _parse_org,
     ".canvas": parse_canvas,
     BASE: parse_base,
 }
@@ -123,7 +136,7 @@ class SourceScan:
     skipped: tuple[Skipped, ...]
     roots: tuple[str, ...]
     exports: tuple[tuple[str, str], ...] = ()
-    """Of each export of conversations its path, and what was read of it."""
+    """Of each export of another program its path, and what was read of it."""
 
 
 @dataclass(slots=True)
@@ -137,6 +150,7 @@ class _Found:
     skipped: list[Skipped] = field(default_factory=list)
     exports: list[FoundExport] = field(default_factory=list)
     names: dict[str, Names] = field(default_factory=dict)
+    programs: list[tuple[str, str]] = field(default_factory=list)
     _shown: dict[str, str] = field(default_factory=dict)
 
     def add(self, item: SourceItem, shown: str) -> None:
@@ -173,8 +187,8 @@ def discover(
     """Find the documents under the paths.
 
     ``auto``: a folder with ``corpus.jsonl`` and ``queries.jsonl`` is a BEIR corpus, any other folder a vault;
-    ``.jsonl`` is a BEIR corpus, ``.json`` a LoCoMo file or a BEAM conversation; ``.md``, ``.txt``, ``.canvas`` and ``.base`` are single files.
-    Exports of conversations (``chats.exports``) are recognised before these, also in a folder.
+    ``.jsonl`` is a BEIR corpus, ``.json`` a LoCoMo file or a BEAM conversation, ``.zip`` an export of Notion; ``.md``, ``.txt``, ``.org``, ``.canvas`` and ``.base`` are single files.
+    Exports of conversations (``chats.exports``) are recognised before these; they, exports of Notion, Evernote's notebooks and graphs of Logseq in folders too.
     Reads every file once, to hash it. Other files of a folder are counted by suffix in one entry.
 
     Args:
@@ -203,7 +217,9 @@ def discover(
             roots[str(root)] = None
             _scan(root, kind, found)
     exports = _add_conversations(found)
-    return SourceScan(tuple(found.items.values()), tuple(found.skipped), tuple(roots), exports)
+    return SourceScan(
+        tuple(found.items.values()), tuple(found.skipped), tuple(roots), (*found.programs, *exports)
+    )
 
 
 def resolved(given: Path) -> Path | None:
@@ -259,6 +275,10 @@ def _scan_file(root: Path, kind: SourceKind, found: _Found) -> None:
         _scan_conversations(root, kind, found)
     elif suffix in _PARSERS or suffix in MIME_TYPES:
         _add_file(root, root, root.name, found, url=None)
+    elif suffix == evernote_files.SUFFIX:
+        _add_notebook(root, root, root.name, found)
+    elif suffix == ".zip" and kind in ("auto", "vault", "files"):
+        _scan_zip(root, found)
     else:
         found.skip(
             root,
@@ -267,29 +287,168 @@ def _scan_file(root: Path, kind: SourceKind, found: _Found) -> None:
 
 
 def _scan_tree(root: Path, kind: SourceKind, found: _Found) -> None:
-    vault = None if kind == "files" else Vault.of(root)
+    is_vault = kind != "files"
+    vault = Vault.of(root) if is_vault else None
+    graph = logseq_files.graph_of(root) if is_vault else None
+    of_notion: list[tuple[Path, str]] = []
+    of_logseq: list[tuple[Path, str]] = []
     attachments: Counter[str] = Counter()
     templates: Counter[str] = Counter()
     for path, relative in walk(root, found.skip, vault):
         suffix = path.suffix.lower()
         folder = None if vault is None else vault.template_folder(relative)
+        if graph is not None and relative.startswith(f"{logseq_files.OWN}/"):
+            templates[logseq_files.OWN] += 1
+            continue
         # A base selects notes wherever it lies: kepano's vault has its own among the templates.
         if folder is not None and suffix != BASE:
             templates[folder] += 1
         elif kind == "auto" and _is_export(path, root, relative, kind, found):
             continue
-        elif suffix in _PARSERS or suffix in MIME_TYPES:
+        elif notion_files.is_of_notion(relative):
+            of_notion.append((path, relative))
+        elif graph is not None and suffix in _MARKDOWN:
+            of_logseq.append((path, relative))
+        elif suffix == evernote_files.SUFFIX:
+            _add_notebook(path, root, relative, found)
+        elif suffix in _PARSERS or (suffix in MIME_TYPES and (has_ocr() or suffix not in PICTURES)):
             day = vault.day(relative) if vault is not None and suffix in _MARKDOWN else None
             url = None if vault is None else vault.address(relative)
             _add_file(path, root, relative, found, url=url, day=day)
         else:
             attachments[suffix or "without suffix"] += 1
+    _add_notion({relative: path for path, relative in of_notion}, root, found)
+    if graph is not None:
+        _add_graph(of_logseq, root, graph, found)
     for folder, number in templates.items():
         files = "1 file is" if number == 1 else f"{number} files are"
-        found.skip(root / folder, f"the vault's folder of templates; its {files} left out")
+        whose = "Logseq's own folder" if folder == logseq_files.OWN else "the vault's folder of templates"
+        found.skip(root / folder, f"{whose}; its {files} left out")
     if attachments:
         counts = ", ".join(f"{number} {suffix}" for suffix, number in sorted(attachments.items()))
-        found.skip(root, f"files of other kinds: {counts}")
+        pictures = f"; OCR of pictures {MISSING_OCR}" if attachments.keys() & PICTURES.keys() else ""
+        found.skip(root, f"files of other kinds: {counts}{pictures}")
+
+
+def _read_text(path: Path, found: _Found) -> str | None:
+    """A file's text; None, and a line in the report, if it cannot be read."""
+    try:
+        return decode(path.read_bytes())
+    except OSError as error:
+        found.skip(path, reason(error), unread=True)
+    except SourceError as error:
+        found.skip(path, str(error), unread=True)
+    return None
+
+
+def _add_graph(pages: Sequence[tuple[Path, str]], root: Path, graph: Path, found: _Found) -> None:
+    """The pages of a Logseq graph, each with the texts of the blocks that it refers to."""
+    inside = root.relative_to(graph).as_posix()
+    texts = {relative: text for path, relative in pages if (text := _read_text(path, found)) is not None}
+    blocks = {key: said for text in texts.values() for key, said in logseq_files.blocks_in(text)}
+    for relative, text in texts.items():
+        place = relative if inside == "." else f"{inside}/{relative}"
+        written = logseq_files.page_text(text, place, blocks)
+        url = logseq_files.page_address(graph, place)
+        _add_written(written, relative, relative, root, found, url, logseq_files.journal_day(place))
+    if texts:
+        found.programs.append((str(root), f"Logseq's graph: {len(texts)} pages"))
+
+
+def _add_notion(files: Mapping[str, Path], root: Path, found: _Found) -> None:
+    texts = {
+        relative: text for relative, path in files.items() if (text := _read_text(path, found)) is not None
+    }
+    _add_pages(texts, root, found, dict.fromkeys(texts))
+
+
+def _scan_zip(root: Path, found: _Found) -> None:
+    try:
+        pages = notion_files.pages_in(root)
+        texts = {path: decode(raw) for path, raw in pages.items()}
+    except SourceError as error:
+        found.skip(root, str(error), unread=True)
+        return
+    if not texts:
+        found.skip(root, "a zip that is no export of Notion; unpack it, and ingest the folder")
+    _add_pages(texts, root, found, dict.fromkeys(texts, root.name))
+
+
+def _add_pages(texts: Mapping[str, str], root: Path, found: _Found, files: Mapping[str, str | None]) -> None:
+    """The pages and databases of an export of Notion; ``files``: what holds each of them, None for its own."""
+    names = notion_files.names_of(list(texts))
+    for path, name in names.items():
+        read = notion_files.database_text if path.endswith(".csv") else notion_files.page_text
+        try:
+            _add_written(read(texts[path], path, names), name, files[path] or path, root, found)
+        except SourceError as error:
+            found.skip(root / path, str(error), unread=True)
+    if names:
+        found.programs.append((str(root), f"Notion's export: {len(names)} pages and databases"))
+
+
+def _add_notebook(path: Path, root: Path, relative: str, found: _Found) -> None:
+    """The notes of an Evernote file."""
+    if (extra := missing(".html")) is not None:
+        found.skip(path, extra)
+        return
+    number = 0
+    try:
+        for number, note in enumerate(evernote_files.notes_in(path), 1):
+            _add_note(note, number, relative, root, found)
+    except OSError as error:
+        found.skip(path, reason(error), unread=True)
+    except SourceError as error:
+        found.skip(
+            path,
+            f"{error}; notes before that, which are read: {number}" if number else str(error),
+            unread=True,
+        )
+    if number:
+        found.programs.append((str(path), f"Evernote's notebook: {number} notes"))
+
+
+def _add_note(note: evernote_files.Note, number: int, relative: str, root: Path, found: _Found) -> None:
+    title = evernote_files.file_name(note.title) or "Untitled"
+    name = unicodedata.normalize("NFC", f"{PurePosixPath(relative).with_suffix('')}/{title}")
+    document_id = f"{name}.md" if f"{name}.md" not in found.items else f"{name} {number}.md"
+    content_hash = digest(PARSER_VERSION, document_id, relative, repr(note))
+    parse = partial(_parse_note, document_id, note, found.extractor)
+    found.add(SourceItem(document_id, relative, str(root), content_hash, parse), f"{relative}: {note.title}")
+
+
+def _parse_note(document_id: str, note: evernote_files.Note, extractor: Extractor) -> Document:
+    body = extractor.extracted(note.page(), ".html") if note.has_text else ExtractedText("")
+    text = note.written(body.text)
+    _require_bounds(text)
+    document = parse_markdown(document_id, document_id, text, url=note.url)
+    return replace(document, warnings=(*document.warnings, *body.warnings, *note.left_out))
+
+
+def _add_written(
+    text: str,
+    name: str,
+    relative: str,
+    root: Path,
+    found: _Found,
+    url: str | None = None,
+    day: date | None = None,
+) -> None:
+    """Add a document whose text was made of a file; ``name``: its path as it is shown, ``relative``: the file's."""
+    if _printable(name) != name:
+        found.skip(name, "its name is not valid UTF-8; rename it")
+        return
+    document_id = unicodedata.normalize("NFC", name)
+    packed = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+    content_hash = digest(PARSER_VERSION, document_id, relative, url or "", str(day or ""), text)
+    parse = partial(_parse_written, document_id, packed, url, day)
+    found.add(SourceItem(document_id, relative, str(root), content_hash, parse), str(root / relative))
+
+
+def _parse_written(document_id: str, packed: bytes, url: str | None, day: date | None) -> Document:
+    text = zlib.decompress(packed).decode("utf-8", "surrogatepass")
+    _require_bounds(text)
+    return parse_markdown(document_id, document_id, text, url=url, day=day)
 
 
 def _add_file(
@@ -315,8 +474,8 @@ def _looked_at(
     if _printable(relative) != relative:
         return _skipped(path, "its name is not valid UTF-8; rename it")
     suffix = path.suffix.lower()
-    if suffix in MIME_TYPES and not is_installed():
-        return _skipped(path, MISSING)
+    if suffix in MIME_TYPES and (extra := missing(suffix)) is not None:
+        return _skipped(path, extra)
     document_id = unicodedata.normalize("NFC", relative)
     try:
         raw = path.read_bytes()
@@ -330,7 +489,8 @@ def _looked_at(
     if suffix == BASE and (why := unreadable(text, relative)) is not None:
         return _skipped(path, why)
     found = _raw_digest(raw)
-    content_hash = digest(PARSER_VERSION, found, document_id, relative, url or "", str(day or ""))
+    ways = (f"ocr {extractor.timeout_seconds:g}",) if suffix == ".pdf" and has_ocr() else ()
+    content_hash = digest(PARSER_VERSION, found, document_id, relative, url or "", str(day or ""), *ways)
     parse = partial(_parse_file, path, document_id, relative, url, found, day, extractor)
     read = partial(_read_file, path, relative, found) if suffix in _READ_AS_THEY_ARE else None
     return SourceItem(document_id, relative, str(root), content_hash, parse, read)

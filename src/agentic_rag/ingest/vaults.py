@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from agentic_rag.dates.names import DailyNotes, read_daily_settings
+from agentic_rag.dates.names import DAILY_SETTINGS, DailyNotes, read_daily_settings
 
 CONFIG = ".obsidian"
 TEMPLATE_SETTINGS = (
@@ -21,7 +21,7 @@ TEMPLATE_SETTINGS = (
 """Files below the vault that name its folder of templates, each with the key: of Obsidian and of Templater."""
 SETTINGS = (
     (CONFIG, "app.json"),
-    (CONFIG, "daily-notes.json"),
+    *DAILY_SETTINGS,
     *(parts for parts, _ in TEMPLATE_SETTINGS),
 )
 """Files by which a vault says what it leaves out and what its daily notes are called."""

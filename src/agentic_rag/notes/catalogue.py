@@ -36,9 +36,11 @@ _STATEMENTS = ("sentence", "item", "step", "code")
 
 
 def note_of(document: Document) -> Note:
-    """The catalogue's row of a document. Other kinds than Markdown have a name, a place, a date and tags alone; a base
-    has its source."""
-    units = read_units(document.text).units if document.kind == "markdown" else ()
+    """The catalogue's row of a document. Other kinds than Markdown have a name, a place, a date, tags and a canvas's
+    properties alone; a base has its source."""
+    units = read_units(document.text).units if document.kind in ("markdown", "canvas") else ()
+    if document.kind == "canvas":
+        units = tuple(unit for unit in units if unit.kind == "property")
     fields = [one for unit in units for one in _fields(unit)]
     rows = [_row(unit) for unit in units if _is_row(unit)]
     rows += [_row(unit) for unit in units if _is_item(unit)][:MAX_ITEMS]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,14 @@ class Frontmatter:
     values: dict[str, Any] = field(default_factory=dict)
     links: tuple[Link, ...] = ()
     warnings: tuple[str, ...] = ()
+
+
+def frontmatter_of(values: Mapping[str, Any]) -> str:
+    """Properties as a note begins with them, JSON values in their order; empty for none."""
+    if not values:
+        return ""
+    dumped: str = yaml.safe_dump(dict(values), allow_unicode=True, sort_keys=False, width=math.inf)
+    return f"---\n{dumped}---\n"
 
 
 class _Loader(_BaseLoader):

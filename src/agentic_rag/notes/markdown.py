@@ -38,6 +38,8 @@ _MARKUP = regex.compile(r"\*\*|__|~~|==|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
 _HEADING_LINK = re.compile(r"!?\[\[([^\[\]]*)\]\]|!?\[([^\[\]]*)\]\([^()]*\)")
 _BLOCK_ID = re.compile(r"[ \t]+\^[\w-]+[ \t]*$")
 _TASK = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[.\][ \t]")
+_BANNER = re.compile(r"^==⚠.*$", re.MULTILINE)
+_DRAWING = re.compile(r"^(?:%%\r?\n)?#{1,6} (?:Embedded Files|Element Links|Drawing)[ \t]*\r?$", re.MULTILINE)
 _KINDS: dict[str, BlockKind] = {
     "heading_open": "heading",
     "bullet_list_open": "list",
@@ -63,6 +65,8 @@ def parse_markdown(
         day: Of a daily note, by its name; it counts before the properties, which may say when the file was made.
     """
     front = read_frontmatter(text)
+    if "excalidraw-plugin" in front.values:
+        text = _without_drawing(text)
     blocks, regions = _parse_body(text, front.end)
     masked = hide_code(text, regions)
     found = fields(text, masked)
@@ -88,6 +92,14 @@ def parse_markdown(
         links=front.links + _links(text, masked, regions, found),
         url=url,
         warnings=(*front.warnings, *unread),
+    )
+
+
+def _without_drawing(text: str) -> str:
+    """A drawing's note up to the drawing's data, its banner blank: what remains keeps its offsets."""
+    drawing = _DRAWING.search(text)
+    return _BANNER.sub(
+        lambda banner: " " * len(banner[0]), text if drawing is None else text[: drawing.start()]
     )
 
 

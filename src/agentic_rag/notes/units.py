@@ -22,7 +22,7 @@ from agentic_rag.notes.inline import InlineField, fields, hide_code
 from agentic_rag.notes.inline import hidden as blanked
 from agentic_rag.notes.markdown import block_tokens, line_starts, plain
 from agentic_rag.notes.readable import comments, readable
-from agentic_rag.text.sentences import split_sentences
+from agentic_rag.text.sentences import split_lines, split_sentences
 
 UnitKind = Literal["sentence", "item", "step", "task", "row", "property", "code"]
 LISTED: frozenset[UnitKind] = frozenset({"item", "step", "task"})
@@ -118,7 +118,7 @@ class Reading:
 def read_units(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> Reading:
     """The units of a Markdown text.
 
-    Comments, templates' placeholders, plugin banners, drawings' data, programs of plugins, pictures, lines of tags and
+    Comments, templates' placeholders, programs of plugins, pictures, lines of tags and
     bare headings are no units.
 
     Args:
@@ -148,10 +148,10 @@ _EMPTY_LINE = re.compile(
 
 
 def read_plain(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> Reading:
-    """The sentences of a text without markup."""
+    """The sentences of a text without markup, and its lines that stand for themselves."""
     found = []
     block = counted = 0
-    for a, b in split_sentences(text):
+    for a, b in split_lines(text):
         block, counted = block + text.count("\n\n", counted, a), a
         shown = " ".join(text[a:b].split())
         if any(map(str.isalnum, shown)):
@@ -164,20 +164,15 @@ def _moved(unit: Unit, by: int) -> Unit:
     return replace(unit, start=unit.start + by, end=unit.end + by, fields=moved)
 
 
-_BANNER = re.compile(r"^==⚠.*$", re.MULTILINE)
-_DRAWING = re.compile(r"^#{1,6} (?:Embedded Files|Element Links|Drawing)[ \t]*\r?$", re.MULTILINE)
 _TEXT_ELEMENTS = re.compile(r"^#{1,6} (?:Excalidraw Data|Text Elements)[ \t]*\r?$", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"<%.*?%>|\{\{[^{}\r\n]{1,80}\}\}")
 
 
 def _left_out(text: str, front: Frontmatter) -> list[tuple[int, int]]:
-    """Spans of comments and of what the drawing plugin writes, in order, apart."""
+    """Spans of comments and of headings that the drawing plugin writes, in order, apart."""
     spans = [span for span in comments(text) if span[0] >= front.end]
     if "excalidraw-plugin" in front.values:
-        spans += [banner.span() for banner in _BANNER.finditer(text)]
         spans += [heading.span() for heading in _TEXT_ELEMENTS.finditer(text)]
-        if drawing := _DRAWING.search(text):
-            spans.append((drawing.start(), len(text)))
     apart: list[tuple[int, int]] = []
     for a, b in sorted(spans):
         a = max(a, apart[-1][1]) if apart else a

@@ -9,7 +9,9 @@ break does not end it, nor does what stands in a link.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from itertools import chain, pairwise
 
 import regex
 
@@ -23,6 +25,7 @@ _END = regex.compile(
     rf"(?=\s|\Z|(?<=[!?])[{_WIDE}]|(?<=[{_WIDE}][.])[{_WIDE}]|(?<=[!?.][\"'”’)])[{_WIDE}])"
     r"|(?P<line>\r\n?|\n)"
 )
+_WIDE_LETTER = regex.compile(rf"[{_WIDE}]")
 _LINE = re.compile(r"(?P<quote>[ \t]*(?:>[ \t]?)*)(?P<rest>[^\r\n]*)")
 _STARTS_BLOCK = regex.compile(
     r"[ \t]*(?:[-*+•][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||```|~~~|\$\$|---|===|\*\*\*|\[\^|!\[|<"
@@ -77,6 +80,55 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
             spans.append((start + left, start + left + kept))
         start = end
     return spans
+
+
+_NARROW, _ROOM = 60, 0.75
+"""Width up to which lines without a full stop are a list, and share of a block's width that a line leaves empty on
+purpose: wrapped text leaves less than a word's."""
+_FULL_STOPS, _BEHIND_THEM = frozenset(".。!！?？…"), "\"'”’」』）】》)] \t\r\n"
+_WHOLE_LINE = re.compile(r"[^\r\n]+(?:\r\n?|\n)?")
+_BLOCK = re.compile(r"(?:[^\S\r\n]*[^\s][^\r\n]*(?:\r\n?|\n|\Z))+")
+
+
+def split_lines(text: str) -> list[tuple[int, int]]:
+    """As ``split_sentences``, of a text without markup, in which a line may stand for itself: a shopping list, an address.
+
+    A line break ends a sentence too where the next line's first word would have fitted well before it, or where a
+    paragraph is of short lines without a full stop.
+
+    >>> split_lines("rye flour\\nsea salt")
+    [(0, 9), (10, 18)]
+    """
+    breaks = sorted(chain.from_iterable(_own_lines(block) for block in _BLOCK.finditer(text)))
+    spans: list[tuple[int, int]] = []
+    for start, end in split_sentences(text):
+        cuts = breaks[bisect_right(breaks, start) : bisect_left(breaks, end)]
+        for a, b in pairwise([start, *cuts, end]):
+            piece = text[a:b]
+            left = len(piece) - len(piece.lstrip())
+            spans.append((a + left, a + len(piece.rstrip())))
+    return spans
+
+
+def _own_lines(block: re.Match[str]) -> Iterator[int]:
+    """Where lines of a paragraph begin that the one before does not run on into."""
+    lines = _WHOLE_LINE.findall(block[0])
+    widths = [_width(line.rstrip()) for line in lines]
+    ends = {line.rstrip(_BEHIND_THEM)[-1:] for line in lines}
+    width_of_block = max(widths)
+    is_list = width_of_block <= _NARROW and not ends & _FULL_STOPS
+    place = block.start()
+    for line, width, following in zip(lines, widths, lines[1:], strict=False):
+        place += len(line)
+        word = following.split()[0]
+        fits = width + 1 + _width(word) <= _ROOM * width_of_block
+        if is_list or (fits and not word[0].islower()):
+            yield place
+
+
+def _width(text: str) -> int:
+    """Columns of a text, two for each wide letter."""
+    return len(text) + (0 if text.isascii() else len(_WIDE_LETTER.findall(text)))
 
 
 def _ends(text: str) -> Iterator[int]:

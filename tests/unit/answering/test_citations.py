@@ -49,6 +49,7 @@ def test_a_citation_points_at_the_documents_code_points():
         "score": 0.75,
         "url": "obsidian://open?file=tea",
         "page": None,
+        "region": None,
     }
 
 

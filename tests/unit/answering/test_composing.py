@@ -98,7 +98,18 @@ def test_a_block_is_cited_as_a_whole_and_other_lines_by_themselves():
     assert {(line.start, line.end) for line in lines} == {(lines[0].start, lines[0].end)}
     plain = lines[0].to_dict()
     assert (plain["quote"], plain["heading_path"]) == ("milk\n- eggs\n- yeast", ["Shopping list"])
-    assert {"chunk_id", "document_id", "path", "title", "start", "end", "score", "url", "page"} <= set(plain)
+    assert {
+        "chunk_id",
+        "document_id",
+        "path",
+        "title",
+        "start",
+        "end",
+        "score",
+        "url",
+        "page",
+        "region",
+    } <= set(plain)
 
 
 def test_a_long_list_ends():

@@ -12,7 +12,7 @@ from agentic_rag.cli.render import print_answer
 def answered(**cited: Any) -> dict[str, Any]:
     citation = {
         "n": 1, "chunk_id": "c", "path": "manual.pdf", "heading_path": [], "start": 90, "end": 120, "url": None,
-        "page": None,
+        "page": None, "region": None,
     }  # fmt: skip
     return {
         "answer": "It holds 1.2 l [1]",
@@ -41,6 +41,10 @@ def test_what_was_left_out_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ({}, "[1] manual.pdf (90–120)"),
         ({"page": 2}, "[1] manual.pdf, page 2 (90–120)"),
+        (
+            {"page": 2, "region": [0.1, 0.25, 0.904, 0.3]},
+            "[1] manual.pdf, page 2, 25–30 % down, 10–90 % across (90–120)",
+        ),
         ({"page": 2, "start": None, "end": None}, "[1] manual.pdf, page 2"),
     ],
 )

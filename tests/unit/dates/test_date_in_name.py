@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.dates.names import DailyNotes, date_in_name, moment_format, read_daily_settings
+from agentic_rag.dates.names import (
+    DAILY_SETTINGS,
+    DailyNotes,
+    date_in_name,
+    moment_format,
+    read_daily_settings,
+)
 
 DAY = date(2024, 3, 15)
 
@@ -97,6 +103,26 @@ def test_a_format_never_fails(form: str, name: str) -> None:
 def test_the_settings_of_a_vault(tmp_path: Path, settings: object, expected: DailyNotes) -> None:
     (tmp_path / ".obsidian").mkdir()
     (tmp_path / ".obsidian" / "daily-notes.json").write_text(json.dumps(settings))
+    assert read_daily_settings(tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("periodic", "expected"),
+    [
+        ({"daily": {"enabled": True, "folder": "Log", "format": "YYYY/MM/YYYY-MM-DD"}}, DailyNotes("Log", "YYYY/MM/YYYY-MM-DD")),
+        ({"daily": {"enabled": True, "folder": "", "format": ""}}, DailyNotes()),
+        ({"daily": {"enabled": False, "folder": "Log"}}, DailyNotes("Daily")),
+        ({"daily": []}, DailyNotes("Daily")),
+        ([], DailyNotes("Daily")),
+    ],
+)  # fmt: skip
+def test_periodic_notes_go_first_where_they_make_the_daily_ones(
+    tmp_path: Path, periodic: object, expected: DailyNotes
+) -> None:
+    for parts, settings in zip(DAILY_SETTINGS, ({"folder": "Daily"}, periodic), strict=True):
+        file = tmp_path.joinpath(*parts)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(settings))
     assert read_daily_settings(tmp_path) == expected
 
 

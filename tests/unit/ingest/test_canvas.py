@@ -14,6 +14,7 @@ from agentic_rag.errors import RunError
 from agentic_rag.ingest.canvas import parse_canvas
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.sources import SourceError
+from agentic_rag.notes.catalogue import note_of
 
 
 def canvas(nodes: Any, edges: Any = ()) -> Document:
@@ -32,6 +33,52 @@ def group_node(key: str, label: str, x: int, y: int, width: int, height: int) ->
 
 def warnings(document: Document) -> list[str]:
     return list(document.warnings)
+
+
+def with_properties(values: Any) -> Document:
+    raw = {
+        "nodes": [text_node("1", "Green #drink")],
+        "metadata": {"version": "1.0-1.0", "frontmatter": values},
+    }
+    return parse_canvas("2024-03-05.canvas", "2024-03-05.canvas", json.dumps(raw))
+
+
+def test_properties_are_those_of_a_note() -> None:
+    values = {
+        "tags": ["tea"],
+        "author": "[[Ida]]",
+        "aliases": "Board of tea",
+        "rating": 5,
+        "created": "2023-01-02",
+    }
+    document = with_properties(values)
+    assert (document.metadata, document.tags, document.aliases) == (
+        values,
+        ("tea", "drink"),
+        ("Board of tea",),
+    )
+    assert document.date is not None
+    assert document.date.date().isoformat() == "2023-01-02"
+    assert [document.text[link.start : link.end] for link in document.links] == ["[[Ida]]"]
+    assert document.links[0].relation == "author"
+    assert [block.kind for block in document.blocks] == ["properties", "card"]
+    note = note_of(document)
+    assert [(one.key, one.value, document.text[one.start : one.end]) for one in note.fields[-2:]] == [
+        ("rating", 5, "rating: 5"),
+        ("created", "2023-01-02", "created: '2023-01-02'"),
+    ]
+    assert note.rows == ()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [None, [], {}, "x", {"a": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}],
+)
+def test_properties_that_are_none(values: Any) -> None:
+    document = with_properties(values)
+    assert (document.text, document.metadata) == ("Green #drink", {})
+    assert document.date is not None
+    assert len(document.warnings) == (isinstance(values, dict) and len(values))
 
 
 def test_rendering_groups_cards_and_edges() -> None:

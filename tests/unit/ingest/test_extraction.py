@@ -27,6 +27,7 @@ extractor = Extractor(timeout_seconds=20, memory=0.4, reader=STAND_IN)
 
 @pytest.fixture(autouse=True)
 def _ended() -> Iterator[None]:
+    extraction._POOL.close()  # another test's process may be kept
     yield
     extraction._POOL.close()
 

@@ -129,11 +129,14 @@ def test_headings_are_kept(raw: bytes, suffix: str, heading: tuple[str, ...], te
         (docx()[:-30], ".docx", "damaged"),
         (docx().replace(b"PK\x01\x02\x14\x03\x14", b"PK\x01\x02\x14\x03\x99"), ".docx", "damaged"),
         (zipped({"_rels/.rels": "<Relationships>"}), ".pptx", "damaged"),
-        (pdf("", ""), ".pdf", "only pictures"),
-        (b"<html></html>", ".html", "no text, perhaps only pictures"),
+        (pdf("", ""), ".pdf", "no text; pages with no text, perhaps pictures: 1, 2"),
+        (b"<html></html>", ".html", "holds no text"),
     ],
 )
-def test_what_cannot_be_read_is_told(raw: bytes, suffix: str, told: str) -> None:
+def test_what_cannot_be_read_is_told(
+    monkeypatch: pytest.MonkeyPatch, raw: bytes, suffix: str, told: str
+) -> None:
+    monkeypatch.setattr("agentic_rag.ingest.pdf_files.has_ocr", lambda: False)
     with pytest.raises(SourceError, match=told):
         extracted(raw, suffix)
 
@@ -152,7 +155,7 @@ def test_without_the_extra_files_are_left_out_with_the_line_that_helps(
 ) -> None:
     (tmp_path / "a.pdf").write_bytes(pdf("x"))
     assert [item.path for item in discover([tmp_path]).items] == ["a.pdf"]
-    monkeypatch.setattr("agentic_rag.ingest.sources.is_installed", lambda: False)
+    monkeypatch.setattr("agentic_rag.ingest.sources.missing", lambda _: MISSING)
     scan = discover([tmp_path])
     assert scan.items == ()
     assert [one.reason for one in scan.skipped] == [MISSING]

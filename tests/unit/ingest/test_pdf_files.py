@@ -10,6 +10,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from agentic_rag.ingest.files import SourceError
+from agentic_rag.ingest.office import MISSING_OCR
 from agentic_rag.ingest.pdf_files import read_pdf
 
 
@@ -91,7 +92,9 @@ def test_upright_lines_are_whole() -> None:
     assert read_pdf(drawn(draw)).text == "An upright line of words.\n"
 
 
-def test_pages_without_text_are_named() -> None:
+def test_pages_without_text_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentic_rag.ingest.pdf_files.has_ocr", lambda: False)
+
     def draw(canvas: Canvas) -> None:
         canvas.drawString(60, 700, "Text.")
         for _ in range(2):
@@ -100,7 +103,7 @@ def test_pages_without_text_are_named() -> None:
 
     found = read_pdf(drawn(draw))
     assert found.pages == (1,)
-    assert found.warnings == ("pages with no text, perhaps pictures: 2, 3; run OCR on them first",)
+    assert found.warnings == (f"pages with no text, perhaps pictures: 2, 3; OCR {MISSING_OCR}",)
 
 
 def test_a_locked_file_says_so() -> None:

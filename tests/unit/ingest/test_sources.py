@@ -42,8 +42,8 @@ def test_a_vault(tmp_path: Path) -> None:
             "a/A note.md": "---\ntitle: T\n---\n[[B]]",
             "a/board.canvas": "{}",
             "plain.txt": "x",
-            "pic.PNG": b"\0",
-            "pic2.png": b"\0",
+            "pic.MOV": b"\0",
+            "pic2.mov": b"\0",
             "LICENSE": "",
             ".obsidian/app.json": '{"userIgnoreFilters": ["Templates/"]}',
             ".obsidian/x.md": "",
@@ -62,7 +62,7 @@ def test_a_vault(tmp_path: Path) -> None:
     scan = discover([root])
     assert ids(scan) == ["B.md", "plain.txt", "a/A note.md", "a/board.canvas", "sub/y.log.md"]
     assert scan.roots == (str(root),)
-    assert reasons(scan) == {"My vault": "files of other kinds: 2 .png, 1 without suffix"}
+    assert reasons(scan) == {"My vault": "files of other kinds: 2 .mov, 1 without suffix"}
     item = scan.items[2]
     document = item.parse()
     assert (item.path, item.root) == ("a/A note.md", str(root))
@@ -352,11 +352,11 @@ def test_a_deep_tree(tmp_path: Path) -> None:
 
 
 def test_other_files_given_by_name_are_skipped(tmp_path: Path) -> None:
-    write(tmp_path, {"a.png": "x", "b": "x", "c.json": "[1]", "d.json": "{", "e.json": b"\xff"})
-    scan = discover([tmp_path / name for name in ("a.png", "b", "c.json", "d.json", "e.json")])
+    write(tmp_path, {"a.mov": "x", "b": "x", "c.json": "[1]", "d.json": "{", "e.json": b"\xff"})
+    scan = discover([tmp_path / name for name in ("a.mov", "b", "c.json", "d.json", "e.json")])
     assert ids(scan) == []
     told = reasons(scan)
-    assert ".png is not read" in told["a.png"]
+    assert ".mov is not read" in told["a.mov"]
     assert "without suffix" in told["b"]
     assert "not a LoCoMo file" in told["c.json"]
     assert "no valid JSON" in told["d.json"]

@@ -72,6 +72,7 @@ async def test_what_an_ingest_is_refused_for_is_told_until_it_is_mended(tmp_path
         (".obsidian/daily-notes.json", True),
         (".obsidian/templates.json", True),
         (".obsidian/plugins/templater-obsidian/data.json", True),
+        (".obsidian/plugins/periodic-notes/data.json", True),
         (".obsidian/plugins/other/data.json", False),
         (".obsidian/workspace.json", False),
         (".obsidian/plugins/templater-obsidian/main.js", False),

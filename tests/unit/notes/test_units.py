@@ -281,7 +281,7 @@ def test_a_footnote_belongs_to_what_refers_to_it(text: str, expected: list[str])
         "https://example.org\n",
         "---\n\n***\n",
         "^block-id\n",
-        "---\nexcalidraw-plugin: parsed\n---\n==⚠  Switch to EXCALIDRAW VIEW ⚠==\n\n# Drawing\n```json\n{}\n```\n",
+        "---\nexcalidraw-plugin: parsed\n---\n# Excalidraw Data\n\n## Text Elements\n",
     ],
 )
 def test_what_states_nothing_is_no_unit(text: str):
@@ -303,12 +303,15 @@ def test_comments_are_left_out_of_what_is_shown(text: str, expected: list[str]):
 
 
 def test_of_a_drawing_its_texts_alone_are_units():
-    text = (
+    written = (
         "---\nexcalidraw-plugin: parsed\ntags: [excalidraw]\n---\n==⚠  Switch to EXCALIDRAW VIEW ⚠== You can.\n\n\n"
         "# Excalidraw Data\n\n## Text Elements\nIntake valve ^a1B2c3D4\n\nIt opens at 40 bar ^Zx9Yw8Vu\n\n"
         "## Embedded Files\n0a1b: [[v.png]]\n\n%%\n## Drawing\n```compressed-json\nN4KAk\n```\n%%"
     )
+    text = parse_markdown("", "Valve.md", written).text
     assert shown(text) == ["Intake valve", "It opens at 40 bar"]
+    assert text.index("Intake") == written.index("Intake")
+    assert not any(word in text for word in ("SWITCH", "EXCALIDRAW VIEW", "0a1b", "%%", "N4KAk"))
     assert {unit.headings for unit in units_of(text)} == {()}
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.text.sentences import split_sentences
+from agentic_rag.text.sentences import split_lines, split_sentences
 from growth import assert_linear
 
 
@@ -114,3 +114,50 @@ def test_spans_cover_all_that_is_visible(text: str) -> None:
 @pytest.mark.parametrize("piece", ["A. ", ".", "a\r", "x\n>", "。"])
 def test_time_is_linear(piece: str) -> None:
     assert_linear(split_sentences, piece)
+
+
+WRAPPED = """\
+The weir was built by the firm of Lindt in the year of the flood and
+Berlin paid for it, as the letters of the council show. The rest was
+borrowed."""
+COLUMN = """\
+The weir was built
+by Lindt in May and
+Ida paid for it."""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("rye flour\nsea salt\r\n2 kg of plums\n", ["rye flour", "sea salt", "2 kg of plums"]),
+        ("To buy\n\nmilk\neggs", ["To buy", "milk", "eggs"]),
+        ("牛奶\n鸡蛋十个\n面包", ["牛奶", "鸡蛋十个", "面包"]),
+        ("Ida Lindt\n4 Mill Lane\nYork", ["Ida Lindt", "4 Mill Lane", "York"]),
+        ("Milk.\nEggs.", ["Milk.", "Eggs."]),
+        (
+            "Meeting of the council\nThe mill is let to Ida from May on, for ten years. She pays\nquarterly.",
+            [
+                "Meeting of the council",
+                "The mill is let to Ida from May on, for ten years.",
+                "She pays\nquarterly.",
+            ],
+        ),
+        (WRAPPED, [WRAPPED[: WRAPPED.index(" The rest")], "The rest was\nborrowed."]),
+        (COLUMN, [COLUMN]),
+        ("one\x0b\n\x1c\ntwo", ["one", "two"]),
+        ("", []),
+    ],
+)
+def test_lines_that_stand_for_themselves(text: str, expected: list[str]) -> None:
+    assert [text[start:end] for start, end in split_lines(text)] == expected
+
+
+@given(st.text(alphabet="aB1.。\n\r \u2028\x0c牛", max_size=60))
+def test_lines_lose_no_letter(text: str) -> None:
+    spans = split_lines(text)
+    assert "".join("".join(text[a:b].split()) for a, b in spans) == "".join(text.split())
+    assert all(text[a:b].strip() == text[a:b] for a, b in spans)
+
+
+def test_lines_take_linear_time() -> None:
+    assert_linear(split_lines, "a.)))  b\n")

@@ -1,0 +1,164 @@
+"""Notion's export as Markdown: names without their ids, links between pages, properties, databases."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote, unquote
+
+from agentic_rag.dates.reading import moment_in
+from agentic_rag.ingest.files import SourceError
+from agentic_rag.notes.frontmatter import frontmatter_of
+
+MOST_BYTES = 500_000_000
+"""Of all pages of a zip."""
+_MOST_NESTED = 2
+_ID = r"[ _]?[0-9a-f]{32}"
+_NAMED = re.compile(rf".*\S{_ID}(?:_all)?\.(?:md|csv)")
+_IN_NAME = re.compile(rf"(?<=\S){_ID}(?=(?:_all)?(?:\.\w+)?$)")
+_LINK = re.compile(r"(\]\()([^()\s]+\.(?:md|csv)(?:#[^()\s]*)?)(\))")
+_PROPERTY = re.compile(r"(?P<key>[^\s:|#>*`\[-][^:\n]{0,60}): (?P<value>\S.*)")
+_RELATION = re.compile(r"([^,()]+) \(([^()]+\.md)\)")
+_DAY = re.compile(r"[A-Z][a-z]+ \d{1,2}, \d{4}(?: \d{1,2}:\d\d(?: [AP]M)?)?")
+_ALL = "_all.csv"
+
+
+def is_of_notion(path: str) -> bool:
+    """Whether a file is of an export, by the id in its name."""
+    return _NAMED.fullmatch(PurePosixPath(path).name) is not None
+
+
+def names_of(paths: list[str]) -> dict[str, str]:
+    """Paths without ids, by path; with them where two would be one. A database's view gives way to all its rows."""
+    views = {f"{path.removesuffix(_ALL)}.csv" for path in paths if path.endswith(_ALL)}
+    plain: dict[str, list[str]] = {}
+    for path in paths:
+        if path not in views:
+            plain.setdefault(_without_ids(path), []).append(path)
+    return {path: name if len(group) == 1 else path for name, group in plain.items() for path in group}
+
+
+def _without_ids(path: str) -> str:
+    """A database is a note, too."""
+    name = "/".join(_IN_NAME.sub("", part) for part in path.split("/"))
+    return f"{name.removesuffix(_ALL).removesuffix('.csv')}.md" if name.endswith(".csv") else name
+
+
+def page_text(text: str, path: str, names: Mapping[str, str]) -> str:
+    """A page as a note is written.
+
+    Args:
+        text: of the file.
+        path: in the export.
+        names: by path in the export, those that the notes have.
+    """
+    lines = text.splitlines()
+    title = lines[0].removeprefix("# ").strip() if lines and lines[0].startswith("# ") else ""
+    values: dict[str, object] = {}
+    if title and title != PurePosixPath(names[path]).stem:
+        values["title"] = title
+    first = 2 if title and len(lines) > 2 and not lines[1].strip() else len(lines)
+    last = next((n for n in range(first, len(lines)) if not lines[n].strip()), len(lines))
+    found = [_PROPERTY.fullmatch(line) for line in lines[first:last]]
+    if found and all(found):
+        values |= {prop["key"]: _value(prop["value"]) for prop in found if prop is not None}
+        lines = lines[:first] + lines[last + 1 :]
+    body = "\n".join(lines)
+    return f"{frontmatter_of(values)}{_LINK.sub(lambda link: _renamed(link, path, names), body)}\n"
+
+
+def _value(written: str) -> object:
+    """A property's value: a day in ISO form, numbers as such, relations as links."""
+    written = written.strip()
+    day = moment_in(written) if _DAY.fullmatch(written) else None
+    if day is not None:
+        return day.date().isoformat()
+    if re.fullmatch(r"-?\d{1,15}(?:\.\d+)?", written):
+        return float(written) if "." in written else int(written)
+    return _RELATION.sub(_related, written)
+
+
+def _related(relation: re.Match[str]) -> str:
+    stem, shown = _without_ids(PurePosixPath(unquote(relation[2])).stem), relation[1].strip()
+    return f"[[{stem}]]" if stem == shown else f"[[{stem}|{shown}]]"
+
+
+def _renamed(link: re.Match[str], path: str, names: Mapping[str, str]) -> str:
+    """A link to another page by the name that its note has, from the folder that this one's has."""
+    target, sign, place = link[2].partition("#")
+    if "://" in target:
+        return link[0]
+    folder = PurePosixPath(path).parent
+    to = _joined(folder, unquote(target))
+    shown = names.get(to) or names.get(f"{to.removesuffix('.csv')}{_ALL}") or _without_ids(to)
+    return f"{link[1]}{quote(shown)}{sign}{place}{link[3]}"
+
+
+def _joined(folder: PurePosixPath, target: str) -> str:
+    parts: list[str] = list(folder.parts)
+    for part in target.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+def database_text(text: str, path: str, names: Mapping[str, str]) -> str:
+    """A database: links to the rows that have pages, which hold their properties, and a table of the others.
+
+    Raises:
+        SourceError: a cell is too large.
+    """
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text.lstrip("\ufeff"))) if any(map(str.strip, row))]
+    except csv.Error as error:
+        raise SourceError(f"no table that can be read ({error})") from error
+    folder = names[path].removesuffix(".md").removesuffix(".csv")
+    pages = {
+        PurePosixPath(name).stem: name for name in names.values() if str(PurePosixPath(name).parent) == folder
+    }
+    linked = [f"- [{row[0]}]({quote(pages[row[0].strip()])})" for row in rows[1:] if row[0].strip() in pages]
+    others = [row for row in rows[1:] if row[0].strip() not in pages]
+    table = [_row(rows[0]), "|" + " --- |" * len(rows[0]), *map(_row, others)] if others else []
+    title = PurePosixPath(folder).name
+    return "\n\n".join(filter(None, [f"# {title}", "\n".join(linked), "\n".join(table)])) + "\n"
+
+
+def _row(cells: list[str]) -> str:
+    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
+
+
+def pages_in(zipped: Path) -> dict[str, bytes]:
+    """The pages and databases of a zip, also where they lie in zips within it; none if it is no export of Notion.
+
+    Raises:
+        SourceError: it is damaged, locked, or too large.
+    """
+    try:
+        found = dict(_members(zipped.read_bytes(), [MOST_BYTES], 0))
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error) as error:
+        raise SourceError(f"no zip that can be read ({error})") from error
+    return found if any(map(is_of_notion, found)) else {}
+
+
+def _members(raw: bytes, left: list[int], depth: int) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(io.BytesIO(raw)) as packed:
+        for member in packed.infolist():
+            suffix = PurePosixPath(member.filename).suffix.lower()
+            if member.is_dir() or suffix not in (".md", ".csv", ".zip"):
+                continue
+            if member.file_size > left[0] or (suffix == ".zip" and depth == _MOST_NESTED):
+                raise SourceError(f"it unpacks to more than {MOST_BYTES / 1e6:g} MB, or is packed too often")
+            with packed.open(member) as stream:
+                content = stream.read(member.file_size + 1)
+            left[0] -= len(content)
+            if suffix == ".zip":
+                yield from _members(content, left, depth + 1)
+            else:
+                yield member.filename, content
