@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -147,25 +148,14 @@ class LinkReader:
                 return False
         return True
 
-    async def _read_columns(
-        self, group: str, kind: Kind, where: str | None, select: Sequence[str]
-    ) -> pa.Table:
-        found = await self._tables.arrow(group, kind, where, select)
-        if found is not None:
-            return found
-        fields = schema(kind, dimension=self._tables.dimension)
-        return pa.schema([fields.field(name) for name in select]).empty_table()
-
     async def _since(self, group: str, before: _Read) -> LinkIndexDelta:
-        new = _written_after(before.versions)
+        new, read = _written_after(before.versions), partial(_columns, self._tables, group)
         all_chunks, episodes, entities, mentions, facts = await asyncio.gather(
-            self._read_columns(group, "episodes", _OF_CHUNKS, ["chunk_id"]),
-            self._read_columns(group, "episodes", new["episodes"], ["uuid", "chunk_id", "chunk_date"]),
-            self._read_columns(group, "entities", new["entities"], ["uuid", "name"]),
-            self._read_columns(group, "mentions", new["mentions"], ["chunk_id", "chunk_date", "target_uuid"]),
-            self._read_columns(
-                group, "facts", new["facts"], ["chunk_ids", "chunk_date", "source_uuid", "target_uuid"]
-            ),
+            read("episodes", _OF_CHUNKS, ["chunk_id"]),
+            read("episodes", new["episodes"], ["uuid", "chunk_id", "chunk_date"]),
+            read("entities", new["entities"], ["uuid", "name"]),
+            read("mentions", new["mentions"], ["chunk_id", "chunk_date", "target_uuid"]),
+            read("facts", new["facts"], ["chunk_ids", "chunk_date", "source_uuid", "target_uuid"]),
         )
         return await asyncio.to_thread(_delta, before.index, all_chunks, episodes, entities, mentions, facts)
 
@@ -207,10 +197,10 @@ class LinkReader:
 
     async def _changes(self, group: str, as_of: Versions) -> Changes | None:
         """The changes since these versions; None if they concern more than MAX_CHANGED_DOCUMENTS documents."""
-        new = _written_after(as_of)
+        new, read = _written_after(as_of), partial(_columns, self._tables, group)
         chunks, mentioned = await asyncio.gather(
-            self._read_columns(group, "episodes", f"{_OF_CHUNKS} AND {new['episodes']}", CHUNK_COLUMNS),
-            self._read_columns(group, "mentions", new["mentions"], ["document_id"]),
+            read("episodes", f"{_OF_CHUNKS} AND {new['episodes']}", CHUNK_COLUMNS),
+            read("mentions", new["mentions"], ["document_id"]),
         )
         both = pa.concat_tables([chunks.select(["document_id"]), mentioned])
         documents = pc.unique(both["document_id"]).drop_null().to_pylist()
@@ -218,12 +208,12 @@ class LinkReader:
             return None
         theirs = sql.is_in("document_id", documents)
         all_chunks, uuids, entities, mentions, count, facts = await asyncio.gather(
-            self._read_columns(group, "episodes", _OF_CHUNKS, ["chunk_id", "document_id"]),
-            self._read_columns(group, "entities", None, ["uuid"]),
-            self._read_columns(group, "entities", new["entities"], ENTITY_COLUMNS),
-            self._read_columns(group, "mentions", theirs, MENTION_COLUMNS),
+            read("episodes", _OF_CHUNKS, ["chunk_id", "document_id"]),
+            read("entities", None, ["uuid"]),
+            read("entities", new["entities"], ENTITY_COLUMNS),
+            read("mentions", theirs, MENTION_COLUMNS),
             self._tables.count(group, "mentions"),
-            self._read_columns(group, "facts", None, FACT_COLUMNS),
+            read("facts", None, FACT_COLUMNS),
         )
         return Changes(all_chunks, chunks, uuids["uuid"], entities, documents, mentions, count, facts)
 
@@ -260,6 +250,17 @@ class LinkReader:
         async for some in self._tables.parts(group, "facts", FACT_COLUMNS):
             found += [await asyncio.to_thread(stated_in, some, among, entity_set)]
         return np.concatenate(found), of_chunks, rows - int(of_chunks.sum())
+
+
+async def _columns(
+    tables: GraphTables, group: str, kind: Kind, where: str | None, select: Sequence[str]
+) -> pa.Table:
+    """The columns, empty without a table."""
+    found = await tables.arrow(group, kind, where, select)
+    if found is not None:
+        return found
+    fields = schema(kind, dimension=tables.dimension)
+    return pa.schema([fields.field(name) for name in select]).empty_table()
 
 
 def _written_after(versions: Versions) -> dict[Kind, str]:

@@ -177,14 +177,6 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         kept = [uuid for uuid in ordered if counts[uuid] >= min_score]
         return kept, [float(counts[uuid]) for uuid in kept]
 
-    # Hooks for query building in Graphiti; here the legs apply every filter
-
-    def build_node_search_filters(self, search_filters: Any) -> Any:
-        return search_filters
-
-    def build_edge_search_filters(self, search_filters: Any) -> Any:
-        return search_filters
-
     async def _full_text(
         self, kind: Kind, query: str, search_filter: Any, group_ids: list[str] | None, limit: int
     ) -> Scored:
