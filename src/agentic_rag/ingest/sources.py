@@ -64,7 +64,7 @@ __all__ = [
     "SourceKind",
     "SourceScan",
     "discover",
-    "exported_document",
+    "made_text",
     "resolved",
 ]
 
@@ -93,6 +93,8 @@ _PARSERS: dict[str, Callable[..., Document]] = {
 OWN_BOARD = "a board that agentic-rag wrote; such boards are not ingested"
 CHANGED = "the file changed while it was being read; ingest it again"
 _READ_AS_THEY_ARE = (*_MARKDOWN, ".txt")
+_RECORDS = (".json", ".jsonl")
+_MADE = (".org", evernote_files.SUFFIX, ".zip")
 _MAX_BAD_LINES = 20
 MAX_CHARACTERS, MAX_LINES = 20_000_000, 500_000
 """Of a file's text: to parse and to chunk it takes up to 1 KB of memory a line, and 30 bytes a character."""
@@ -228,6 +230,38 @@ def resolved(given: Path) -> Path | None:
         return given.resolve()
     except (OSError, RuntimeError, ValueError):
         return None
+
+
+def made_text(root: Path, path: str, document_id: str, extractor: Extractor | None = None) -> str | None:
+    """The text of a stored document that was made of its file or of a part of it, as citations count in it.
+
+    None where the text is what ``decode``, ``Extractor.extracted`` or ``parse_canvas`` gives of the file.
+
+    Args:
+        root: that was ingested.
+        path: of the file below the root, or the root's name.
+        document_id: of the document.
+        extractor: reads notes of Evernote; None: one with the default limits.
+
+    Raises:
+        InputError: the root is gone.
+        SourceError: the document is not there any more.
+    """
+    file = root if root.is_file() else root / path
+    suffix = file.suffix.lower()
+    is_chat = document_id.startswith("whatsapp/")  # a text file like a note
+    if is_chat or suffix in (*_RECORDS, ".zip"):
+        exported = exported_document(root, path, document_id)
+        if exported is not None:
+            return exported.text
+    is_page = suffix in _MARKDOWN and logseq_files.graph_of(root) is not None
+    if not (is_chat or is_page or suffix in (*_RECORDS, *_MADE) or notion_files.is_of_notion(path)):
+        return None
+    items = discover([file if suffix in _RECORDS else root], extractor=extractor).items
+    item = next((one for one in items if one.document_id == document_id), None)
+    if item is None:
+        raise SourceError(f"{path} does not hold {document_id!r} any more; ingest again")
+    return item.parse().text
 
 
 def _left(given: Path, holders: Mapping[str, str] | None) -> str:

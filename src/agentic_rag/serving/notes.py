@@ -22,7 +22,7 @@ from agentic_rag.ingest.canvas import parse_canvas
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import SourceError, decode
 from agentic_rag.ingest.office import MIME_TYPES
-from agentic_rag.ingest.sources import discover, exported_document
+from agentic_rag.ingest.sources import made_text
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Rag
 from agentic_rag.serving.access import Caller
@@ -252,13 +252,10 @@ def _texts(record: DocumentRecord, documents: Extractor) -> tuple[str, str]:
         # A link out of the folder is not followed, just as on ingest.
         if file.is_symlink() or not file.resolve(strict=True).is_relative_to(root.resolve(strict=True)):
             raise InputError(f"{path!r} is now a link, or lies outside its folder; ingest again")
-        suffix = file.suffix.lower()
-        if suffix in (".json", ".jsonl", ".zip") or (
-            suffix == ".txt" and record.document_id.startswith("whatsapp/")
-        ):
-            text = _part(file, root, record)
+        text = made_text(root, path, record.document_id, documents)
+        if text is not None:
             return text, text
-        raw = file.read_bytes()
+        raw, suffix = file.read_bytes(), file.suffix.lower()
         source = documents.extracted(raw, suffix).text if suffix in MIME_TYPES else decode(raw)
         return parse_canvas(path, path, source).text if suffix == SUFFIX else source, source
     except OSError as error:
@@ -267,17 +264,6 @@ def _texts(record: DocumentRecord, documents: Extractor) -> tuple[str, str]:
         ) from error
     except SourceError as error:
         raise InputError(f"{path!r} is not text any more: {error}") from error
-
-
-def _part(file: Path, root: Path, record: DocumentRecord) -> str:
-    """The text of one document of a file with several: a record, a session, a day of an exported conversation."""
-    exported = exported_document(root, record.path, record.document_id)
-    if exported is not None:
-        return exported.text
-    found = next((one for one in discover([file]).items if one.document_id == record.document_id), None)
-    if found is None:
-        raise InputError(f"{file.name!r} does not hold {record.document_id!r} any more; ingest again")
-    return found.parse().text
 
 
 def start_ingest(

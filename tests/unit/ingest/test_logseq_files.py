@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.ingest.logseq_files import journal_day, page_name, page_text
-from agentic_rag.ingest.sources import discover
+from agentic_rag.ingest.sources import discover, made_text
 from agentic_rag.notes.catalogue import note_of
 from growth import assert_linear
 
@@ -63,6 +63,7 @@ def test_a_graph(tmp_path: Path) -> None:
     assert journal.text.endswith(
         "- Saw The boiler opens at 40 bar with [[Ida]] \n- [ ] Write to [[Ida Lindt]]\n"
     )
+    assert made_text(root, "pages/Ida.md", "pages/Ida.md") == ida.text
     assert ida.text == f"- The boiler opens at 40 bar, as said\n- (({BLOCK[:-1]}0))\n"
 
 

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.ingest import notion_files
+from agentic_rag.ingest.files import SourceError
 from agentic_rag.ingest.notion_files import database_text, names_of, page_text
-from agentic_rag.ingest.sources import SourceScan, discover
+from agentic_rag.ingest.sources import SourceScan, discover, made_text
 from agentic_rag.notes.catalogue import note_of
 from growth import assert_linear
 
@@ -63,6 +64,8 @@ def test_a_folder(tmp_path: Path) -> None:
         ("Status", "Done"), ("Due", "2024-03-05"), ("Cost", 250), ("Owner", "[[Ida]]"),
     ]  # fmt: skip
     assert {item.path for item in scan.items} >= {f"Home {A}.md"}
+    assert made_text(tmp_path, f"Home {A}.md", "Home.md") == TEXTS["Home.md"]
+    assert made_text(tmp_path, "My own.md", "My own.md") is None
     assert texts(discover([tmp_path], "files")) == TEXTS | {"My own.md": "Mine."}
 
 
@@ -75,6 +78,9 @@ def test_a_zip_and_a_zip_in_a_zip(tmp_path: Path, depth: int) -> None:
     scan = discover([tmp_path / "Export.zip"])
     assert texts(scan) == TEXTS
     assert scan.exports == ((str(tmp_path / "Export.zip"), "Notion's export: 4 pages and databases"),)
+    assert made_text(tmp_path / "Export.zip", "Export.zip", "Home.md") == TEXTS["Home.md"]
+    with pytest.raises(SourceError, match=r"does not hold 'Gone\.md' any more"):
+        made_text(tmp_path / "Export.zip", "Export.zip", "Gone.md")
     assert {(item.path, item.root) for item in scan.items} == {("Export.zip", str(tmp_path / "Export.zip"))}
 
 

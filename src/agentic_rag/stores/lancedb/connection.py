@@ -94,6 +94,11 @@ def _reason(error: Exception) -> str:
     return f"{reason}; run: {REPAIR}" if is_damaged else reason
 
 
+def address(uri: str) -> str:
+    """What LanceDB opens: it takes a relative path that begins with ``db`` for an address of its cloud."""
+    return uri if "://" in uri else str(Path(uri).absolute())
+
+
 class LanceConnection:
     """A lazily opened database; ``table`` and ``create_table`` hand out open tables, cached by name."""
 
@@ -133,7 +138,7 @@ class LanceConnection:
                 with translated(f"opening {without_login(self.uri)}"):
                     self._using = self._using or await in_use(self.uri)
                     self._database = await lancedb.connect_async(
-                        self.uri,
+                        address(self.uri),
                         read_consistency_interval=READ_CONSISTENCY,
                         storage_options=self._storage_options or None,
                         session=lancedb.Session(INDEX_CACHE, METADATA_CACHE),

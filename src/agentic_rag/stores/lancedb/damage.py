@@ -25,6 +25,7 @@ from agentic_rag.stores.lancedb.connection import (
     LATEST_GONE,
     REPAIR,
     STABLE_ROW_IDS,
+    address,
     translated,
 )
 from agentic_rag.stores.lancedb.full_text import WORD_COLUMNS, index_words
@@ -78,7 +79,7 @@ async def all_damages(folder: Path, names: Sequence[str]) -> list[Damage]:
     import lancedb
 
     using = await in_use(str(folder))
-    database = await lancedb.connect_async(str(folder))
+    database = await lancedb.connect_async(address(str(folder)))
     try:
         suspects = [name for name in names if await _damage_of(database, folder, name)]
         return [found for name in suspects if (found := await _damage_of(database, folder, name))]
@@ -124,7 +125,7 @@ async def without_indexes(folder: Path, damage: Damage) -> None:
     import lancedb
 
     with translated(f"indexing {damage.table} anew"):
-        database = await lancedb.connect_async(str(folder))
+        database = await lancedb.connect_async(address(str(folder)))
         table = await database.open_table(damage.table)
         for name in filter(None, damage.indexes):
             await table.drop_index(name)
@@ -146,7 +147,7 @@ async def salvaged(folder: Path, name: str, scratch: Path) -> Salvage:
     old = scratch / "old" / f"{name}.lance"
     await asyncio.to_thread(_linked, folder / f"{name}.lance", old)
     latest_hint(old).unlink(missing_ok=True)
-    copy = _Copy(await lancedb.connect_async(str(scratch)), name)
+    copy = _Copy(await lancedb.connect_async(address(str(scratch))), name)
     latest, is_latest = None, True
     for number, manifest in enumerate(version_files(old)):
         before = copy.kept
@@ -181,7 +182,7 @@ class _Copy:
         """Rows of the latest version in the folder, None if it cannot be opened; whether all were read."""
         import lancedb
 
-        database = await lancedb.connect_async(str(folder))
+        database = await lancedb.connect_async(address(str(folder)))
         try:
             with translated("reading"):
                 table = await database.open_table(self._name)

@@ -186,3 +186,12 @@ async def test_a_table_that_is_opened_while_another_is_cleaned(
     monkeypatch.setattr(connections, "cleaned", cleaned)
     await connection.close()
     assert connection._tables == {}
+
+
+async def test_a_relative_path_is_a_folder_whatever_it_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with lance_connection("db/vectors") as connection:
+        await connection.database()
+    assert (tmp_path / "db" / "vectors").is_dir()
