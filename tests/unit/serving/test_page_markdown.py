@@ -82,7 +82,7 @@ def test_a_callout_has_a_title():
     )
     assert "[!" not in html
     assert "<strong>Canvas embeds show </strong><em>shapes</em>" in html
-    assert "<strong>Quick tip</strong><br>Press a key." in html
+    assert "<strong>Quick tip</strong><br>\nPress a key." in html
     assert "<script" not in rendered("> [!<script>x</script>] y\n> z\n")
 
 
@@ -102,3 +102,24 @@ def test_of_a_long_note_a_part_around_the_passage_is_drawn(text: str, start: int
 
 def test_of_a_short_note_all_is_drawn() -> None:
     assert excerpt("a note", 3) == (0, "a note")
+
+
+def test_tasks_fields_highlights_and_footnotes_are_drawn_as_in_obsidian() -> None:
+    html = rendered("- [x] paint\n- [ ] buy\n  - [/] half\n- [!] as it is\n\nHeld at [pressure:: 40 bar].")
+    assert '<li class="task">☑ paint</li>' in html
+    assert '<li class="task">☐ buy' in html
+    assert '<li class="task">◐ half</li>' in html
+    assert "<li>[!] as it is</li>" in html
+    assert '<span class="field"><strong>pressure</strong> 40 bar</span>' in html
+    assert "rating:: 5<br" in rendered("rating:: 5\nThe boiler.")
+    assert '<span class="highlight">dry</span> a == b' in rendered("==dry== a == b")
+    assert rendered("Sold[^1].\n\n[^1]: In May.") == "<p>Sold<sup>1</sup>.</p>\n<p><sup>1</sup> In May.</p>\n"
+    assert "<script" not in rendered("[a:: <script>x</script>] ==<script>== [^<script>]")
+
+
+def test_the_passage_is_marked_in_a_task_and_in_a_field() -> None:
+    for text, passage in (("- [ ] Buy a valve\n", "Buy a valve"), ("At [pressure:: 40 bar] now\n", "40 bar")):
+        start = text.index(passage)
+        html = note_html(text, start, start + len(passage))
+        assert f'<mark id="passage" tabindex="-1">{passage}</mark>' in html
+        assert "<pre" not in html

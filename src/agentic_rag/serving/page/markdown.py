@@ -12,6 +12,8 @@ import nh3
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 
+from agentic_rag.notes.units import STATES
+
 Resolve = Callable[[str], str | None]
 """From a note's name in a wikilink to its address; None for an unknown note."""
 MOST_DRAWN = 100_000
@@ -24,13 +26,25 @@ _MARKUP = re.compile(
 )
 """Markup at the start of a line, which Markdown would not recognise after a mark."""
 _PROPERTIES = re.compile(r"\A---[ \t]*\r?\n.*?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_CALLOUT = re.compile(r"<p>\[!([\w-]+)\][+-]?[ \t]*([^\n<]*)(\n)?")
+_CALLOUT = re.compile(r"<p>\[!([\w-]+)\][+-]?[ \t]*([^\n<]*)")
 """The start of an Obsidian callout, inside its quotation."""
+_TASK = re.compile(r"<li>((?:\n<p>)?)\[(.)\][ \t]+")
+_FIELD = re.compile(r"\[([^\W\d_][\w -]*)::[ \t]*([^\[\]\n]*)\]")
+_HIGHLIGHT = re.compile(r"==(?=[^\s=])([^=\n]*[^\s=])==")
+_FOOTNOTE = re.compile(r"\[\^([^\[\]\s^]+)\]:?")
 _TAG = re.compile(r"(<[^>]*>)")
 _TAGS = {
-    *"p br hr h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s a table thead tbody tr th td mark".split()
+    *"p br hr h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s span sup a table thead tbody tr th td mark".split()
 }
-_ATTRIBUTES = {"a": {"href", "title", "class"}, "code": {"class"}, "ol": {"start"}, "th": set(), "td": set()}
+_ATTRIBUTES = {
+    "a": {"href", "title", "class"},
+    "code": {"class"},
+    "span": {"class"},
+    "li": {"class"},
+    "ol": {"start"},
+    "th": set(),
+    "td": set(),
+}
 _SCHEMES = {"http", "https", "mailto", "obsidian"}
 
 
@@ -52,10 +66,37 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _span(pattern: re.Pattern[str], tag: str, name: str = "") -> Callable[[StateInline, bool], bool]:
+    """A rule that draws what the pattern finds as an element: its last group, after the one before it in bold."""
+
+    def rule(state: StateInline, silent: bool) -> bool:
+        found = pattern.match(state.src, state.pos)
+        if found is None:
+            return False
+        if not silent:
+            *keys, text = found.groups()
+            state.push("span_open", tag, 1).attrs = {"class": name} if name else {}
+            for key in keys:
+                state.push("strong_open", "strong", 1)
+                state.push("text", "", 0).content = key.strip()
+                state.push("strong_close", "strong", -1)
+                state.push("text", "", 0).content = " "
+            state.push("text", "", 0).content = text
+            state.push("span_close", tag, -1)
+        state.pos = found.end()
+        return True
+
+    return rule
+
+
 def _renderer() -> MarkdownIt:
-    renderer = MarkdownIt("commonmark", {"html": False, "breaks": False}).enable(["table", "strikethrough"])
+    # Obsidian breaks a line where the note does.
+    renderer = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
     renderer.disable("image")  # an image would be loaded from any address in a note
     renderer.inline.ruler.before("link", "wikilink", _wikilink)
+    renderer.inline.ruler.before("link", "field", _span(_FIELD, "span", "field"))
+    renderer.inline.ruler.before("link", "footnote", _span(_FOOTNOTE, "sup"))
+    renderer.inline.ruler.before("link", "highlight", _span(_HIGHLIGHT, "span", "highlight"))
     renderer.render("a")  # compiles the rules before threads share them
     return renderer
 
@@ -67,7 +108,7 @@ def rendered(text: str, resolve: Resolve | None = None) -> str:
     """Markdown as HTML without scripts, external content and styles."""
     env: dict[str, Any] = {} if resolve is None else {"resolve": resolve}
     return nh3.clean(
-        _CALLOUT.sub(_callout, _MARKDOWN.render(text, env)),
+        _TASK.sub(_task, _CALLOUT.sub(_callout, _MARKDOWN.render(text, env))),
         tags=_TAGS,
         attributes=_ATTRIBUTES,
         url_schemes=_SCHEMES,
@@ -78,7 +119,13 @@ def rendered(text: str, resolve: Resolve | None = None) -> str:
 def _callout(found: re.Match[str]) -> str:
     """The callout's title in bold; its kind if it has no title."""
     title = found[2] if found[2].strip() else found[1].replace("-", " ").capitalize()
-    return f"<p><strong>{title}</strong>" + ("<br>" if found[3] else "")
+    return f"<p><strong>{title}</strong>"
+
+
+def _task(found: re.Match[str]) -> str:
+    """A list item with the sign of its task's state."""
+    sign = STATES.get(found[2])
+    return found[0] if sign is None else f'<li class="task">{found[1]}{sign} '
 
 
 def excerpt(text: str, start: int | None) -> tuple[int, str]:
