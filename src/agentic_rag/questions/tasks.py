@@ -60,6 +60,8 @@ def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query |
     rest = draft.rest()
     if word is not None and len(rest) > 1 and not conditions:
         return None
+    if word is None and rest:  # "at how many bar does the boiler open?"
+        return None
     return Query("tasks", draft.list_or_count, tuple(draft.classes), tuple(conditions), tuple(entry_conditions),
                  task_state[0] if task_state else None, residual=places(rest))  # fmt: skip
 
