@@ -35,7 +35,7 @@ RequestId = Annotated[
     Header(
         alias="Idempotency-Key",
         max_length=200,
-        description="Sent again with it, a question of a kept conversation is answered once.",
+        description="Sent again with it, a question of a kept conversation is answered once; another request with it is refused.",
     ),
 ]
 
@@ -131,8 +131,12 @@ async def asked(
     ask: Ask,
     messages: list[Any] | None = None,
     request_id: str | None = None,
+    route: str = "/ask",
 ) -> AsyncGenerator[Step | str | Answer]:
-    """Answer a question under the limit on concurrent questions, and count it; yields steps, tokens, the answer."""
+    """Answer a question under the limit on concurrent questions, and count it; yields steps, tokens, the answer.
+
+    ``route`` names the endpoint, with what its request has besides ``ask``: a ``request_id`` holds for both.
+    """
     require_unicode([ask.model_dump(), *(message.content for message in messages or [])])
     rerank = (ask.parameters or {}).get("rerank")
     if isinstance(rerank, dict) and "model" in rerank:
@@ -144,6 +148,8 @@ async def asked(
     options["thread_id"] = thread
     if messages is not None:
         options["messages"] = messages
+    request = json.dumps([route, ask.model_dump()], sort_keys=True)
+    await service.conversations.bind(caller.user_id, request_id, request, keep=thread is not None)
     async with service.places.one(), service.conversations.turn(thread, caller):
         async for part in service.rag.stream(ask.query, request_id=request_id, **options):
             if isinstance(part, Answer):
@@ -157,9 +163,10 @@ async def answer_to(
     ask: Ask,
     messages: list[Any] | None = None,
     request_id: str | None = None,
+    route: str = "/ask",
 ) -> Answer:
     """The answer without steps and tokens."""
-    async with aclosing(asked(service, caller, ask, messages, request_id)) as parts:
+    async with aclosing(asked(service, caller, ask, messages, request_id, route)) as parts:
         async for part in parts:
             if isinstance(part, Answer):
                 return part

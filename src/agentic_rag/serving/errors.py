@@ -23,6 +23,7 @@ from agentic_rag.errors import (
     UnknownDataset,
 )
 from agentic_rag.serving.access import Caller, OnlyAnswers, Refused, TooLarge, error_body
+from agentic_rag.serving.conversations import OtherRequest
 from agentic_rag.serving.jobs import UnknownJob
 from agentic_rag.serving.limits import RETRY_AFTER, Busy, TooLate
 from agentic_rag.serving.openai.parameters import UnsupportedParameter
@@ -35,6 +36,7 @@ _STATUS: tuple[tuple[type[AgenticRagError], int], ...] = (
     (UnknownJob, 404),
     (TooLarge, 413),
     (OnlyAnswers, 421),
+    (OtherRequest, 422),
     (InputError, 400),
     (StoreLocked, 409),
     (Busy, 503),
@@ -73,7 +75,7 @@ _MEANS = {
     409: "another call or process is writing",
     413: "too large",
     421: "this replica does not write; another one does",
-    422: "the request does not have the documented form",
+    422: "the request does not have the documented form, or its Idempotency-Key was another request's",
     500: "a store failed",
     502: "a model failed",
     503: "busy, a store is away, or no source can be searched",
