@@ -186,6 +186,9 @@ class ServiceConfig(Section):
         ge=0,
         description="time after SIGTERM in which requests are taken and /readyz has status 503, so that a load balancer notices",
     )
+    receive_seconds: float = Field(
+        30.0, gt=0, description="longest time for the header of a request, and longest pause in its body"
+    )
     max_body_mb: float = Field(1.0, gt=0, description="largest request")
     max_upload_mb: float = Field(200.0, gt=0, description="largest upload of files")
 
