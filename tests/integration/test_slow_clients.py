@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -20,14 +21,15 @@ HEADER = b"POST /ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/js
 Connect = Callable[[bytes], socket.socket]
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("slow")
+
+
 @pytest.fixture(scope="module", params=["httptools", "h11"])
-def server(
-    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Iterator[DrainingServer]:
+def server(data: Path, request: pytest.FixtureRequest) -> Iterator[DrainingServer]:
     pytest.importorskip(request.param)
-    config = RagConfig.model_validate(
-        {"data_dir": tmp_path_factory.mktemp("slow"), "service": {"receive_seconds": PAUSE}}
-    )
+    config = RagConfig.model_validate({"data_dir": data, "service": {"receive_seconds": PAUSE}})
     app = create_app(config)
     settings = uvicorn.Config(app, port=0, log_level="warning", http=request.param)
     server = DrainingServer(settings, app, 0, PAUSE)
@@ -83,6 +85,23 @@ def test_a_slow_but_steady_request_goes_on(connect: Connect) -> None:
     told = _all_of(client)
     assert told.startswith(b"HTTP/1.1 404"), "nothing was ingested"
     assert b"UnknownDataset" in told
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(
+    connect: Connect, data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    part = b'--b\r\nContent-Disposition: form-data; name="files"; filename="x.md"\r\n\r\n# Tea\n'
+    header = b"POST /ingest/files HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 3000000\r\n"
+    header += b"Content-Type: multipart/form-data; boundary=b\r\n\r\n"
+    client = connect(header + part + b"tea " * 500_000)
+    time.sleep(0.5)
+    client.close()
+    time.sleep(0.5)
+    assert not [record for record in caplog.records if record.exc_info]
+    assert not list(data.rglob("uploads"))
+    assert _all_of(connect(b"GET /ingest HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")).endswith(
+        b'{"jobs":[]}'
+    )
 
 
 def test_the_service_ends_beside_half_sent_requests(server: DrainingServer, connect: Connect) -> None:
