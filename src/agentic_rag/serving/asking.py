@@ -125,6 +125,25 @@ def require_unicode(request: Any) -> None:
         raise InputError("the request holds a lone surrogate, which is not a Unicode character; remove it")
 
 
+def require_few(filters: Any, most: int) -> None:
+    """Check the number of values in a request's filters.
+
+    Raises:
+        InputError: there are more than ``most``.
+    """
+    waiting, count = [filters], 0
+    while waiting and count <= most:
+        match waiting.pop():
+            case dict() as parts:
+                waiting += parts.values()
+            case list() as parts:
+                waiting += parts
+            case _:
+                count += 1
+    if count > most:
+        raise InputError(f"the filters have more than {most} values (service.max_conditions); give fewer")
+
+
 async def asked(
     service: Service,
     caller: Caller,
@@ -138,6 +157,7 @@ async def asked(
     ``route`` names the endpoint, with what its request has besides ``ask``: a ``request_id`` holds for both.
     """
     require_unicode([ask.model_dump(), *(message.content for message in messages or [])])
+    require_few(ask.filters, service.rag.config.service.max_conditions)
     rerank = (ask.parameters or {}).get("rerank")
     if isinstance(rerank, dict) and "model" in rerank:
         raise InputError("rerank.model cannot be chosen in a request; set it in the settings of the service")
@@ -252,6 +272,7 @@ async def search(search: Search, service: TheService, caller: TheCaller) -> Foun
     """Search the vector store alone."""
     started = time.perf_counter()
     dataset = caller.require(search.dataset)
+    require_few(search.filters, service.rag.config.service.max_conditions)
     async with service.places.one():
         await service.rag.require_dataset(dataset)
         results = await service.rag.search(

@@ -178,6 +178,7 @@ class ServiceConfig(Section):
     most_running: int = Field(8, ge=1, description="questions answered at the same time")
     most_waiting: int = Field(64, ge=0, description="questions that may wait; more get status 503")
     timeout_seconds: float = Field(60.0, gt=0, description="longest time for a question; then status 504")
+    max_conditions: int = Field(500, ge=0, description="most values in the filters of a request")
     writes: bool = Field(
         True, description="false: a replica that only answers, beside one that fills datasets and remembers"
     )

@@ -6,6 +6,7 @@ queries the server, or the copy that answers Cypher.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -81,7 +82,8 @@ class LanceMirror(GraphOperationsInterface):  # type: ignore[misc]
     async def episodic_node_save_bulk(
         self, _cls: Any, driver: Any, transaction: Any, nodes: list[Any], batch_size: int = 100
     ) -> None:
-        await self._put(transaction, "episodes", [convert.episode_row(_plain(node)) for node in nodes])
+        rows = await asyncio.to_thread(lambda: [convert.episode_row(_plain(node)) for node in nodes])
+        await self._put(transaction, "episodes", rows)
 
     async def node_save_bulk(
         self, _cls: Any, driver: Any, transaction: Any, nodes: list[Any], batch_size: int = 100
