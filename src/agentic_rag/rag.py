@@ -215,18 +215,17 @@ class Rag:
         Arguments and errors are those of ``ask``.
 
         Args:
-            request_id: where the kept conversation's last answer is this request's, that answer is given again: a
-                request whose answer got lost may be sent once more.
+            request_id: where the kept conversation has this request's answer, that answer is given again: a request
+                whose answer got lost may be sent once more.
         """
         thread_id = options.get("thread_id")
         async with self._turn(thread_id):
             run = await self._run(question, options)
             if thread_id is not None and request_id is not None:
                 run["config"].setdefault("metadata", {})[_REQUEST] = request_id
-                last = await self._last(thread_id)
-                same = (last.metadata or {}).get(_REQUEST) == request_id and not last.next
-                if same and _question(last.values) == question:
-                    yield Answer.of(last.values)
+                given = await self._given(thread_id, request_id)
+                if given is not None and _question(given) == question:
+                    yield Answer.of(given)
                     return
             async with aclosing(self._parts(thread_id, run)) as parts:
                 async for part in parts:
@@ -287,6 +286,16 @@ class Rag:
         while last.next and last.parent_config is not None:
             last = await self.graph.aget_state(last.parent_config)
         return last
+
+    async def _given(self, thread_id: str, request_id: str) -> dict[str, Any] | None:
+        """The state at the end of an earlier request of the conversation; None if there is none."""
+        history = self.graph.aget_state_history(
+            {"configurable": {"thread_id": thread_id}}, filter={_REQUEST: request_id}
+        )
+        async for state in history:
+            if not state.next:
+                return dict(state.values)
+        return None
 
     def _keeping(self, thread_id: str | None) -> RagGraph:
         """Without a thread nothing is kept: nobody could name it, to read or to forget it."""

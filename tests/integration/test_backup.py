@@ -63,7 +63,7 @@ async def test_a_copy_is_whole_whoever_writes_and_asks_meanwhile(tmp_path: Path,
         assert (await rag.ingest(vault)).count("unchanged") == 12
     second = RagConfig(data_dir=tmp_path / "second")
     async with kept_conversations(second) as kept, open_rag(second, embedding=HashingEmbedding()) as rag:
-        assert await kept.threads("one") == ["one"]
+        assert list(await kept.threads("one")) == ["one"]
         assert await rag.memory.list("ada")
 
 

@@ -255,7 +255,7 @@ async def test_a_disk_that_fills_ends_a_question_of_a_conversation(disk: Disk, v
         disk.resize(64)
         await rag.ask(QUESTION, thread_id="ada/one")
         assert len(await rag.messages("ada/one")) == 4
-        assert await kept.threads("") == ["ada/one"], "nothing is kept of a question without a thread"
+        assert list(await kept.threads("")) == ["ada/one"], "nothing is kept of a question without a thread"
 
 
 @pytest.mark.parametrize(

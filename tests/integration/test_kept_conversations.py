@@ -209,8 +209,55 @@ def test_a_request_sent_twice_is_answered_once(
         assert ("event: answer" in events, "event: step" in events, turns()) == (True, False, 1)
         asked("b")
         assert turns() == 2
-        asked("b", "What is withering?")  # another question, whatever its key
+        assert asked("a")["query"] == question["query"]  # no longer the last answer
+        assert turns() == 2
+        board = {"query": question["query"], "thread_id": "one"}
+        others: list[tuple[str, dict[str, Any]]] = [
+            ("/ask", question | {"query": "What is withering?"}),
+            ("/ask", question | {"top_k": 3}),
+            ("/ask", question | {"thread_id": "two"}),
+            ("/ask", {"query": question["query"]}),
+            ("/boards", board),
+        ]
+        for path, sent in others:
+            answer = client.post(path, json=sent, headers={"Idempotency-Key": "b"})
+            assert (answer.status_code, answer.json()["error"]["type"]) == (422, "OtherRequest"), (path, sent)
+        assert turns() == 2
+        for _ in range(2):
+            assert client.post("/boards", json=board, headers={"Idempotency-Key": "c"}).status_code == 200
         assert turns() == 3
+        client.delete("/memory")
+        asked("b", "What is withering?")  # nothing is left of the earlier request
+        assert turns() == 1
+
+
+@pytest.mark.parametrize("of", ["sqlite", "postgres"])
+async def test_pages_of_conversations_are_stable_beside_new_ones(
+    of: str, example_data: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    uri = None if of == "sqlite" else emptied_postgres(request.getfixturevalue("postgres_uri"))
+    config = _config(Path(shutil.copytree(example_data, tmp_path / "data")), uri)
+    with running_service(config) as address, httpx.Client(base_url=address, timeout=60) as client:
+
+        def ask(thread: str) -> None:
+            assert client.post("/ask", json={"query": "What is tea?", "thread_id": thread}).status_code == 200
+
+        def page(cursor: str | None) -> tuple[list[str], str | None]:
+            answer = client.get(
+                "/threads", params={"limit": 2, **({"cursor": cursor} if cursor else {})}
+            ).json()
+            return [one["id"] for one in answer["conversations"]], answer["next"]
+
+        for number in range(5):
+            ask(f"old-{number}")
+        found, cursor = page(None)
+        while cursor:
+            ask(f"new-{len(found)}")
+            more, cursor = page(cursor)
+            found += more
+        assert found == [f"old-{number}" for number in reversed(range(5))]
+        for wrong in ({"limit": 0}, {"limit": 101}, {"cursor": "\0"}):
+            assert client.get("/threads", params=wrong).status_code == 422
 
 
 @pytest.mark.parametrize("of", ["sqlite", "postgres"])

@@ -594,7 +594,7 @@ async def test_kept_conversations(base: Base, tmp_path: Path, harm: Harm):
     report = await repaired(folder)
     assert list(report.files) == [CONVERSATIONS]
     async with kept_conversations(config) as kept:
-        assert await kept.threads("") == []
+        assert await kept.threads("") == {}
 
 
 async def test_only_one_dataset(base: Base, tmp_path: Path):

@@ -132,7 +132,7 @@ def read_board(text: str, name: str) -> Board:
         InputError: the text is no board.
     """
     try:
-        board = json.loads(text) if text.strip() else {}
+        board = json.loads(text, parse_float=_finite, parse_constant=_finite) if text.strip() else {}
     except (ValueError, RecursionError) as error:
         raise InputError(f"{name} is not a board: no valid JSON ({error})") from error
     if not isinstance(board, dict) or not all(
@@ -140,6 +140,14 @@ def read_board(text: str, name: str) -> Board:
     ):
         raise InputError(f"{name} is not a board: an object with lists of nodes and edges was expected")
     return board
+
+
+def _finite(number: str) -> float:
+    """A number that can be written again; raises ``ValueError`` if it is none."""
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"{number} is no number of a canvas")
+    return value
 
 
 def board_text(board: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from agentic_rag.boards.canvas import Board, Edge, Node, bounds, edges_of, moved
 
 ROOM = 120
 """Pixels between the existing and the new cards."""
+MOST_PIXELS = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,9 @@ def _centred(card: Node, frame: Node) -> bool:
 
 
 def _is_placed(node: Mapping[str, Any]) -> bool:
-    return all(isinstance(node.get(key), int | float) for key in ("x", "y", "width", "height"))
+    sides = [node.get(key) for key in ("x", "y", "width", "height")]
+    # Beyond these bounds nothing is drawn, and nothing can be placed beside it.
+    return all(isinstance(side, int | float) and -MOST_PIXELS <= side <= MOST_PIXELS for side in sides)
 
 
 def _below(fresh: list[Node], there: list[Node]) -> list[Node]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 import signal
+import socket
 import sys
 import time
 from collections.abc import Sequence
@@ -36,20 +38,29 @@ _LOGGED: dict[str, Any] = {
 }
 
 
+LAST_BODY_SECONDS = 1.0
+"""Time for the rest of a request whose header has come when the server stops accepting requests."""
+
+
 class DrainingServer(uvicorn.Server):
     """A server that shuts down in two steps after SIGTERM: first it reports not ready, then it stops accepting
-    requests.
+    requests. It closes connections that send no whole header, which uvicorn waits for without end.
 
     Args:
         config: configuration of uvicorn.
         app: the service.
         seconds: time between the two steps; Ctrl-C or a second signal skips it.
+        header_seconds: longest time for a header.
     """
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, seconds: float) -> None:
+    def __init__(
+        self, config: uvicorn.Config, app: FastAPI, seconds: float, header_seconds: float = math.inf
+    ) -> None:
         super().__init__(config)
-        self._app, self._seconds = app, seconds
+        self._app, self._seconds, self._header_seconds = app, seconds, header_seconds
         self._ends_at: float | None = None
+        self._idle: dict[Any, tuple[Any, float]] = {}
+        """Connections without a request under way: their last request, and since when."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if (service := getattr(self._app.state, "service", None)) is not None:
@@ -62,7 +73,30 @@ class DrainingServer(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         if self._ends_at is not None and not self.should_exit and time.monotonic() >= self._ends_at:
             super().handle_exit(signal.SIGTERM, None)
+        self._close_idle()
         return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().call_later(LAST_BODY_SECONDS, self._close_half_sent)
+        await super().shutdown(sockets)
+
+    def _close_idle(self) -> None:
+        now, earlier = time.monotonic(), self._idle
+        self._idle = {}
+        for connection in self.server_state.connections:
+            request = getattr(connection, "cycle", None)
+            if request is None or request.response_complete:
+                last, since = earlier.get(connection, (request, now))
+                self._idle[connection] = (request, since if last is request else now)
+        for connection, (_, since) in self._idle.items():
+            if now - since > self._header_seconds:
+                connection.transport.close()
+
+    def _close_half_sent(self) -> None:
+        for connection in list(self.server_state.connections):
+            request = getattr(connection, "cycle", None)
+            if request is not None and request.more_body and not request.response_complete:
+                connection.transport.close()
 
 
 class StartTold:
@@ -111,7 +145,7 @@ def serve_forever(config: RagConfig, host: str, port: int, **options: Any) -> No
         timeout_graceful_shutdown=math.ceil(config.service.timeout_seconds),
         server_header=False,
     )
-    server = DrainingServer(settings, app, config.service.drain_seconds)
+    server = DrainingServer(settings, app, config.service.drain_seconds, config.service.receive_seconds)
     with suppress(KeyboardInterrupt):
         server.run()
     if not server.started:

@@ -155,7 +155,8 @@ class MemoryStore:
             await self._chunks.replace_documents(dataset, [*documents, *map(self._without_chunks, gone)])
         elif gone:
             await self._chunks.remove_documents(dataset, gone)
-        await self._graph.replace_documents(dataset, graphs_of(made))
+        # The first Chinese text loads a dictionary.
+        await self._graph.replace_documents(dataset, await asyncio.to_thread(graphs_of, made))
 
     def _without_chunks(self, name: str) -> EmbeddedDocument:
         return EmbeddedDocument(name, (), np.zeros((0, self._embedding.dimension), np.float32))
@@ -197,7 +198,7 @@ class MemoryStore:
             for name in sorted(by_document)
             for record in from_chunks(by_document[name])
         ]
-        await self._graph.replace_documents(dataset, graphs_of(whole))
+        await self._graph.replace_documents(dataset, await asyncio.to_thread(graphs_of, whole))
 
     async def _matching(self, user_id: str, wanted: Expression) -> list[MemoryRecord]:
         dataset = memory_dataset(user_id)

@@ -31,6 +31,8 @@ from agentic_rag.retrieval.ports import NoteCatalogue
 from agentic_rag.state import CanvasRAGState
 
 logger = logging.getLogger(__name__)
+MOST_READ = 500
+"""Maximum characters of a question that is read as a query to the notes: reading takes time by its numbers and names."""
 
 
 async def select_notes(
@@ -50,7 +52,7 @@ async def select_notes(
     """
     started = time.perf_counter()
     request = Request.of(state)
-    if catalogue is None:
+    if catalogue is None or len(request.asked) > MOST_READ:
         return {"selection": _outcome("empty", started)}
 
     async def nearest(text: str, names: Sequence[str]) -> Mapping[str, float]:
@@ -73,7 +75,7 @@ async def select_notes(
             return await read_query(question, vocabulary, nearest, times)
 
         local = now.astimezone().replace(tzinfo=None)
-        within = _within(snapshot, request)
+        within = await asyncio.to_thread(_within, snapshot, request)
         shown = await shown_by_base(request.asked, replace(snapshot, notes=within), local, read_rest)
         if shown is not None:
             return {"selection": _chosen(shown.selection, started) | {"reading": shown.reading}}
@@ -85,10 +87,10 @@ async def select_notes(
     is_first_pass = not state.get("rewrites")
     reading = await _best_reading(request, vocabulary, by_rules, chat if is_first_pass else None)
     days = None if named is None else [named.start, named.end, named.span.start, named.span.end]
-    selection = None if reading.query is None else _carried_out(reading.query, snapshot, request)
+    selection = await _carried_out(reading.query, snapshot, request)
     if reading.read_by == "model" and (selection is None or not selection.entries):
         reading = QueryReading(by_rules, "rules", "the chat model's query selects no note")
-        selection = None if by_rules is None else _carried_out(by_rules, snapshot, request)
+        selection = await _carried_out(by_rules, snapshot, request)
     if selection is None or (not selection.entries and is_span(selection.query.to_dict())):
         # Of a span: no note is of that time; a heading or a line of one may be.
         return {"selection": {**_outcome("empty", started, reading.reason), "days": days}}
@@ -128,11 +130,14 @@ async def _best_reading(
     return QueryReading(by_rules) if query is None else QueryReading(query, "model")
 
 
-def _carried_out(query: Query, snapshot: Snapshot, request: Request) -> Selection:
+async def _carried_out(query: Query | None, snapshot: Snapshot, request: Request) -> Selection | None:
     """What the query selects, with the caller's filter in place of its conditions on the same properties."""
+    if query is None:
+        return None
     if request.filters is not None:
         query = query.without(keys_of(request.filters))
-    return choose(query, _within(snapshot, request), snapshot.facts)
+    within = await asyncio.to_thread(_within, snapshot, request)
+    return choose(query, within, snapshot.facts)
 
 
 def _within(snapshot: Snapshot, request: Request) -> tuple[Note, ...]:

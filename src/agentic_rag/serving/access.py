@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 from collections.abc import Sequence
@@ -133,6 +134,7 @@ class Gate:
         self._hosts = {*LOOPBACK, host.lower(), *(name.lower() for name in config.hosts)}
         self._origins = frozenset(config.origins)
         self._any_host = host in ("0.0.0.0", "::") and not config.hosts
+        self._longest_pause = config.receive_seconds
         self._body, self._upload = int(config.max_body_mb * 1e6), int(config.max_upload_mb * 1e6)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -145,11 +147,17 @@ class Gate:
         if refusal := self._refusal(headers, most):
             await refusal(scope, receive, send)
             return
-        read = 0
+        read, is_whole = 0, False
 
         async def bounded() -> Message:
-            nonlocal read
-            message = await receive()
+            nonlocal read, is_whole
+            try:
+                # What comes after the body is the end of the connection, which may take as long as the answer.
+                async with asyncio.timeout(None if is_whole else self._longest_pause):
+                    message = await receive()
+            except TimeoutError:
+                raise TooSlow(self._longest_pause) from None
+            is_whole = not message.get("more_body", False)
             read += len(message.get("body", b""))
             if read > most:
                 raise TooLarge(most)
@@ -180,6 +188,15 @@ class TooLarge(InputError):
     def __init__(self, most: int) -> None:
         super().__init__(
             f"a request may have {most / 1e6:g} MB here; raise service.max_body_mb or service.max_upload_mb"
+        )
+
+
+class TooSlow(InputError):
+    """The request body stopped coming."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"nothing of the request came for {seconds:g} s (service.receive_seconds); send it again"
         )
 
 

@@ -35,7 +35,7 @@ RequestId = Annotated[
     Header(
         alias="Idempotency-Key",
         max_length=200,
-        description="Sent again with it, a question of a kept conversation is answered once.",
+        description="Sent again with it, a question of a kept conversation is answered once; another request with it is refused.",
     ),
 ]
 
@@ -125,15 +125,39 @@ def require_unicode(request: Any) -> None:
         raise InputError("the request holds a lone surrogate, which is not a Unicode character; remove it")
 
 
+def require_few(filters: Any, most: int) -> None:
+    """Check the number of values in a request's filters.
+
+    Raises:
+        InputError: there are more than ``most``.
+    """
+    waiting, count = [filters], 0
+    while waiting and count <= most:
+        match waiting.pop():
+            case dict() as parts:
+                waiting += parts.values()
+            case list() as parts:
+                waiting += parts
+            case _:
+                count += 1
+    if count > most:
+        raise InputError(f"the filters have more than {most} values (service.max_conditions); give fewer")
+
+
 async def asked(
     service: Service,
     caller: Caller,
     ask: Ask,
     messages: list[Any] | None = None,
     request_id: str | None = None,
+    route: str = "/ask",
 ) -> AsyncGenerator[Step | str | Answer]:
-    """Answer a question under the limit on concurrent questions, and count it; yields steps, tokens, the answer."""
+    """Answer a question under the limit on concurrent questions, and count it; yields steps, tokens, the answer.
+
+    ``route`` names the endpoint, with what its request has besides ``ask``: a ``request_id`` holds for both.
+    """
     require_unicode([ask.model_dump(), *(message.content for message in messages or [])])
+    require_few(ask.filters, service.rag.config.service.max_conditions)
     rerank = (ask.parameters or {}).get("rerank")
     if isinstance(rerank, dict) and "model" in rerank:
         raise InputError("rerank.model cannot be chosen in a request; set it in the settings of the service")
@@ -144,6 +168,8 @@ async def asked(
     options["thread_id"] = thread
     if messages is not None:
         options["messages"] = messages
+    request = json.dumps([route, ask.model_dump()], sort_keys=True)
+    await service.conversations.bind(caller.user_id, request_id, request, keep=thread is not None)
     async with service.slots.acquire(), service.conversations.turn(thread, caller):
         async for part in service.rag.stream(ask.query, request_id=request_id, **options):
             if isinstance(part, Answer):
@@ -157,9 +183,10 @@ async def answer_to(
     ask: Ask,
     messages: list[Any] | None = None,
     request_id: str | None = None,
+    route: str = "/ask",
 ) -> Answer:
     """The answer without steps and tokens."""
-    async with aclosing(asked(service, caller, ask, messages, request_id)) as parts:
+    async with aclosing(asked(service, caller, ask, messages, request_id, route)) as parts:
         async for part in parts:
             if isinstance(part, Answer):
                 return part
@@ -245,6 +272,7 @@ async def search(search: Search, service: TheService, caller: TheCaller) -> Foun
     """Search the vector store alone."""
     started = time.perf_counter()
     dataset = caller.require(search.dataset)
+    require_few(search.filters, service.rag.config.service.max_conditions)
     async with service.slots.acquire():
         await service.rag.require_dataset(dataset)
         results = await service.rag.search(

@@ -123,7 +123,7 @@ async def make_board(
     """Ask, and draw the answer as a board (JSON Canvas)."""
     place = await board_place(service.rag, service.roots, caller, request.path, request.dataset)
     ask = Ask(**request.model_dump(exclude={"path"}))
-    answer = await answer_to(service, caller, ask, request_id=request_id)
+    answer = await answer_to(service, caller, ask, request_id=request_id, route=f"/boards {request.path}")
     if answer.abstained:
         return BoardMade(board={}, answer=answer.text, abstained=True, written=None)
     board = drawn(answer.to_dict(), vault_of(place, answer)).board

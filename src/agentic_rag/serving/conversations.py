@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from langgraph.checkpoint.base import empty_checkpoint
+
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
 from agentic_rag.serving.access import Caller, Refused
@@ -19,8 +21,19 @@ if TYPE_CHECKING:
     from agentic_rag.stores.checkpoints import Kept
 
 MOST_LISTED = 100
+"""Maximum number of conversations on a page."""
+_REQUEST = "request"
 MAX_ID = 64
 """Maximum length of a conversation's id, in characters."""
+
+
+class OtherRequest(InputError):
+    """An ``Idempotency-Key`` was sent with another request before."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this Idempotency-Key was sent with another request before; give each request its own"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +102,55 @@ class Conversations:
         finally:
             self._asked -= Counter([thread])
 
-    async def of(self, rag: Rag, caller: Caller) -> list[Conversation]:
-        """A caller's conversations, newest first."""
-        threads = (await self._threads(caller.user_id))[:MOST_LISTED]
+    async def bind(self, user_id: str, request_id: str | None, request: str, *, keep: bool) -> None:
+        """Check that a request id names this request of the user and no other one.
+
+        Args:
+            user_id: the user.
+            request_id: the request's ``Idempotency-Key``, if any.
+            request: route and body; only a digest is stored.
+            keep: whether to store it if the id is new.
+
+        Raises:
+            OtherRequest: the id was stored with another request.
+        """
+        if self._kept is None or request_id is None:
+            return
+        named = f"{_owner(user_id)}:{digest(request_id, size=12)}"
+        # With the id, so that nobody can guess a forgotten question from its digest.
+        value = digest(request_id, request, size=12)
+        place: RunnableConfig = {"configurable": {"thread_id": named, "checkpoint_ns": ""}}
+        async with self._kept.turn(named):
+            first = await self._kept.saver.aget_tuple(place)
+            if first is None and keep:
+                await self._kept.saver.aput(place, empty_checkpoint(), {_REQUEST: value}, {})  # type: ignore[misc]
+            elif first is not None and first.metadata.get(_REQUEST) != value:
+                raise OtherRequest
+
+    async def of(
+        self, rag: Rag, caller: Caller, limit: int = MOST_LISTED, before: str | None = None
+    ) -> tuple[list[Conversation], str | None]:
+        """A page of a caller's conversations, newest first.
+
+        Args:
+            rag: the open stores.
+            caller: who asks.
+            limit: maximum length of the page; it is shorter if the caller may not read some.
+            before: where the previous page ended; None: the first page.
+
+        Returns:
+            the conversations, and ``before`` of the next page; None: this is the last one.
+        """
+        if self._kept is None:
+            return [], None
+        threads = await self._kept.threads(f"{_owner(caller.user_id)}/", limit, before)
         said = [(thread, await self.messages(rag, caller, _id(thread))) for thread in threads]
-        return [
+        found = [
             Conversation(_id(thread), _title(told), sum(one["role"] == "user" for one in told))
             for thread, told in said
             if told
         ]
+        return found, list(threads.values())[-1] if len(threads) == limit else None
 
     async def messages(self, rag: Rag, caller: Caller, conversation_id: str) -> list[dict[str, Any]]:
         """The messages in order: role, text, and an answer's citations; empty if the caller may not read the
@@ -118,14 +171,15 @@ class Conversations:
             return 0
         user = _owner(caller.user_id)
         asked = [one for one in self._asked if one.startswith(f"{user}/")]
-        threads = list(dict.fromkeys([*await self._threads(caller.user_id), *asked]))
+        threads = list(dict.fromkeys([*await self._kept.threads(f"{user}/"), *asked]))
         if conversation_id is not None:
             named = f"{user}/{conversation_id}"
             threads = [named] if named in threads and await self._may(caller, named) else []
-        for thread in threads:
+        bound = await self._kept.threads(f"{user}:") if conversation_id is None else {}
+        for thread in [*threads, *bound]:
             async with self._kept.turn(thread):
                 await self._kept.saver.adelete_thread(thread)
-        if threads:
+        if threads or bound:
             await self._kept.purge()
         return len(threads)
 
@@ -133,9 +187,6 @@ class Conversations:
         """Raises ``StoreError`` if the conversations cannot be read."""
         if self._kept is not None:
             await self._kept.reach()
-
-    async def _threads(self, user_id: str) -> list[str]:
-        return [] if self._kept is None else await self._kept.threads(f"{_owner(user_id)}/")
 
     async def _may(self, caller: Caller, thread: str) -> bool:
         """Whether the key opens every dataset that the thread was answered from; every answer left a checkpoint."""

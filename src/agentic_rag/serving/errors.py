@@ -22,7 +22,8 @@ from agentic_rag.errors import (
     StoreLocked,
     UnknownDataset,
 )
-from agentic_rag.serving.access import Caller, OnlyAnswers, Refused, TooLarge, error_body
+from agentic_rag.serving.access import Caller, OnlyAnswers, Refused, TooLarge, TooSlow, error_body
+from agentic_rag.serving.conversations import OtherRequest
 from agentic_rag.serving.jobs import UnknownJob
 from agentic_rag.serving.limits import RETRY_AFTER, Busy, TooLate
 from agentic_rag.serving.openai.parameters import UnsupportedParameter
@@ -33,8 +34,10 @@ Model = TypeVar("Model", bound=BaseModel)
 _STATUS: tuple[tuple[type[AgenticRagError], int], ...] = (
     (UnknownDataset, 404),
     (UnknownJob, 404),
+    (TooSlow, 408),
     (TooLarge, 413),
     (OnlyAnswers, 421),
+    (OtherRequest, 422),
     (InputError, 400),
     (StoreLocked, 409),
     (Busy, 503),
@@ -70,10 +73,11 @@ _MEANS = {
     401: "an API key is needed",
     403: "the key does not open this",
     404: "not found",
+    408: "the request stopped coming",
     409: "another call or process is writing",
     413: "too large",
     421: "this replica does not write; another one does",
-    422: "the request does not have the documented form",
+    422: "the request does not have the documented form, or its Idempotency-Key was another request's",
     500: "a store failed",
     502: "a model failed",
     503: "busy, a store is away, or no source can be searched",
@@ -131,6 +135,8 @@ def add_error_handlers(app: FastAPI, page: Callable[[Request, str, int], Respons
         headers = {"Retry-After": str(RETRY_AFTER)} if status == 503 else {}
         if status == 401:
             headers["WWW-Authenticate"] = "Bearer"
+        if status == 408:
+            headers["Connection"] = "close"
         if status >= 500:
             # Not the path: it may name a note.
             route = getattr(request.scope.get("route"), "path", "unknown")

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
+import shutil
+import tempfile
 import unicodedata
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -35,6 +41,8 @@ UPLOADED = "uploads"
 """Subfolder of the data folder with the copies of uploaded files, by dataset."""
 MOST_FILES = 20_000
 """Maximum number of files per upload."""
+LONGEST_PATH = 1000
+"""Maximum length of an uploaded file's path, in characters."""
 SHOWN = (30, 5)
 """Properties, tags and folders of a dataset that a list of datasets names, and values of each property."""
 
@@ -173,13 +181,12 @@ async def ingest_files(
     folder = upload_folder(service, name)
     if not 1 <= len(files) <= MOST_FILES:
         raise InputError(f"an upload has 1 to {MOST_FILES} files, not {len(files)}")
-    targets = [folder / upload_path(file.filename or "") for file in files]
+    targets = [upload_path(file.filename or "") for file in files]
     kept = asyncio.Event()
 
     async def keep() -> None:
         try:
-            for file, target in zip(files, targets, strict=True):
-                await asyncio.to_thread(_write, target, await file.read())
+            await asyncio.to_thread(_keep, folder, dict(zip(targets, files, strict=True)))
         finally:
             kept.set()
 
@@ -321,22 +328,52 @@ def upload_path(name: str) -> Path:
         or any(part in ("..", "") for part in plain.parts)
     ):
         raise InputError(f"{name!r} cannot name an uploaded file; give a relative path without ..")
+    if len(name) > LONGEST_PATH:
+        raise InputError(
+            f"the name of an uploaded file has {len(name)} characters; give at most {LONGEST_PATH}, folders included"
+        )
     if ":" in plain.parts[0]:
         raise InputError(f"{name!r} cannot name an uploaded file; give a relative path without a colon")
     return Path(*plain.parts)
 
 
-def _write(target: Path, content: bytes) -> None:
+def _keep(folder: Path, files: Mapping[Path, UploadFile]) -> None:
+    """Copy the files into the folder, all or none: they are whole on the disk before one replaces an older one.
+
+    Raises:
+        RunError: one cannot be written.
+    """
+    target = folder
+    made: list[Path] = []
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
+        _make(folder.parent, made)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as waiting:
+            for number, (path, file) in enumerate(files.items()):
+                target = folder / path
+                _make(target.parent, made)
+                with (Path(waiting) / str(number)).open("wb") as copy:
+                    shutil.copyfileobj(file.file, copy)
+            for target in (folder / path for path in files):
+                if target.is_dir():
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            for number, path in enumerate(files):
+                (Path(waiting) / str(number)).replace(folder / path)
     except OSError as error:
+        for one in reversed(made):
+            with suppress(OSError):  # another upload may use it
+                one.rmdir()
         raise RunError(
-            f"the uploaded file {target.name!r} cannot be kept: {error.strerror or error}"
+            f"the uploaded file {target.name!r} cannot be kept, and none was: {error.strerror or error}"
         ) from error
 
 
-def _delete_tree(folder: Path) -> None:
-    import shutil
+def _make(folder: Path, made: list[Path]) -> None:
+    """Make a folder and those above it; adds the new ones to ``made``."""
+    new = list(takewhile(lambda one: not one.exists(), (folder, *folder.parents)))
+    for one in reversed(new):
+        one.mkdir(exist_ok=True)
+        made.append(one)
 
+
+def _delete_tree(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentic_rag.serving.asking import LONGEST
+from agentic_rag.serving.conversations import MOST_LISTED
 from agentic_rag.serving.errors import DOCUMENTED
 from agentic_rag.serving.service import TheCaller, TheService, TheWriter
 from agentic_rag.stores.set_aside import check_conversations
@@ -27,6 +28,7 @@ class ConversationList(BaseModel):
     """The caller's, newest first."""
 
     conversations: list[ConversationSummary]
+    next: str | None = Field(description="`cursor` of the next page; null: this is the last one.")
 
 
 class ConversationText(BaseModel):
@@ -59,11 +61,19 @@ class Gone(BaseModel):
 
 
 @router.get("/threads")
-async def conversations(service: TheService, caller: TheCaller) -> ConversationList:
-    """The caller's conversations; those of datasets that the key does not open are left out."""
-    found = await service.conversations.of(service.rag, caller)
+async def conversations(
+    service: TheService,
+    caller: TheCaller,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = MOST_LISTED,
+    cursor: Annotated[
+        str | None, Query(max_length=64, pattern="^[0-9a-f-]+$", description="`next` of the previous page.")
+    ] = None,
+) -> ConversationList:
+    """A page of the caller's conversations; those of datasets that the key does not open are left out."""
+    found, following = await service.conversations.of(service.rag, caller, limit, cursor)
     return ConversationList(
-        conversations=[ConversationSummary(id=one.id, title=one.title, turns=one.turns) for one in found]
+        conversations=[ConversationSummary(id=one.id, title=one.title, turns=one.turns) for one in found],
+        next=following,
     )
 
 

@@ -178,6 +178,7 @@ class ServiceConfig(Section):
     most_running: int = Field(8, ge=1, description="questions answered at the same time")
     most_waiting: int = Field(64, ge=0, description="questions that may wait; more get status 503")
     timeout_seconds: float = Field(60.0, gt=0, description="longest time for a question; then status 504")
+    max_conditions: int = Field(500, ge=0, description="most values in the filters of a request")
     writes: bool = Field(
         True, description="false: a replica that only answers, beside one that fills datasets and remembers"
     )
@@ -185,6 +186,9 @@ class ServiceConfig(Section):
         0.0,
         ge=0,
         description="time after SIGTERM in which requests are taken and /readyz has status 503, so that a load balancer notices",
+    )
+    receive_seconds: float = Field(
+        30.0, gt=0, description="longest time for the header of a request, and longest pause in its body"
     )
     max_body_mb: float = Field(1.0, gt=0, description="largest request")
     max_upload_mb: float = Field(200.0, gt=0, description="largest upload of files")

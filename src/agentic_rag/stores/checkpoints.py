@@ -30,14 +30,18 @@ if TYPE_CHECKING:
     from agentic_rag.settings.config import RagConfig
 
 FILE = "conversations.sqlite"
+MOST = 2**31 - 1
 MOST_CONNECTIONS = 8
 """Of a service, besides one for each question whose turn it is."""
 CONNECTING_SECONDS = 10
 LOST_SECONDS = 5
 """A turn that lasts so much longer than a question may is of a machine that is gone."""
 SETTING_UP, FIRST_WAIT, LONGEST_WAIT = "agentic-rag: making the tables", 0.01, 0.5
-_THREADS = "SELECT thread_id FROM checkpoints WHERE thread_id LIKE {} GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC"
+_THREADS = """SELECT thread_id, MAX(checkpoint_id) AS newest FROM checkpoints WHERE thread_id LIKE {0}
+GROUP BY thread_id HAVING MAX(checkpoint_id) < {0} ORDER BY newest DESC LIMIT {0}"""
 """The savers themselves list every checkpoint whole; their table says enough."""
+_AFTER_ALL = "g"
+"""Sorts after the id of every checkpoint: these are UUIDs, which begin with their time."""
 _DAMAGED = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 """What SQLite says of a file that lacks a table, has a page that makes no sense, or is none of its own."""
 _TURN = """SELECT set_config('idle_in_transaction_session_timeout', %s, true),
@@ -51,8 +55,14 @@ class Kept(Protocol):
     def saver(self) -> BaseCheckpointSaver[str]:
         """What the graph keeps its threads with."""
 
-    async def threads(self, prefix: str) -> list[str]:
-        """Ids of the threads that begin so, newest first."""
+    async def threads(self, prefix: str, limit: int = MOST, before: str | None = None) -> dict[str, str]:
+        """Ids of the threads that begin so, newest first, each with the id of its newest checkpoint.
+
+        Args:
+            prefix: how the ids begin.
+            limit: maximum number of threads.
+            before: only threads whose newest checkpoint is older than this one.
+        """
 
     async def purge(self) -> None:
         """Leave as little as can be of what was deleted."""
@@ -99,13 +109,14 @@ class _Sqlite:
     saver: AsyncSqliteSaver
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
-    async def threads(self, prefix: str) -> list[str]:
+    async def threads(self, prefix: str, limit: int = MOST, before: str | None = None) -> dict[str, str]:
+        values = (f"{prefix}%", before or _AFTER_ALL, limit)
         async with (
             _told_by_sqlite(self.saver),
             self.saver.lock,
-            self.saver.conn.execute(_THREADS.format("?"), (f"{prefix}%",)) as rows,
+            self.saver.conn.execute(_THREADS.format("?"), values) as rows,
         ):
-            return [str(row[0]) async for row in rows]
+            return {str(row[0]): str(row[1]) async for row in rows}
 
     async def purge(self) -> None:
         # The write-ahead log still holds what was deleted.
@@ -180,10 +191,11 @@ class _Postgres:
     longest_turn: float
     """Seconds."""
 
-    async def threads(self, prefix: str) -> list[str]:
+    async def threads(self, prefix: str, limit: int = MOST, before: str | None = None) -> dict[str, str]:
+        values = (f"{prefix}%", before or _AFTER_ALL, limit)
         async with _told_by_postgres(), self.pool.connection() as connection:
-            rows = await connection.execute(_THREADS.format("%s"), (f"{prefix}%",))
-            return [str(row["thread_id"]) for row in await rows.fetchall()]
+            rows = await connection.execute(_THREADS.format("%s"), values)
+            return {str(row["thread_id"]): str(row["newest"]) for row in await rows.fetchall()}
 
     async def purge(self) -> None:
         async with _told_by_postgres(), self.pool.connection() as connection:

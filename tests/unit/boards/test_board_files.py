@@ -198,3 +198,30 @@ def test_a_board_of_ours_is_never_read_as_notes(tmp_path: Path, operation: str) 
     scan = discover([tmp_path])
     assert scan.items == ()
     assert [one.reason for one in scan.skipped] == [OWN_BOARD]
+
+
+def _with_a_card_at(path: Path, place: str) -> dict[str, Any]:
+    """Write a board, and add a person's card at y = ``place``; returns the answer to write next."""
+    first, second = (board_answer(random.Random(seed), "verification_canvas") for seed in (5, 6))
+    write_board(first, path)
+    mine = f'{{"id":"mine","type":"text","text":"mine","x":0,"y":{place},"width":9,"height":9}}'
+    path.write_text(path.read_text("utf-8").replace('"nodes":[', f'"nodes":[{mine},', 1), "utf-8")
+    return {**second, "query": first["query"]}
+
+
+@pytest.mark.parametrize("place", [str(2**70), "1e308", "-1e308"])
+def test_new_cards_are_placed_beside_a_card_out_of_all_bounds(tmp_path: Path, place: str) -> None:
+    path = tmp_path / "b.canvas"
+    assert write_board(_with_a_card_at(path, place), path).added
+    for node in nodes_of(_read(path)):
+        assert (abs(node["y"]) < 10**6) == (node["id"] != "mine")
+
+
+@pytest.mark.parametrize("place", ["1e400", "-1e400", "NaN", "1" + "0" * 5000])
+def test_a_board_with_a_number_that_no_canvas_has_is_refused(tmp_path: Path, place: str) -> None:
+    path = tmp_path / "b.canvas"
+    answer = _with_a_card_at(path, place)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="is not a board: no valid JSON"):
+        write_board(answer, path)
+    assert path.read_bytes() == before

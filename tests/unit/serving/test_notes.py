@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import shutil
 import threading
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 import pytest
+from fastapi import UploadFile
 
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.serving import notes
@@ -93,16 +97,16 @@ async def _upload(client: httpx.AsyncClient, *names: str) -> httpx.Response:
 async def test_while_uploaded_files_are_kept_nothing_else_writes_their_dataset(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writing, go, write = threading.Event(), threading.Event(), notes._write
+    writing, go, keep = threading.Event(), threading.Event(), notes._keep
 
-    def waiting(target: Path, content: bytes) -> None:
+    def waiting(folder: Path, files: Mapping[Path, UploadFile]) -> None:
         writing.set()
         go.wait(60)
-        write(target, content)
+        keep(folder, files)
 
     async with called_service(RagConfig(data_dir=tmp_path)) as client:
         await ended(client, await _upload(client, "old.md"))
-        monkeypatch.setattr(notes, "_write", waiting)
+        monkeypatch.setattr(notes, "_keep", waiting)
         upload = asyncio.create_task(_upload(client, "a.md", "b.md"))
         await asyncio.to_thread(writing.wait, 60)
         assert (await client.delete("/datasets/u")).status_code == 409
@@ -113,9 +117,52 @@ async def test_while_uploaded_files_are_kept_nothing_else_writes_their_dataset(
         assert sorted(path.name for path in tmp_path.rglob("*.md")) == ["a.md", "b.md", "old.md"]
 
 
-async def test_files_that_cannot_be_kept_fail_their_job(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "names", [("a.md/b.md", "a.md"), ("a.md", "a.md/b.md"), ("b.md", "x" * 300 + "/c.md")]
+)
+async def test_files_that_cannot_be_kept_fail_their_job(tmp_path: Path, names: tuple[str, str]) -> None:
     async with called_service(RagConfig(data_dir=tmp_path)) as client:
-        job = await ended(client, await _upload(client, "a.md/b.md", "a.md"))
+        job = await ended(client, await _upload(client, *names))
         assert job["status"] == "failed"
-        assert "'a.md' cannot be kept" in job["error"]
+        assert ".md' cannot be kept, and none was: " in job["error"]
         assert str(tmp_path) not in job["error"]
+        assert not (tmp_path / "uploads").exists()
+
+
+async def test_of_an_upload_that_fills_the_disk_nothing_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy, copied = shutil.copyfileobj, 0
+
+    def filling(source: IO[bytes], target: IO[bytes]) -> None:
+        nonlocal copied
+        copied += 1
+        copy(source, target)
+        if copied == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    async with called_service(RagConfig(data_dir=tmp_path)) as client:
+        await ended(client, await _upload(client, "old.md"))
+        monkeypatch.setattr(shutil, "copyfileobj", filling)
+        job = await ended(client, await _upload(client, "new/old.md", "old.md"))
+        assert (
+            job["error"] == "the uploaded file 'old.md' cannot be kept, and none was: No space left on device"
+        )
+        (folder,) = (tmp_path / "uploads").iterdir()
+        assert [path.name for path in folder.iterdir()] == ["old.md"]
+        assert (folder / "old.md").read_text() == "# old.md\n\nText of old.md.\n"
+
+
+async def test_a_path_of_two_thousand_folders_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    config, deep = RagConfig(data_dir=tmp_path / "data"), "a/" * 2000
+    async with called_service(config, roots=[tmp_path / "notes"]) as client:
+        answers = [
+            await _upload(client, f"{deep}x.md"),
+            await client.post("/ingest", json={"paths": [deep]}),
+            await client.post("/boards", json={"query": "What is tea?", "path": f"{deep}x.canvas"}),
+            await client.post("/boards/check", json={"path": f"{deep}x.canvas"}),
+        ]
+        assert [answer.status_code for answer in answers] == [400, 400, 422, 422]
+        assert all(len(answer.json()["error"]["message"]) < 5000 for answer in answers)
+    assert not list(tmp_path.rglob("a"))

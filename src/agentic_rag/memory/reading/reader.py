@@ -6,6 +6,7 @@ can be found by itself.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -44,10 +45,13 @@ class RuleStatements:
         # The patterns take longer to compile than all other imports of a question from the shell.
         from agentic_rag.memory.reading.statements import statements
 
-        read = statements(text, speaker=speaker, at=at, is_person=is_person)
-        # Without a slot the whole sentence is the better memory, because all of its words can be searched.
-        found = [one for one in read if one.slot or one.memory_type is not MemoryType.SEMANTIC]
-        return [*found, *said_sentences(text, speaker, found)] if is_person else found
+        def found() -> list[MemoryStatement]:
+            read = statements(text, speaker=speaker, at=at, is_person=is_person)
+            # Without a slot the whole sentence is the better memory, because all of its words can be searched.
+            kept = [one for one in read if one.slot or one.memory_type is not MemoryType.SEMANTIC]
+            return [*kept, *said_sentences(text, speaker, kept)] if is_person else kept
+
+        return await asyncio.to_thread(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class ChatStatements:
         except ModelError as error:
             _LOGGER.warning("the chat model failed, reading by rules instead: %s", error)
             return await RuleStatements().read(text, speaker=speaker, at=at, is_person=is_person)
-        return [*found, *said_sentences(text, speaker, found)]
+        return [*found, *await asyncio.to_thread(said_sentences, text, speaker, found)]
 
 
 def said_sentences(text: str, speaker: str, found: Sequence[MemoryStatement]) -> list[MemoryStatement]:

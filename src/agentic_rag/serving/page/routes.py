@@ -272,7 +272,7 @@ async def page_ask(
     async def events() -> AsyncGenerator[str]:
         started = time.perf_counter()
         yield event("started", {})
-        async with aclosing(asked(service, caller, ask, request_id=request_id)) as parts:
+        async with aclosing(asked(service, caller, ask, request_id=request_id, route="/page/ask")) as parts:
             async for part in parts:
                 match part:
                     case Step():
@@ -503,7 +503,7 @@ async def page_empty(dataset: str, request: Request, service: TheWriter, caller:
 @router.get("/conversations")
 async def conversations_page(request: Request, service: TheService, caller: TheVisitor) -> Response:
     """Conversations that are kept."""
-    found = await service.conversations.of(service.rag, caller)
+    found, _ = await service.conversations.of(service.rag, caller)
     return _page(request, "conversations.html", conversations=found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import random
 import time
@@ -166,7 +167,7 @@ class LanceChunkStore:
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         rows = await self._by_ids(dataset, chunk_ids, CHUNK_COLUMNS)
-        return {chunk.id: chunk for chunk in map(unpacked, rows["chunk"].to_pylist())}
+        return await asyncio.to_thread(_by_id, rows)
 
     async def document_chunks(self, dataset: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
         ids = sorted({document_id for document_id in document_ids if is_unicode(document_id)})
@@ -288,7 +289,8 @@ class LanceChunkStore:
         vectors = checked_vectors(documents, self._manifests.configured.dimension)
         tokens = tuple(tokens for document in documents for tokens in tokens_of(document))
         with translated(f"looking at the columns of {dataset!r}"):
-            return to_table(chunks, PassageVectors(vectors, tokens), await table.schema())
+            schema = await table.schema()
+        return await asyncio.to_thread(to_table, chunks, PassageVectors(vectors, tokens), schema)
 
     async def _changed(self, dataset: str, table: Any) -> None:
         """After a write."""
@@ -367,3 +369,7 @@ def _plan() -> IndexPlan:
 
 def _chunks_name(dataset: str, generation: int = 0) -> str:
     return generation_name(f"chunks_{group_id(dataset)}", generation)
+
+
+def _by_id(rows: pa.Table) -> dict[str, Chunk]:
+    return {chunk.id: chunk for chunk in map(unpacked, rows["chunk"].to_pylist())}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,7 +48,8 @@ async def dense_leg(of: Searched, vector: FloatArray, limit: int) -> list[Scored
 
     async def nearest(count: int) -> list[ScoredChunk]:
         found = await of.nearest(vector, max(count, MIN_NEAREST))
-        return _scored(found, _cosines(vectors_of(found), vector).tolist())
+        cosines = _cosines(vectors_of(found), vector).tolist()
+        return await asyncio.to_thread(_scored, found, cosines)
 
     return await first_by_score(nearest, limit)
 
@@ -60,7 +62,8 @@ async def sparse_leg(of: Searched, text: str, limit: int) -> list[ScoredChunk]:
 
     async def matching(count: int) -> list[ScoredChunk]:
         found = await of.matching(words, count)
-        return [hit for hit in _scored(found, found["_score"].to_pylist()) if hit.score > 0]
+        hits = await asyncio.to_thread(_scored, found, found["_score"].to_pylist())
+        return [hit for hit in hits if hit.score > 0]
 
     return await first_by_score(matching, limit)
 

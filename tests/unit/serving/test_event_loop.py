@@ -1,0 +1,78 @@
+"""The event loop goes on beside the largest requests: long computations run in threads, the others have caps."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentic_rag import RagConfig
+from agentic_rag.memory import store
+from agentic_rag.memory.reading import reader
+from agentic_rag.nodes import select_notes
+from agentic_rag.stores.lancedb import chunk_store, legs
+from service_server import called_service, ended
+
+OFF_THE_LOOP = [
+    (store, "graphs_of"),
+    (reader, "said_sentences"),
+    (chunk_store, "to_table"),
+    (chunk_store, "_by_id"),
+    (legs, "_scored"),
+    (select_notes, "_within"),
+]
+
+
+async def test_remembering_and_asking_compute_in_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: dict[str, set[bool]] = {}
+    loop = threading.get_ident()
+
+    def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*given: Any) -> Any:
+            used.setdefault(name, set()).add(threading.get_ident() == loop)
+            return function(*given)
+
+        return called
+
+    for module, name in OFF_THE_LOOP:
+        monkeypatch.setattr(module, name, noted(name, getattr(module, name)))
+    (tmp_path / "tea.md").write_text("---\nyear: 2023\n---\n# Tea\n\nTea is oolong.\n")
+    async with called_service(RagConfig(data_dir=tmp_path / "data"), roots=[tmp_path]) as client:
+        await ended(client, await client.post("/ingest", json={"paths": ["tea.md"]}))
+        assert (
+            await client.post("/memory", json={"text": "I live in Rome. I like oolong."})
+        ).status_code == 200
+        assert (await client.post("/ask", json={"query": "Which notes have year 2023?"})).status_code == 200
+        assert (await client.post("/ask", json={"query": "Where do I live?"})).status_code == 200
+    assert used == {name: {False} for _, name in OFF_THE_LOOP}
+
+
+async def test_a_filter_of_a_request_has_a_bounded_number_of_values(tmp_path: Path) -> None:
+    (tmp_path / "tea.md").write_text("# Tea\n\nTea is oolong.\n")
+    config = RagConfig.model_validate({"data_dir": tmp_path / "data", "service": {"max_conditions": 3}})
+    async with called_service(config, roots=[tmp_path]) as client:
+        await ended(client, await client.post("/ingest", json={"paths": ["tea.md"]}))
+        for path in ("/ask", "/search"):
+            for count, status in ((3, 200), (4, 400)):
+                years = list(range(count))
+                for filters in ({"year": {"$in": years}}, {"$or": [{"year": year} for year in years]}):
+                    answer = await client.post(path, json={"query": "oolong", "filters": filters})
+                    assert answer.status_code == status
+        assert "more than 3 values (service.max_conditions)" in answer.text
+
+
+@pytest.mark.parametrize(("times", "status"), [(1, "ok"), (200, "empty")])
+async def test_a_long_question_is_not_read_as_a_query_to_the_notes(
+    tmp_path: Path, times: int, status: str
+) -> None:
+    (tmp_path / "tea.md").write_text("---\nyear: 2023\n---\n# Tea\n\nTea is oolong.\n")
+    async with called_service(RagConfig(data_dir=tmp_path / "data"), roots=[tmp_path]) as client:
+        await ended(client, await client.post("/ingest", json={"paths": ["tea.md"]}))
+        answer = await client.post("/ask", json={"query": "Which notes have year 2023? " * times})
+        selection = answer.json()["selection"]
+        assert (selection or {"status": "empty"})["status"] == status
