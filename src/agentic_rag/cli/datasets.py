@@ -62,6 +62,9 @@ async def watch_folders(config: RagConfig, folders: Sequence[Path], dataset: str
     """Print a line for every update of the dataset, until interrupted; below it new problems."""
     told = None
     odd: list[FileReport] = []
+    if not as_json:
+        named = ", ".join(map(str, folders))
+        console().print(f"watching {named} for {dataset}, until Ctrl-C", markup=False, soft_wrap=True)
     async with open_rag(config) as rag, aclosing(rag.watch(folders, dataset=dataset)) as followed:
         async for done in followed:
             if as_json:

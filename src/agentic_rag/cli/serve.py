@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import math
 import re
 import signal
@@ -20,6 +21,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import LOGGING_CONFIG, STARTUP_FAILURE
 
+from agentic_rag.errors import InputError
 from agentic_rag.rag import open_rag
 from agentic_rag.serving.app import create_app
 from agentic_rag.serving.mcp_server import mcp_server
@@ -125,6 +127,26 @@ async def serve_stdio(config: RagConfig, roots: Sequence[Path], user_id: str, *,
         await mcp_server(rag, allowed, write=write, user_id=user_id).run_stdio_async()
 
 
+def require_free_port(host: str, port: int) -> None:
+    """Check that the address can be listened on; port 0 always can.
+
+    Raises:
+        InputError: another program has it, or it is no address of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((host, port))
+        except OSError as error:
+            why = (
+                "another program uses it" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
+            )
+            raise InputError(
+                f"cannot serve at {host} port {port}: {why}; choose another with --port or --host"
+            ) from error
+
+
 def serve_forever(config: RagConfig, host: str, port: int, **options: Any) -> None:
     """Serve until a signal; running questions are finished first, within their time limit.
 
@@ -132,9 +154,10 @@ def serve_forever(config: RagConfig, host: str, port: int, **options: Any) -> No
 
     Raises:
         ConfigError: an address other than loopback without an API key.
-        InputError: a root is no folder.
+        InputError: a root is no folder, or the address cannot be taken.
     """
     app = create_app(config, host=host, **options)
+    require_free_port(host, port)  # uvicorn would look only after the stores are open
     settings = uvicorn.Config(
         StartTold(app),
         host=host,

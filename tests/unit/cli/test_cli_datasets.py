@@ -45,10 +45,11 @@ async def test_watch_tells_path_and_reason_once(capsys: pytest.CaptureFixture[st
     await datasets.watch_folders(RagConfig(), [Path("notes")], "notes", as_json=False)
     told = capsys.readouterr().out.splitlines()
     assert [line for line in told if " · " not in line] == [
+        "watching notes for notes, until Ctrl-C",
         "skipped: old.md: not UTF-8 at byte 0",
         "failed: bad.canvas: not JSON: line 1",
     ]
-    assert "1 failed" in told[2]
+    assert "1 failed" in told[3]
 
 
 @pytest.mark.usefixtures("followed")

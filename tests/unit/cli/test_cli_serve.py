@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -9,8 +10,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.types import Message
 
-from agentic_rag.cli.serve import StartTold
-from agentic_rag.errors import StoreError
+from agentic_rag.cli.serve import StartTold, require_free_port
+from agentic_rag.errors import InputError, StoreError
 
 
 async def _told(error: Exception) -> str:
@@ -42,3 +43,16 @@ async def _told(error: Exception) -> str:
 )
 async def test_why_it_cannot_start_is_a_line_where_it_is_known(error: Exception, told: str) -> None:
     assert (await _told(error)).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("host", "told"), [("127.0.0.1", "another program uses it"), ("192.0.2.1", "cannot serve at 192")]
+)
+def test_an_address_that_cannot_be_taken_is_one_line(host: str, told: str) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(InputError, match=f"{told}.*choose another with --port"):
+            require_free_port(host, port)
+    require_free_port("127.0.0.1", 0)
