@@ -14,6 +14,8 @@ from agentic_rag.questions.query import Query
 from agentic_rag.questions.values import date_keys, within
 from agentic_rag.questions.words import Span
 
+_OPENS = re.compile(r"\b(?:do|does|did|will|would|can|could|should|to)\s(?:\S+\s){0,6}open\b", re.IGNORECASE)
+"""The verb: "at how many bar does the boiler open?"."""
 FEW = 5
 """Notes up to which a question is about their tasks and not about the notes."""
 
@@ -22,7 +24,7 @@ def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query |
     """Tasks of the named note, of a class of notes, or of all; None where no tasks are asked for."""
     word = TASKS.search(draft.text)
     task_state = state(draft.text)
-    asks_for_tasks = task_state is not None and WHAT.search(draft.text) is not None
+    asks_for_tasks = task_state is not None and WHAT.search(draft.text) and not _OPENS.search(draft.text)
     if word is None and not asks_for_tasks:
         return None
     # A title may be the value of a link as well.
@@ -59,8 +61,6 @@ def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query |
     draft.cover(Span(*word.span()) if word else None, task_state[1] if task_state else None)
     rest = draft.rest()
     if word is not None and len(rest) > 1 and not conditions:
-        return None
-    if word is None and rest:  # "at how many bar does the boiler open?"
         return None
     return Query("tasks", draft.list_or_count, tuple(draft.classes), tuple(conditions), tuple(entry_conditions),
                  task_state[0] if task_state else None, residual=places(rest))  # fmt: skip

@@ -141,6 +141,19 @@ async def test_tasks_by_their_state(question: str, state: str, texts: list[str])
     assert [entry.text for entry in found.entries] == texts
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "At how many knots does the boat open its hatch?",
+        "What did the boat open with?",
+        "How does one get the boat to open?",
+    ],
+)
+async def test_to_open_is_no_state_of_a_task(question: str):
+    query = await read(question)
+    assert query is None or query.target != "tasks"
+
+
 async def test_tasks_are_counted():
     found = await selected("how many tasks are open?")
     assert (found.query.target, found.query.ask, found.count) == ("tasks", "count", 3)
