@@ -497,7 +497,9 @@ VAULTS = sorted(p.name for p in SHARED_VAULTS.iterdir()) if SHARED_VAULTS.is_dir
 
 @pytest.mark.skipif(not VAULTS, reason=f"no vaults to develop on at {SHARED_VAULTS}")
 @pytest.mark.slow
-async def test_real_vaults_are_stored(tmp_path: Path) -> None:
+async def test_real_vaults_are_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Their pictures take minutes, and say nothing of the stores.
+    monkeypatch.setattr("agentic_rag.ingest.sources.has_ocr", lambda: False)
     async with opened(tmp_path / "data") as (rag, _):
         for name in VAULTS:
             report = await rag.ingest(SHARED_VAULTS / name, dataset=name)
