@@ -178,7 +178,7 @@ async def _asked(
     rag: Rag, question: str, operation: OperationName, context: dict[str, Any] | None = None
 ) -> tuple[dict[str, Any], float]:
     if isinstance(rag.embedding, Forgetful):
-        rag.embedding.forget()
+        rag.embedding.clear_cache()
     started = time.perf_counter()
     state = await rag.graph.ainvoke({"query": question, "operation": operation}, context=context)
     return state, (time.perf_counter() - started) * 1e3
@@ -187,7 +187,7 @@ async def _asked(
 class Forgetful(BundledEmbedding):
     """The bundled model without its question cache, so that every ask embeds its question."""
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         self._queries.clear()
         self._questions.clear()
 

@@ -40,6 +40,7 @@ PACKAGES = (
 EXTRAS = {
     "service, page, MCP, watch": ("fastapi", "service"),
     "PDF and Office documents": ("pypdfium2", "documents"),
+    "pictures and scans of text": ("rapidocr", "ocr"),
     "cross-encoder": ("sentence_transformers", "rerank"),
     "LangGraph Studio": ("langgraph_api", "studio"),
     "FalkorDB": ("falkordb", "falkordb"),

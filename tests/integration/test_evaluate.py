@@ -324,7 +324,7 @@ async def test_each_system_embeds_the_question_itself(tmp_path: Path) -> None:
     class Counting(HashingEmbedding):
         forgotten = 0
 
-        def forget(self) -> None:
+        def clear_cache(self) -> None:
             self.forgotten += 1
 
     embedding = Counting()

@@ -96,7 +96,7 @@ def _reason(error: Exception) -> str:
 
 def address(uri: str) -> str:
     """What LanceDB opens: it takes a relative path that begins with ``db`` for an address of its cloud."""
-    return uri if "://" in uri else str(Path(uri).absolute())
+    return uri if "://" in uri or Path(uri).is_absolute() else f"./{uri}"
 
 
 class LanceConnection:
