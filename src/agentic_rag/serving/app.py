@@ -128,8 +128,8 @@ def create_app(
         redoc_url=None,
     )
     add_error_handlers(app, error_part)
-    for router in ROUTERS:
-        app.include_router(router.router)
+    for module in ROUTERS:
+        app.include_router(module.router)
     mount_page(app)
 
     async def mcp(scope: Scope, receive: Receive, send: Send) -> None:
