@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import socket
+import zipfile
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
@@ -172,8 +173,10 @@ def test_bounds_and_what_is_no_picture() -> None:
 
 @pytest.mark.skipif(has_rapidocr, reason="RapidOCR is installed")
 def test_without_the_extra_it_is_named(tmp_path: Path) -> None:
-    for name in ("a.png", "b.JPG", "c.zip"):
+    for name in ("a.png", "b.JPG"):
         (tmp_path / name).write_bytes(b"x")
+    with zipfile.ZipFile(tmp_path / "c.zip", "w") as packed:
+        packed.writestr("readme.html", "x")
     (skipped,) = discover([tmp_path]).skipped
     assert skipped.reason == f"files of other kinds: 1 .jpg, 1 .png, 1 .zip; OCR of pictures {MISSING_OCR}"
     (named,) = discover([tmp_path / "a.png"]).skipped
