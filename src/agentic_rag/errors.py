@@ -86,14 +86,14 @@ class MissingExtra(InputError):
 
 @contextmanager
 def needing(feature: str, extra: str) -> Iterator[None]:
-    """Imports within it are of the extra.
+    """Within it the modules of an extra are imported.
 
     Raises:
-        MissingExtra: one of them is not installed.
+        MissingExtra: one of them cannot be imported; an import error of the package itself is passed on.
     """
     try:
         yield
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         if (error.name or "").startswith("agentic_rag"):
             raise
         raise MissingExtra(feature, extra) from error

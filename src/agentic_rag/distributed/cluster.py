@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from agentic_rag.errors import InputError, MissingExtra, RunError
+from agentic_rag.errors import InputError, RunError, needing
 
 ENGINES = ("local", "ray")
 """Engines for bulk work."""
@@ -98,11 +98,9 @@ def imported() -> Any:
     """The module ``ray``; raises ``MissingExtra``."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
-    try:
+    with needing("the engine 'ray'", "distributed"):
         import ray
         import ray.data
-    except ImportError as error:
-        raise MissingExtra("the engine 'ray'", "distributed") from error
     return ray
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from agentic_rag.errors import InputError, MissingExtra
+from agentic_rag.errors import InputError, needing
 from agentic_rag.evaluation.bench.figures import RECALL, Run, short_name
 from agentic_rag.evaluation.report import EvalReport
 from agentic_rag.evaluation.scores import MEASURES
@@ -43,10 +43,8 @@ MOST_POWERS, MOST_NAMED = 9, 7
 
 def check_charts() -> None:
     """Raises ``MissingExtra`` if matplotlib is not installed; called before an evaluation, not after it."""
-    try:
+    with needing("drawing charts", "charts"):
         import matplotlib.figure  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra("drawing charts", "charts") from error
 
 
 def save(made: Mapping[str, Callable[[], Figure]], folder: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from agentic_rag.domain.ports import Chat, Reranker
-from agentic_rag.errors import ConfigError, MissingExtra, ModelError
+from agentic_rag.errors import ConfigError, ModelError, needing
 from agentic_rag.models.remote import spoken
 from agentic_rag.settings.parameters import RerankParameters
 from agentic_rag.text.prompts import RERANK_SYSTEM, fenced
@@ -116,12 +116,10 @@ class CrossEncoderReranker:
     """
 
     def __init__(self, model: str) -> None:
-        try:
+        with needing("a cross-encoder", "rerank"):
             from sentence_transformers import CrossEncoder
 
             identity = importlib.import_module("torch.nn").Identity()
-        except ImportError as error:
-            raise MissingExtra("a cross-encoder", "rerank") from error
         self._name = model
         # The default activation differs between models (a sigmoid or none): take raw scores and apply the sigmoid
         # here.

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
-from agentic_rag.errors import ConfigError, MissingExtra, StoreAway, StoreError
+from agentic_rag.errors import ConfigError, StoreAway, StoreError, needing
 from agentic_rag.stores.batch import first_line
 
 if TYPE_CHECKING:
@@ -220,13 +220,11 @@ class _Postgres:
 
 @asynccontextmanager
 async def _in_postgres(uri: str, most_turns: int, longest_turn: float) -> AsyncIterator[_Postgres]:
-    try:
+    with needing("keeping conversations in PostgreSQL", "postgres"):
         import psycopg
         from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
         from psycopg.rows import dict_row
         from psycopg_pool import AsyncConnectionPool
-    except ImportError as error:
-        raise MissingExtra("keeping conversations in PostgreSQL", "postgres") from error
     if not _is_whole(uri):
         # Nothing of it is repeated: which part is the password's, nobody knows.
         raise ConfigError(

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from typing import Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
-from agentic_rag.errors import ConfigError, MissingExtra, StoreAway
+from agentic_rag.errors import ConfigError, StoreAway, needing
 from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.graph.change import Change
 from agentic_rag.stores.graph.commit import Committer
@@ -248,11 +248,9 @@ def _neo4j(address: SplitResult, user: str | None, password: str | None) -> Any:
 
 
 def _falkordb(address: SplitResult, user: str | None, password: str | None) -> Any:
-    try:
+    with needing("the FalkorDB backend", "falkordb"):
         from falkordb.asyncio import FalkorDB
         from graphiti_core.driver.falkordb_driver import FalkorDriver
-    except ImportError as error:
-        raise MissingExtra("the FalkorDB backend", "falkordb") from error
 
     errors = importlib.import_module("redis.exceptions")
 

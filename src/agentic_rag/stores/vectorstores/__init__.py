@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 from agentic_rag.domain.ports import ChunkStore, DocumentRecord, Failure, Ledger
-from agentic_rag.errors import ConfigError, MissingExtra
+from agentic_rag.errors import ConfigError, needing
 from agentic_rag.settings.addresses import is_http
 from agentic_rag.settings.config import VectorsConfig
 from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
@@ -63,9 +63,8 @@ def backend_class(name: str) -> type[VectorBackend]:
     """
     before = dict(os.environ)
     try:
-        module = import_module(f"{__name__}.{name}")
-    except ImportError as error:
-        raise MissingExtra(f"the {BACKENDS[name]} backend", name) from error
+        with needing(f"the {BACKENDS[name]} backend", name):
+            module = import_module(f"{__name__}.{name}")
     finally:  # Milvus's library reads a ``.env`` when it is imported
         for added in set(os.environ) - set(before):
             del os.environ[added]
