@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import struct
 import unicodedata
+import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +21,8 @@ from agentic_rag.ingest.encodings import decode_text
 from agentic_rag.ingest.timed_patterns import TimedPattern
 from agentic_rag.ingest.vaults import CONFIG, Vault
 
+ZIP_DAMAGES = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError)
+"""What reading a damaged or locked zip raises; ``NotImplementedError`` is a ``RuntimeError``."""
 _MAX_NUL_SHARE = 0.1
 NO_FILE = "neither a file nor a folder"
 
@@ -34,6 +39,18 @@ class Skip(Protocol):
     """Called with each file left out: its path, the reason, and whether it exists but could not be read now."""
 
     def __call__(self, path: object, reason: str, *, unread: bool = False) -> None: ...
+
+
+def load_json(text: str) -> Any:
+    """The JSON value of a text.
+
+    Raises:
+        SourceError: it is none.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"no valid JSON ({error})") from error
 
 
 def decode(raw: bytes) -> str:

@@ -6,13 +6,12 @@ import csv
 import io
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote
 
 from agentic_rag.dates.reading import moment_in
-from agentic_rag.ingest.files import SourceError
+from agentic_rag.ingest.files import ZIP_DAMAGES, SourceError
 from agentic_rag.notes.frontmatter import frontmatter_of
 
 MOST_BYTES = 500_000_000
@@ -142,7 +141,7 @@ def pages_in(zipped: Path) -> dict[str, bytes]:
     """
     try:
         found = dict(_members(zipped.read_bytes(), [MOST_BYTES], 0))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error) as error:
+    except ZIP_DAMAGES as error:
         raise SourceError(f"no zip that can be read ({error})") from error
     return found if any(map(is_of_notion, found)) else {}
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import zipfile
-import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
@@ -17,7 +16,7 @@ from pathlib import PurePosixPath
 from agentic_rag.domain import REGIONS, Block, Document
 from agentic_rag.errors import install
 from agentic_rag.ingest.extracted_text import ExtractedText
-from agentic_rag.ingest.files import NothingToRead, SourceError
+from agentic_rag.ingest.files import ZIP_DAMAGES, NothingToRead, SourceError
 from agentic_rag.notes.markdown import parse_markdown, parse_text
 
 PICTURES = {
@@ -50,7 +49,7 @@ _READERS = {
     **dict.fromkeys(PICTURES, ("picture_files", "read_picture")),
 }
 """By suffix: module and function."""
-_DAMAGES = (zipfile.BadZipFile, zlib.error, SyntaxError, ValueError, OSError, EOFError, RuntimeError)
+_DAMAGES = (*ZIP_DAMAGES, SyntaxError, OSError)
 """What the readers raise about damaged files; lxml's are of ``SyntaxError``, PDFium's of ``RuntimeError``."""
 MISSING, MISSING_OCR = (f"needs an extra: {install(extra)}" for extra in ("documents", "ocr"))
 LARGEST, LARGEST_UNPACKED = 100_000_000, 500_000_000

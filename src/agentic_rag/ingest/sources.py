@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import unicodedata
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from datetime import date
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
@@ -33,14 +32,11 @@ from agentic_rag.ingest.beam import (
     without_control_words,
 )
 from agentic_rag.ingest.canvas import is_own_board, parse_canvas
-from agentic_rag.ingest.chats.exports import CHATS, SUFFIXES, may_be_export, read_exports
-from agentic_rag.ingest.chats.merging import FoundExport, merged
-from agentic_rag.ingest.chats.messages import parse_day
-from agentic_rag.ingest.chats.slack import Names
+from agentic_rag.ingest.chat_exports import add_conversations, add_export, exported_document
+from agentic_rag.ingest.chats.exports import CHATS
 from agentic_rag.ingest.conversation import RawSession, looks_like_locomo, parse_session, sessions
-from agentic_rag.ingest.extracted_text import ExtractedText
 from agentic_rag.ingest.extraction import Extractor
-from agentic_rag.ingest.files import NO_FILE, SourceError, decode, decoded, reason, walk
+from agentic_rag.ingest.files import NO_FILE, SourceError, decode, decoded, load_json, reason, walk
 from agentic_rag.ingest.office import (
     MIME_TYPES,
     MISSING_OCR,
@@ -50,7 +46,19 @@ from agentic_rag.ingest.office import (
     parse_extracted,
 )
 from agentic_rag.ingest.org_files import org_text
+from agentic_rag.ingest.program_exports import add_graph, add_notebook, add_notion, add_zip
 from agentic_rag.ingest.remembered import SeenFiles, stamp_of
+from agentic_rag.ingest.scanning import (
+    PARSER_VERSION,
+    Scan,
+    Skipped,
+    SourceItem,
+    SourceKind,
+    SourceScan,
+    printable,
+    require_bounds,
+    skipped_path,
+)
 from agentic_rag.ingest.vaults import Vault
 from agentic_rag.notes.bases import SUFFIX as BASE
 from agentic_rag.notes.markdown import paragraphs, parse_markdown, parse_text
@@ -68,14 +76,7 @@ __all__ = [
     "resolved",
 ]
 
-PARSER_VERSION = "5"
-"""Part of every content hash: raise it when a parser gives another document for the same bytes."""
 
-SourceKind = Literal[
-    "auto", "vault", "files", "chatgpt", "claude", "telegram", "slack", "whatsapp",
-    "locomo", "beam", "beam-control", "jsonl",
-]  # fmt: skip
-"""``beam-control``: a BEAM conversation without the words that mark sources in it, see ``beam``."""
 _MARKDOWN = (".md", ".markdown")
 
 
@@ -96,86 +97,7 @@ _READ_AS_THEY_ARE = (*_MARKDOWN, ".txt")
 _RECORDS = (".json", ".jsonl")
 _MADE = (".org", evernote_files.SUFFIX, ".zip")
 _MAX_BAD_LINES = 20
-MAX_CHARACTERS, MAX_LINES = 20_000_000, 500_000
-"""Of a file's text: to parse and to chunk it takes up to 1 KB of memory a line, and 30 bytes a character."""
 _RECORD_FIELDS = ("_id", "title", "text", "metadata")
-
-
-@dataclass(frozen=True, slots=True)
-class SourceItem:
-    """One document that can be parsed."""
-
-    document_id: str
-    path: str
-    """Relative to the root, as on disk."""
-    root: str
-    """Resolved path that was given."""
-    content_hash: str
-    """Unchanged while the document would be the same."""
-    parse: Callable[[], Document]
-    """Reads and parses; raises ``SourceError`` where the source changed or broke since it was found."""
-    read: Callable[[], str] | None = None
-    """Reads the text, where the document is that text; raises as ``parse``. None: only parsing tells."""
-    is_exported: bool = False
-    """A conversation, which the export of it that is ingested last gives, whatever file that is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """Something left out that the user may have expected, and why."""
-
-    path: str
-    reason: str
-    unread: bool = False
-    """The path exists but could not be read; its stored documents, and those below it, are kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceScan:
-    """The documents in the paths, in order of path, exported conversations last; and the files left out."""
-
-    items: tuple[SourceItem, ...]
-    skipped: tuple[Skipped, ...]
-    roots: tuple[str, ...]
-    exports: tuple[tuple[str, str], ...] = ()
-    """Of each export of another program its path, and what was read of it."""
-
-
-@dataclass(slots=True)
-class _Found:
-    """The scan while it grows; a document id is given once."""
-
-    holders: Mapping[str, str]
-    seen: SeenFiles[Any] | None = None
-    extractor: Extractor = field(default_factory=Extractor)
-    items: dict[str, SourceItem] = field(default_factory=dict)
-    skipped: list[Skipped] = field(default_factory=list)
-    exports: list[FoundExport] = field(default_factory=list)
-    names: dict[str, Names] = field(default_factory=dict)
-    programs: list[tuple[str, str]] = field(default_factory=list)
-    _shown: dict[str, str] = field(default_factory=dict)
-
-    def add(self, item: SourceItem, shown: str) -> None:
-        """Add a document. The first one with an id counts, unless the stored one is of a later root, which then
-        counts."""
-        identity = item.document_id
-        taken = self.items.get(identity)
-        left_out = shown
-        if taken is None or (taken.root != item.root and self.holders.get(identity) == item.root):
-            self.items[identity] = item
-            left_out, self._shown[identity] = self._shown.get(identity, ""), shown
-        if taken is not None:
-            kept = self.items[identity]
-            twins = item.root == taken.root and item.path != taken.path
-            self.skip(
-                left_out,
-                f"its name and that of the one that is read, {kept.path!a}, differ only in Unicode normal form; rename it"
-                if twins
-                else f"its id {identity!r} is already that of {kept.path} in {kept.root}",
-            )
-
-    def skip(self, path: object, reason: str, *, unread: bool = False) -> None:
-        self.skipped.append(_skipped(path, reason, unread=unread))
 
 
 def discover(
@@ -205,7 +127,7 @@ def discover(
     """
     if kind not in get_args(SourceKind):
         raise InputError(f"unknown kind {kind!r}; use one of: {', '.join(get_args(SourceKind))}")
-    found = _Found(holders or {}, seen, extractor or Extractor())
+    scan = Scan(holders or {}, seen, extractor or Extractor())
     roots: dict[str, None] = {}
     for given in paths:
         try:
@@ -213,15 +135,13 @@ def discover(
         except (FileNotFoundError, NotADirectoryError, ValueError) as error:
             raise InputError(f"there is no file or folder {str(given)!r}{_left(given, holders)}") from error
         except (OSError, RuntimeError) as error:
-            found.skip(given, reason(error), unread=True)
+            scan.skip(given, reason(error), unread=True)
             continue
         if str(root) not in roots:
             roots[str(root)] = None
-            _scan(root, kind, found)
-    exports = _add_conversations(found)
-    return SourceScan(
-        tuple(found.items.values()), tuple(found.skipped), tuple(roots), (*found.programs, *exports)
-    )
+            _scan(root, kind, scan)
+    add_conversations(scan)
+    return SourceScan(tuple(scan.items.values()), tuple(scan.skipped), tuple(roots), tuple(scan.recognised))
 
 
 def resolved(given: Path) -> Path | None:
@@ -270,57 +190,57 @@ def _left(given: Path, holders: Mapping[str, str] | None) -> str:
     return what if str(resolved(given)) in (holders or {}).values() else ""
 
 
-def _scan(root: Path, kind: SourceKind, found: _Found) -> None:
+def _scan(root: Path, kind: SourceKind, scan: Scan) -> None:
     try:
         if root.is_dir():
-            _scan_folder(root, kind, found)
+            _scan_folder(root, kind, scan)
         elif root.is_file():
-            _scan_file(root, kind, found)
+            _scan_file(root, kind, scan)
         else:
-            found.skip(root, NO_FILE)
+            scan.skip(root, NO_FILE)
     except OSError as error:
-        found.skip(root, reason(error), unread=True)
+        scan.skip(root, reason(error), unread=True)
 
 
-def _scan_folder(root: Path, kind: SourceKind, found: _Found) -> None:
+def _scan_folder(root: Path, kind: SourceKind, scan: Scan) -> None:
     is_beir = (root / "corpus.jsonl").is_file() and (root / "queries.jsonl").is_file()
     if kind == "jsonl" or (kind == "auto" and is_beir):
-        _scan_records(root, root / "corpus.jsonl", found)
+        _scan_records(root, root / "corpus.jsonl", scan)
     elif kind in _CONVERSATIONS:
-        found.skip(root, f"a folder; name the {_CONVERSATIONS[kind]} itself")
+        scan.skip(root, f"a folder; name the {_CONVERSATIONS[kind]} itself")
     elif kind in CHATS:
-        for path, relative in walk(root, found.skip):
-            _is_export(path, root, relative, kind, found)
-        if all(one.root != root for one in found.exports):
-            found.skip(root, f"no export of {CHATS[kind]} is in it")
+        for path, relative in walk(root, scan.skip):
+            add_export(path, root, relative, kind, scan)
+        if all(one.root != root for one in scan.exports):
+            scan.skip(root, f"no export of {CHATS[kind]} is in it")
     else:
-        _scan_tree(root, kind, found)
+        _scan_tree(root, kind, scan)
 
 
-def _scan_file(root: Path, kind: SourceKind, found: _Found) -> None:
+def _scan_file(root: Path, kind: SourceKind, scan: Scan) -> None:
     suffix = root.suffix.lower()
-    if (kind == "auto" or kind in CHATS) and _is_export(root, root, root.name, kind, found):
+    if (kind == "auto" or kind in CHATS) and add_export(root, root, root.name, kind, scan):
         return
     if kind in CHATS:
-        found.skip(root, f"no export of {CHATS[kind]}")
+        scan.skip(root, f"no export of {CHATS[kind]}")
     elif kind == "jsonl" or (kind == "auto" and suffix == ".jsonl"):
-        _scan_records(root, root, found)
+        _scan_records(root, root, scan)
     elif kind in _CONVERSATIONS or (kind == "auto" and suffix == ".json"):
-        _scan_conversations(root, kind, found)
+        _scan_conversations(root, kind, scan)
     elif suffix in _PARSERS or suffix in MIME_TYPES:
-        _add_file(root, root, root.name, found, url=None)
+        _add_file(root, root, root.name, scan, url=None)
     elif suffix == evernote_files.SUFFIX:
-        _add_notebook(root, root, root.name, found)
+        add_notebook(root, root, root.name, scan)
     elif suffix == ".zip" and kind in ("auto", "vault", "files"):
-        _scan_zip(root, found)
+        add_zip(root, scan)
     else:
-        found.skip(
+        scan.skip(
             root,
             f"{suffix or 'a file without suffix'} is not read; known: {', '.join([*_PARSERS, *MIME_TYPES])}, .json, .jsonl",
         )
 
 
-def _scan_tree(root: Path, kind: SourceKind, found: _Found) -> None:
+def _scan_tree(root: Path, kind: SourceKind, scan: Scan) -> None:
     is_vault = kind != "files"
     vault = Vault.of(root) if is_vault else None
     graph = logseq_files.graph_of(root) if is_vault else None
@@ -328,7 +248,7 @@ def _scan_tree(root: Path, kind: SourceKind, found: _Found) -> None:
     of_logseq: list[tuple[Path, str]] = []
     attachments: Counter[str] = Counter()
     templates: Counter[str] = Counter()
-    for path, relative in walk(root, found.skip, vault):
+    for path, relative in walk(root, scan.skip, vault):
         suffix = path.suffix.lower()
         folder = None if vault is None else vault.template_folder(relative)
         if graph is not None and relative.startswith(f"{logseq_files.OWN}/"):
@@ -337,201 +257,76 @@ def _scan_tree(root: Path, kind: SourceKind, found: _Found) -> None:
         # A base selects notes wherever it lies: kepano's vault has its own among the templates.
         if folder is not None and suffix != BASE:
             templates[folder] += 1
-        elif kind == "auto" and _is_export(path, root, relative, kind, found):
+        elif kind == "auto" and add_export(path, root, relative, kind, scan):
             continue
         elif notion_files.is_of_notion(relative):
             of_notion.append((path, relative))
         elif graph is not None and suffix in _MARKDOWN:
             of_logseq.append((path, relative))
         elif suffix == evernote_files.SUFFIX:
-            _add_notebook(path, root, relative, found)
+            add_notebook(path, root, relative, scan)
         elif suffix in _PARSERS or (suffix in MIME_TYPES and (has_ocr() or suffix not in PICTURES)):
             day = vault.day(relative) if vault is not None and suffix in _MARKDOWN else None
             url = None if vault is None else vault.address(relative)
-            _add_file(path, root, relative, found, url=url, day=day)
+            _add_file(path, root, relative, scan, url=url, day=day)
         else:
             attachments[suffix or "without suffix"] += 1
-    _add_notion({relative: path for path, relative in of_notion}, root, found)
+    add_notion(of_notion, root, scan)
     if graph is not None:
-        _add_graph(of_logseq, root, graph, found)
+        add_graph(of_logseq, root, graph, scan)
     for folder, number in templates.items():
         files = "1 file is" if number == 1 else f"{number} files are"
         whose = "Logseq's own folder" if folder == logseq_files.OWN else "the vault's folder of templates"
-        found.skip(root / folder, f"{whose}; its {files} left out")
+        scan.skip(root / folder, f"{whose}; its {files} left out")
     if attachments:
         counts = ", ".join(f"{number} {suffix}" for suffix, number in sorted(attachments.items()))
         pictures = f"; OCR of pictures {MISSING_OCR}" if attachments.keys() & PICTURES.keys() else ""
-        found.skip(root, f"files of other kinds: {counts}{pictures}")
-
-
-def _read_text(path: Path, found: _Found) -> str | None:
-    """A file's text; None, and a line in the report, if it cannot be read."""
-    try:
-        return decode(path.read_bytes())
-    except OSError as error:
-        found.skip(path, reason(error), unread=True)
-    except SourceError as error:
-        found.skip(path, str(error), unread=True)
-    return None
-
-
-def _add_graph(pages: Sequence[tuple[Path, str]], root: Path, graph: Path, found: _Found) -> None:
-    """The pages of a Logseq graph, each with the texts of the blocks that it refers to."""
-    inside = root.relative_to(graph).as_posix()
-    texts = {relative: text for path, relative in pages if (text := _read_text(path, found)) is not None}
-    blocks = {key: said for text in texts.values() for key, said in logseq_files.blocks_in(text)}
-    for relative, text in texts.items():
-        place = relative if inside == "." else f"{inside}/{relative}"
-        written = logseq_files.page_text(text, place, blocks)
-        url = logseq_files.page_address(graph, place)
-        _add_written(written, relative, relative, root, found, url, logseq_files.journal_day(place))
-    if texts:
-        found.programs.append((str(root), f"Logseq's graph: {len(texts)} pages"))
-
-
-def _add_notion(files: Mapping[str, Path], root: Path, found: _Found) -> None:
-    texts = {
-        relative: text for relative, path in files.items() if (text := _read_text(path, found)) is not None
-    }
-    _add_pages(texts, root, found, dict.fromkeys(texts))
-
-
-def _scan_zip(root: Path, found: _Found) -> None:
-    try:
-        pages = notion_files.pages_in(root)
-        texts = {path: decode(raw) for path, raw in pages.items()}
-    except SourceError as error:
-        found.skip(root, str(error), unread=True)
-        return
-    if not texts:
-        found.skip(root, "a zip that is no export of Notion; unpack it, and ingest the folder")
-    _add_pages(texts, root, found, dict.fromkeys(texts, root.name))
-
-
-def _add_pages(texts: Mapping[str, str], root: Path, found: _Found, files: Mapping[str, str | None]) -> None:
-    """The pages and databases of an export of Notion; ``files``: what holds each of them, None for its own."""
-    names = notion_files.names_of(list(texts))
-    for path, name in names.items():
-        read = notion_files.database_text if path.endswith(".csv") else notion_files.page_text
-        try:
-            _add_written(read(texts[path], path, names), name, files[path] or path, root, found)
-        except SourceError as error:
-            found.skip(root / path, str(error), unread=True)
-    if names:
-        found.programs.append((str(root), f"Notion's export: {len(names)} pages and databases"))
-
-
-def _add_notebook(path: Path, root: Path, relative: str, found: _Found) -> None:
-    """The notes of an Evernote file."""
-    if (extra := missing(".html")) is not None:
-        found.skip(path, extra)
-        return
-    number = 0
-    try:
-        for number, note in enumerate(evernote_files.notes_in(path), 1):
-            _add_note(note, number, relative, root, found)
-    except OSError as error:
-        found.skip(path, reason(error), unread=True)
-    except SourceError as error:
-        found.skip(
-            path,
-            f"{error}; notes before that, which are read: {number}" if number else str(error),
-            unread=True,
-        )
-    if number:
-        found.programs.append((str(path), f"Evernote's notebook: {number} notes"))
-
-
-def _add_note(note: evernote_files.Note, number: int, relative: str, root: Path, found: _Found) -> None:
-    title = evernote_files.file_name(note.title) or "Untitled"
-    name = unicodedata.normalize("NFC", f"{PurePosixPath(relative).with_suffix('')}/{title}")
-    document_id = f"{name}.md" if f"{name}.md" not in found.items else f"{name} {number}.md"
-    content_hash = digest(PARSER_VERSION, document_id, relative, repr(note))
-    parse = partial(_parse_note, document_id, note, found.extractor)
-    found.add(SourceItem(document_id, relative, str(root), content_hash, parse), f"{relative}: {note.title}")
-
-
-def _parse_note(document_id: str, note: evernote_files.Note, extractor: Extractor) -> Document:
-    body = extractor.extracted(note.page(), ".html") if note.has_text else ExtractedText("")
-    text = note.written(body.text)
-    _require_bounds(text)
-    document = parse_markdown(document_id, document_id, text, url=note.url)
-    return replace(document, warnings=(*document.warnings, *body.warnings, *note.left_out))
-
-
-def _add_written(
-    text: str,
-    name: str,
-    relative: str,
-    root: Path,
-    found: _Found,
-    url: str | None = None,
-    day: date | None = None,
-) -> None:
-    """Add a document whose text was made of a file; ``name``: its path as it is shown, ``relative``: the file's."""
-    if _printable(name) != name:
-        found.skip(name, "its name is not valid UTF-8; rename it")
-        return
-    document_id = unicodedata.normalize("NFC", name)
-    packed = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
-    content_hash = digest(PARSER_VERSION, document_id, relative, url or "", str(day or ""), text)
-    parse = partial(_parse_written, document_id, packed, url, day)
-    found.add(SourceItem(document_id, relative, str(root), content_hash, parse), str(root / relative))
-
-
-def _parse_written(document_id: str, packed: bytes, url: str | None, day: date | None) -> Document:
-    text = zlib.decompress(packed).decode("utf-8", "surrogatepass")
-    _require_bounds(text)
-    return parse_markdown(document_id, document_id, text, url=url, day=day)
+        scan.skip(root, f"files of other kinds: {counts}{pictures}")
 
 
 def _add_file(
-    path: Path, root: Path, relative: str, found: _Found, *, url: str | None, day: date | None = None
+    path: Path, root: Path, relative: str, scan: Scan, *, url: str | None, day: date | None = None
 ) -> None:
     key = (str(path), str(root), url, str(day))
-    stamp = None if found.seen is None else stamp_of(path)
-    there = None if found.seen is None else found.seen.get(key, stamp)
+    stamp = None if scan.seen is None else stamp_of(path)
+    there = None if scan.seen is None else scan.seen.get(key, stamp)
     if there is None:
-        there = _looked_at(path, root, relative, url, day, found.extractor)
-        if found.seen is not None and not (isinstance(there, Skipped) and there.unread):
-            found.seen.keep(key, stamp, there)
+        there = _looked_at(path, root, relative, url, day, scan.extractor)
+        if scan.seen is not None and not (isinstance(there, Skipped) and there.unread):
+            scan.seen.keep(key, stamp, there)
     if isinstance(there, SourceItem):
-        found.add(there, str(path))
+        scan.add(there, str(path))
     else:
-        found.skipped.append(there)
+        scan.skipped.append(there)
 
 
 def _looked_at(
     path: Path, root: Path, relative: str, url: str | None, day: date | None, extractor: Extractor
 ) -> SourceItem | Skipped:
     """One file as it is now; ``url``: of a vault's note; ``day``: of a daily note, by its name."""
-    if _printable(relative) != relative:
-        return _skipped(path, "its name is not valid UTF-8; rename it")
+    if printable(relative) != relative:
+        return skipped_path(path, "its name is not valid UTF-8; rename it")
     suffix = path.suffix.lower()
     if suffix in MIME_TYPES and (extra := missing(suffix)) is not None:
-        return _skipped(path, extra)
+        return skipped_path(path, extra)
     document_id = unicodedata.normalize("NFC", relative)
     try:
         raw = path.read_bytes()
         text = "" if suffix in MIME_TYPES else decode(raw)
     except OSError as error:
-        return _skipped(path, reason(error), unread=True)
+        return skipped_path(path, reason(error), unread=True)
     except SourceError as error:
-        return _skipped(path, str(error), unread=True)
+        return skipped_path(path, str(error), unread=True)
     if suffix == ".canvas" and is_own_board(text):
-        return _skipped(path, OWN_BOARD)
+        return skipped_path(path, OWN_BOARD)
     if suffix == BASE and (why := unreadable(text, relative)) is not None:
-        return _skipped(path, why)
+        return skipped_path(path, why)
     found = _raw_digest(raw)
     ways = (f"ocr {extractor.timeout_seconds:g}",) if suffix == ".pdf" and has_ocr() else ()
     content_hash = digest(PARSER_VERSION, found, document_id, relative, url or "", str(day or ""), *ways)
     parse = partial(_parse_file, path, document_id, relative, url, found, day, extractor)
     read = partial(_read_file, path, relative, found) if suffix in _READ_AS_THEY_ARE else None
     return SourceItem(document_id, relative, str(root), content_hash, parse, read)
-
-
-def _skipped(path: object, reason: str, *, unread: bool = False) -> Skipped:
-    return Skipped(_printable(str(path)), reason, unread)
 
 
 def _parse_file(
@@ -546,22 +341,13 @@ def _parse_file(
     suffix = PurePosixPath(relative).suffix.lower()
     if suffix in MIME_TYPES:
         pages = extractor.extracted(_raw_file(path, relative, found), suffix)
-        _require_bounds(pages.text)
+        require_bounds(pages.text)
         return parse_extracted(document_id, relative, pages, url=url)
     named = {} if day is None else {"day": day}
     text, about = decoded(_raw_file(path, relative, found))
-    _require_bounds(text)
+    require_bounds(text)
     document = _PARSERS[suffix](document_id, relative, text, url=url, **named)
     return document if about is None else replace(document, warnings=(*document.warnings, about))
-
-
-def _require_bounds(text: str) -> None:
-    lines = max(text.count("\n"), text.count("\r"))
-    if len(text) > MAX_CHARACTERS or lines > MAX_LINES:
-        raise SourceError(
-            f"its text has {len(text):,} characters in {lines:,} lines, and the limits are {MAX_CHARACTERS:,} and "
-            f"{MAX_LINES:,}; divide the file"
-        )
 
 
 def _read_file(path: Path, relative: str, found: str) -> str:
@@ -582,91 +368,31 @@ def _raw_file(path: Path, relative: str, found: str) -> bytes:
 _ANY_CHAT = ", ".join(CHATS.values())
 
 
-def _is_export(path: Path, root: Path, relative: str, kind: SourceKind, found: _Found) -> bool:
-    """Whether a file is an export of conversations, which is kept for the end of the scan, or a broken one, which is
-    told; for ``kind`` see ``discover``."""
-    if path.suffix.lower() not in SUFFIXES or _printable(relative) != relative:
-        return False
-    key, stamp = (str(path), str(root), kind, "export"), None if found.seen is None else stamp_of(path)
-    exports = None if found.seen is None else found.seen.get(key, stamp)
-    try:
-        if exports is None:
-            # A .json that is named itself may be called anything.
-            is_named = path == root and (kind != "auto" or path.suffix.lower() == ".json")
-            is_worth = is_named or may_be_export(path)
-            exports = (
-                read_exports(path, root, None if kind == "auto" else kind, found.names) if is_worth else ()
-            )
-    except SourceError as error:
-        found.skip(path, str(error), unread=True)
-        return True
-    except OSError:
-        return False
-    if found.seen is not None:
-        found.seen.keep(key, stamp, exports)
-    found.exports += [FoundExport(export, path, root, relative) for export in exports]
-    return bool(exports)
-
-
-def _add_conversations(found: _Found) -> tuple[tuple[str, str], ...]:
-    """Add the days of all exports; what the report says of each export."""
-    chosen, lines = merged(found.exports)
-    for day in chosen:
-        root, relative = str(day.found.root), day.found.relative
-        parse = partial(_parse_day, day.document_id, relative, day.thread.title, day.messages, day.thread.url)
-        content_hash = digest(PARSER_VERSION, day.digest)
-        item = SourceItem(day.document_id, relative, root, content_hash, parse, is_exported=True)
-        found.add(item, f"{day.found.path}: {day.document_id}")
-    return tuple((str(place), line) for place, line in lines)
-
-
-def exported_document(root: Path, relative: str, document_id: str) -> Document | None:
-    """A document of an export of conversations below a root, read anew; None where the file does not hold it.
-
-    Raises:
-        SourceError: its text is beyond the limits.
-    """
-    found = _Found({})
-    _is_export(root if root.is_file() else root / relative, root, relative, "auto", found)
-    _add_conversations(found)
-    item = found.items.get(document_id)
-    return None if item is None else item.parse()
-
-
-def _parse_day(document_id: str, *given: Any) -> Document:
-    document = parse_day(document_id, *given)
-    _require_bounds(document.text)
-    return document
-
-
 _CONVERSATIONS = {"locomo": "LoCoMo file", "beam": "chat.json", "beam-control": "chat.json"}
 """Kinds that are one JSON file, and what that is called."""
 
 
-def _scan_conversations(root: Path, kind: SourceKind, found: _Found) -> None:
+def _scan_conversations(root: Path, kind: SourceKind, scan: Scan) -> None:
     try:
-        loaded = json.loads(decode(root.read_bytes()))
+        loaded = load_json(decode(root.read_bytes()))
     except SourceError as error:
-        found.skip(root, str(error), unread=True)
-        return
-    except (ValueError, RecursionError) as error:
-        found.skip(root, f"no valid JSON ({error})", unread=True)
+        scan.skip(root, str(error), unread=True)
         return
     is_beam = looks_like_beam(loaded)
     if kind in ("beam", "beam-control") and not is_beam:
-        found.skip(root, "not a BEAM conversation: a list of objects with 'turns' was expected")
+        scan.skip(root, "not a BEAM conversation: a list of objects with 'turns' was expected")
     elif kind != "locomo" and is_beam:
-        _add_batches(root, loaded, found, control=kind == "beam-control")
+        _add_batches(root, loaded, scan, control=kind == "beam-control")
     elif looks_like_locomo(loaded):
-        _add_sessions(root, loaded, found)
+        _add_sessions(root, loaded, scan)
     else:
         others = f"; nor an export of {_ANY_CHAT}" if kind == "auto" else ""
-        found.skip(
+        scan.skip(
             root, f"not a LoCoMo file: a list of objects with 'conversation' and 'qa' was expected{others}"
         )
 
 
-def _add_batches(root: Path, loaded: list[Any], found: _Found, *, control: bool) -> None:
+def _add_batches(root: Path, loaded: list[Any], scan: Scan, *, control: bool) -> None:
     name, messages = name_of(root), read_chat(loaded).messages
     for number, batch in batches(without_control_words(messages) if control else messages):
         said = json.dumps([asdict(message) for message in batch], sort_keys=True, default=str)
@@ -674,14 +400,14 @@ def _add_batches(root: Path, loaded: list[Any], found: _Found, *, control: bool)
         content_hash = digest(PARSER_VERSION, document_id, root.name, said)
         parse = partial(parse_batch, name, batch, path=root.name)
         item = SourceItem(document_id, root.name, str(root), content_hash, parse)
-        found.add(item, f"{root}: {document_id}")
+        scan.add(item, f"{root}: {document_id}")
 
 
-def _add_sessions(root: Path, loaded: Any, found: _Found) -> None:
+def _add_sessions(root: Path, loaded: Any, scan: Scan) -> None:
     for session in sessions(loaded, name=unicodedata.normalize("NFC", root.stem)):
         parse = partial(parse_session, session, path=root.name)
         item = SourceItem(session.document_id, root.name, str(root), _session_hash(session, root.name), parse)
-        found.add(item, f"{root}: {session.document_id}")
+        scan.add(item, f"{root}: {session.document_id}")
 
 
 def _session_hash(session: RawSession, path: str) -> str:
@@ -690,7 +416,7 @@ def _session_hash(session: RawSession, path: str) -> str:
     return digest(PARSER_VERSION, session.document_id, path, json.dumps(parts, sort_keys=True))
 
 
-def _scan_records(root: Path, path: Path, found: _Found) -> None:
+def _scan_records(root: Path, path: Path, scan: Scan) -> None:
     bad = 0
     for number, offset, line in _lines(path):
         try:
@@ -698,13 +424,13 @@ def _scan_records(root: Path, path: Path, found: _Found) -> None:
         except SourceError as error:
             bad += 1
             if bad <= _MAX_BAD_LINES:
-                found.skip(f"{path}:{number}", str(error))
+                scan.skip(f"{path}:{number}", str(error))
             continue
         content_hash = digest(PARSER_VERSION, _raw_digest(line), path.name)
         parse = partial(_parse_line, path, number, offset, len(line), content_hash)
-        found.add(SourceItem(document_id, path.name, str(root), content_hash, parse), f"{path}:{number}")
+        scan.add(SourceItem(document_id, path.name, str(root), content_hash, parse), f"{path}:{number}")
     if bad > _MAX_BAD_LINES:
-        found.skip(path, f"{bad - _MAX_BAD_LINES} more lines that are no records")
+        scan.skip(path, f"{bad - _MAX_BAD_LINES} more lines that are no records")
 
 
 def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
@@ -740,11 +466,9 @@ def load_record(line: bytes) -> dict[str, Any]:
         SourceError: it is no record.
     """
     try:
-        loaded = json.loads(line.decode("utf-8-sig"))
+        loaded = load_json(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise SourceError("not UTF-8; save the file as UTF-8") from error
-    except (ValueError, RecursionError) as error:
-        raise SourceError(f"no valid JSON ({error})") from error
     if not isinstance(loaded, dict):
         raise SourceError("not a JSON object")
     written = loaded.get("_id")
@@ -793,8 +517,3 @@ def parse_record(record: dict[str, Any], *, path: str) -> Document:
         url=url if isinstance(url, str) and url.startswith(("http://", "https://")) else None,
         warnings=warnings,
     )
-
-
-def _printable(path: str) -> str:
-    """The path with bytes that are not UTF-8 written as escapes."""
-    return path.encode("utf-8", "backslashreplace").decode("utf-8")

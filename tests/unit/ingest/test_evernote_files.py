@@ -78,7 +78,7 @@ def test_a_notebook(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentic_rag.ingest.sources.missing", lambda _: MISSING)
+    monkeypatch.setattr("agentic_rag.ingest.program_exports.missing", lambda _: MISSING)
     (tmp_path / "a.enex").write_text(exported(BOILER))
     scan = discover([tmp_path / "a.enex"])
     assert (scan.items, [one.reason for one in scan.skipped]) == ((), [MISSING])

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.ingest import files, sources
+from agentic_rag.ingest import files, scanning
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.sources import SourceError, SourceScan, discover, load_record, parse_record
 
@@ -248,8 +248,8 @@ def test_a_malformed_canvas_fails_alone_when_parsed(tmp_path: Path) -> None:
 def test_a_text_beyond_the_bounds_is_told_with_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(sources, "MAX_CHARACTERS", 50)
-    monkeypatch.setattr(sources, "MAX_LINES", 5)
+    monkeypatch.setattr(scanning, "MAX_CHARACTERS", 50)
+    monkeypatch.setattr(scanning, "MAX_LINES", 5)
     for text, told in (("x" * 60, r"60 characters in .*50 and 5; divide"), ("x\n\n" * 9, "18 lines")):
         (item,) = discover(
             [write(tmp_path, {name: text})], extractor=Extractor(reader="extractor_stand_in")

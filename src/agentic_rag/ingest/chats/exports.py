@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +16,7 @@ from agentic_rag.ingest.chats.messages import Thread
 from agentic_rag.ingest.chats.slack import DAY_FILE, Names, looks_like_slack, slack_thread
 from agentic_rag.ingest.chats.telegram import looks_like_telegram, telegram_threads
 from agentic_rag.ingest.chats.whatsapp import looks_like_whatsapp, whatsapp_thread
-from agentic_rag.ingest.files import SourceError, decode, reason
+from agentic_rag.ingest.files import ZIP_DAMAGES, SourceError, decode, load_json, reason
 
 ChatKind = Literal["chatgpt", "claude", "telegram", "slack", "whatsapp"]
 CHATS: dict[str, str] = {
@@ -118,7 +115,7 @@ def read_exports(path: Path, root: Path, kind: str | None, names: dict[str, Name
         raise
     except OSError as error:
         raise SourceError(reason(error)) from error
-    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, NotImplementedError) as error:
+    except ZIP_DAMAGES as error:
         raise SourceError(f"no zip that can be read ({error})") from error
 
 
@@ -188,7 +185,7 @@ def _conversations(
         # Any other text may be in any encoding.
         is_one = kind in (None, "whatsapp") and _begins_chat(raw[:_HEAD])
         return ("whatsapp", [whatsapp_thread(decode(raw), _chat_name(part, path))]) if is_one else None
-    loaded = _loaded(decode(raw))
+    loaded = load_json(decode(raw))
     for its, (looks_like, threads) in _JSON.items():
         if kind in (None, its) and looks_like(loaded):
             return its, threads(loaded)
@@ -206,16 +203,9 @@ def _chat_name(part: str, path: Path) -> str:
     return place.stem if place.stem.lower() not in _UNNAMED else place.parent.name or path.stem
 
 
-def _loaded(raw: str) -> Any:
-    try:
-        return json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise SourceError(f"no valid JSON ({error})") from error
-
-
 def _beside(read: Read, name: str) -> Any:
     """A JSON file that an export may lack; None where it is missing or broken, which costs names alone."""
     try:
-        return _loaded(decode(read(name)))
+        return load_json(decode(read(name)))
     except (KeyError, OSError, SourceError):
         return None

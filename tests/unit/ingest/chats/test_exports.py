@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentic_rag.ingest.chat_exports import exported_document
 from agentic_rag.ingest.chats import exports
 from agentic_rag.ingest.chats.chatgpt import chatgpt_threads, looks_like_chatgpt
 from agentic_rag.ingest.chats.claude import claude_threads, looks_like_claude
@@ -21,7 +22,7 @@ from agentic_rag.ingest.chats.slack import Names, looks_like_slack, slack_thread
 from agentic_rag.ingest.chats.telegram import looks_like_telegram, telegram_threads
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
 from agentic_rag.ingest.remembered import Remembered
-from agentic_rag.ingest.sources import SourceKind, SourceScan, discover, exported_document
+from agentic_rag.ingest.sources import SourceKind, SourceScan, discover
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding
@@ -314,7 +315,7 @@ async def test_following_a_folder_reads_an_unchanged_export_once(
     ingest, remembered, read = pipeline(), Remembered[Any](), []
     real = exports.read_exports
     monkeypatch.setattr(
-        "agentic_rag.ingest.sources.read_exports", lambda *given: read.append(given[0]) or real(*given)
+        "agentic_rag.ingest.chat_exports.read_exports", lambda *given: read.append(given[0]) or real(*given)
     )
     for _ in range(3):
         report = await ingest.run([tmp_path], "d", remembered=remembered)

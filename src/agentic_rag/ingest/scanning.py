@@ -1,0 +1,130 @@
+"""What a scan of the given paths finds, while it grows and when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from agentic_rag.domain import Document
+from agentic_rag.ingest.chats.merging import FoundExport
+from agentic_rag.ingest.chats.slack import Names
+from agentic_rag.ingest.extraction import Extractor
+from agentic_rag.ingest.files import SourceError
+from agentic_rag.ingest.remembered import SeenFiles
+
+PARSER_VERSION = "5"
+"""Part of every content hash: raise it when a parser gives another document for the same bytes."""
+
+SourceKind = Literal[
+    "auto", "vault", "files", "chatgpt", "claude", "telegram", "slack", "whatsapp",
+    "locomo", "beam", "beam-control", "jsonl",
+]  # fmt: skip
+"""``beam-control``: a BEAM conversation without the words that mark sources in it, see ``beam``."""
+MAX_CHARACTERS, MAX_LINES = 20_000_000, 500_000
+"""Of a file's text: to parse and to chunk it takes up to 1 KB of memory a line, and 30 bytes a character."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceItem:
+    """One document that can be parsed."""
+
+    document_id: str
+    path: str
+    """Relative to the root, as on disk."""
+    root: str
+    """Resolved path that was given."""
+    content_hash: str
+    """Unchanged while the document would be the same."""
+    parse: Callable[[], Document]
+    """Reads and parses; raises ``SourceError`` where the source changed or broke since it was found."""
+    read: Callable[[], str] | None = None
+    """Reads the text, where the document is that text; raises as ``parse``. None: only parsing tells."""
+    is_exported: bool = False
+    """A conversation, which the export of it that is ingested last gives, whatever file that is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something left out that the user may have expected, and why."""
+
+    path: str
+    reason: str
+    unread: bool = False
+    """The path exists but could not be read; its stored documents, and those below it, are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceScan:
+    """The documents in the paths, in order of path, exported conversations last; and the files left out."""
+
+    items: tuple[SourceItem, ...]
+    skipped: tuple[Skipped, ...]
+    roots: tuple[str, ...]
+    exports: tuple[tuple[str, str], ...] = ()
+    """Of each export of another program its path, and what was read of it."""
+
+
+@dataclass(slots=True)
+class Scan:
+    """A scan while it grows; a document id is given once."""
+
+    holders: Mapping[str, str]
+    seen: SeenFiles[Any] | None = None
+    extractor: Extractor = field(default_factory=Extractor)
+    items: dict[str, SourceItem] = field(default_factory=dict)
+    skipped: list[Skipped] = field(default_factory=list)
+    exports: list[FoundExport] = field(default_factory=list)
+    """Of conversations, which are merged at the end."""
+    names: dict[str, Names] = field(default_factory=dict)
+    """Of the people in Slack's exports, by their place."""
+    recognised: list[tuple[str, str]] = field(default_factory=list)
+    """See ``SourceScan.exports``."""
+    _shown: dict[str, str] = field(default_factory=dict)
+
+    def add(self, item: SourceItem, shown: str) -> None:
+        """Add a document. The first one with an id counts, unless the stored one is of a later root, which then
+        counts."""
+        identity = item.document_id
+        taken = self.items.get(identity)
+        left_out = shown
+        if taken is None or (taken.root != item.root and self.holders.get(identity) == item.root):
+            self.items[identity] = item
+            left_out, self._shown[identity] = self._shown.get(identity, ""), shown
+        if taken is not None:
+            kept = self.items[identity]
+            twins = item.root == taken.root and item.path != taken.path
+            self.skip(
+                left_out,
+                f"its name and that of the one that is read, {kept.path!a}, differ only in Unicode normal form; rename it"
+                if twins
+                else f"its id {identity!r} is already that of {kept.path} in {kept.root}",
+            )
+
+    def skip(self, path: object, reason: str, *, unread: bool = False) -> None:
+        """Leave something out, with a line in the report."""
+        self.skipped.append(skipped_path(path, reason, unread=unread))
+
+
+def skipped_path(path: object, reason: str, *, unread: bool = False) -> Skipped:
+    """Something left out, with a path that can be printed."""
+    return Skipped(printable(str(path)), reason, unread)
+
+
+def require_bounds(text: str) -> None:
+    """Check the size of a document's text.
+
+    Raises:
+        SourceError: it has more than MAX_CHARACTERS or MAX_LINES.
+    """
+    lines = max(text.count("\n"), text.count("\r"))
+    if len(text) > MAX_CHARACTERS or lines > MAX_LINES:
+        raise SourceError(
+            f"its text has {len(text):,} characters in {lines:,} lines, and the limits are {MAX_CHARACTERS:,} and "
+            f"{MAX_LINES:,}; divide the file"
+        )
+
+
+def printable(path: str) -> str:
+    """The path with bytes that are not UTF-8 written as escapes."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
