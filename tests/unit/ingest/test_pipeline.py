@@ -16,20 +16,7 @@ from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.office import ExtractedText
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
 from agentic_rag.ingest.remembered import Remembered, SeenFiles, stamp_of
-from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
-from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
-from agentic_rag.testing import HashingEmbedding
-
-
-def pipeline() -> IngestPipeline:
-    embedding = HashingEmbedding()
-    return IngestPipeline(
-        InMemoryChunkStore(dimension=embedding.dimension),
-        InMemoryGraphStore(embedding),
-        InMemoryLedger(),
-        embedding,
-        lambda texts: [len(text.split()) for text in texts],
-    )
+from in_memory_pipeline import pipeline
 
 
 def write(root: Path, notes: dict[str, str]) -> Path:

@@ -20,12 +20,10 @@ from agentic_rag.ingest.chats.claude import claude_threads, looks_like_claude
 from agentic_rag.ingest.chats.messages import days
 from agentic_rag.ingest.chats.slack import Names, looks_like_slack, slack_thread
 from agentic_rag.ingest.chats.telegram import looks_like_telegram, telegram_threads
-from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
+from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.ingest.remembered import Remembered
 from agentic_rag.ingest.sources import SourceKind, SourceScan, discover
-from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
-from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
-from agentic_rag.testing import HashingEmbedding
+from in_memory_pipeline import pipeline
 
 CLAUDE: list[Any] = [
     {
@@ -85,17 +83,6 @@ def ids(scan: SourceScan) -> list[str]:
 
 def reasons(scan: SourceScan) -> list[str]:
     return [skipped.reason for skipped in scan.skipped]
-
-
-def pipeline() -> IngestPipeline:
-    embedding = HashingEmbedding()
-    return IngestPipeline(
-        InMemoryChunkStore(dimension=embedding.dimension),
-        InMemoryGraphStore(embedding),
-        InMemoryLedger(),
-        embedding,
-        lambda texts: [len(text.split()) for text in texts],
-    )
 
 
 def counts(report: IngestReport) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -69,6 +69,15 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opened]:
         await store.close()
 
 
+async def change_two(store: GraphitiStore, notes: Sequence[str], chance: random.Random) -> None:
+    """Remove two of the notes, or write them anew."""
+    some = chance.sample(notes, 2)
+    if chance.random() < 0.3:
+        await store.remove_documents("notes", some)
+    else:
+        await store.replace_documents("notes", [drawn(note, chance) for note in some])
+
+
 async def test_what_was_written_since_they_were_read(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,11 +92,7 @@ async def test_what_was_written_since_they_were_read(
     resting = LinkReader(tables, tmp_path)
     await resting.latest("notes")
     for _ in range(12):
-        some = chance.sample(notes, 2)
-        if chance.random() < 0.3:
-            await store.remove_documents("notes", some)
-        else:
-            await store.replace_documents("notes", [drawn(note, chance) for note in some])
+        await change_two(store, notes, chance)
         now, anew = await resting.latest("notes"), await LinkReader(tables, tmp_path).latest("notes")
         assert isinstance(now, LinkIndexDelta)
         assert now.names(entities) | anew.names(entities) == now.names(entities)
@@ -142,11 +147,7 @@ async def test_they_are_brought_up_to_date(
     holding = LinkReader(tables, tmp_path)
     await holding.latest("notes")
     for _ in range(12):
-        some = chance.sample(notes, 2)
-        if chance.random() < 0.3:
-            await store.remove_documents("notes", some)
-        else:
-            await store.replace_documents("notes", [drawn(note, chance) for note in some])
+        await change_two(store, notes, chance)
         anew = values(await LinkReader(tables, tmp_path / "no file").latest("notes"))
         del from_tables[:]
         held, from_file = (
