@@ -4,7 +4,7 @@
         [--show VERDICT] [--json FILE]
     python evaluation/bench_answers.py --share [--quick] [--only SET,…] [--data DIR] [--keep DIR] [--json FILE]
 
-Every turn of the conversations in ``DATA/answers`` (form and rules: ``agentic_rag.evaluation.answers``) is put to
+Every turn of the conversations in ``DATA/answers`` (form and rules: ``agentic_rag_lab.evaluation.answers``) is put to
 ``ask`` with the defaults, the bundled model and no chat model, and to the peer (``plain_chain.py``) right after it;
 later turns get the earlier ones. The vaults are folders of ``DATA/vaults``; ``example`` is this project's. Parameters
 may be chosen on the vaults CHOOSING, never on REPORTING.
@@ -33,7 +33,7 @@ from typing import Any, Literal
 from langchain_core.messages import AIMessage, HumanMessage
 
 from agentic_rag import Rag, RagConfig, open_rag
-from agentic_rag.evaluation.answers import (
+from agentic_rag_lab.evaluation.answers import (
     FOLLOW_UP,
     VERDICTS,
     AnswerFigures,
@@ -45,7 +45,7 @@ from agentic_rag.evaluation.answers import (
     judge,
     read_conversations,
 )
-from agentic_rag.evaluation.systems import NO_CLOCK
+from agentic_rag_lab.evaluation.systems import NO_CLOCK
 from figures import Row, options, report, row, share
 from judged_answers import answers_contained
 from judged_sets import CACHE, DATA, KeptEmbedding

@@ -27,11 +27,11 @@ from rich.table import Table
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.domain.filters import And, Comparison
 from agentic_rag.domain.identity import memory_dataset
-from agentic_rag.evaluation.beam import Conversation, Question, load_conversation
-from agentic_rag.evaluation.beam_scores import score
 from agentic_rag.fusion.rrf_fusion import fuse_ids
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.rag import Rag
+from agentic_rag_lab.evaluation.beam import Conversation, Question, load_conversation
+from agentic_rag_lab.evaluation.beam_scores import score
 from figures import Row, options, report, row
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "beam" / "chats"

@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.evaluation.datasets import half_of, load_dataset
-from agentic_rag.evaluation.records import read_rows
-from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.settings.parameters import AnswerParameters
+from agentic_rag_lab.evaluation.datasets import half_of, load_dataset
+from agentic_rag_lab.evaluation.records import read_rows
+from agentic_rag_lab.evaluation.run import EvalOptions, evaluate
 from figures import Row, options, report, row, share
 from judged_sets import CACHE, DATA, KeptEmbedding
 from language_sets import SETS

@@ -25,8 +25,8 @@ from rich.console import Console
 from rich.table import Table
 
 from agentic_rag import Rag, RagConfig, open_rag
-from agentic_rag.evaluation.systems import NO_CLOCK
 from agentic_rag.state import OperationName
+from agentic_rag_lab.evaluation.systems import NO_CLOCK
 from figures import options, report, share
 from nonsense_sets import DATA, NAMES, write_dataset
 

@@ -27,13 +27,13 @@ from numpy.typing import NDArray
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.progress import silent
-from agentic_rag.evaluation.report import EvalReport
-from agentic_rag.evaluation.run import EvalOptions, dataset_of, evaluate, ingested
-from agentic_rag.evaluation.statistics import bootstrap_interval
-from agentic_rag.evaluation.tuning.run import TuneOptions, collect
-from agentic_rag.evaluation.tuning.search import Replay, with_changes
 from agentic_rag.retrieval import late_interaction
 from agentic_rag.settings.parameters import FusionParameters, RerankParameters
+from agentic_rag_lab.evaluation.report import EvalReport
+from agentic_rag_lab.evaluation.run import EvalOptions, dataset_of, evaluate, ingested
+from agentic_rag_lab.evaluation.statistics import bootstrap_interval
+from agentic_rag_lab.evaluation.tuning.run import TuneOptions, collect
+from agentic_rag_lab.evaluation.tuning.search import Replay, with_changes
 from figures import Row, options, report, row, share
 from judged_answers import (
     FEW,

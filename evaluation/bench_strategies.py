@@ -28,16 +28,16 @@ from scipy.stats import spearmanr
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.progress import silent
-from agentic_rag.evaluation.asking import ranking_of
-from agentic_rag.evaluation.datasets import load_dataset
-from agentic_rag.evaluation.run import dataset_of, ingested
-from agentic_rag.evaluation.statistics import bootstrap_interval
-from agentic_rag.evaluation.systems import Systems, Task
-from agentic_rag.evaluation.tuning.run import collect
-from agentic_rag.evaluation.tuning.search import Collected, Replay, with_changes
 from agentic_rag.fusion.strategy_selector import OPERATIONS
 from agentic_rag.rerank.offline import ranked_ids
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
+from agentic_rag_lab.evaluation.asking import ranking_of
+from agentic_rag_lab.evaluation.datasets import load_dataset
+from agentic_rag_lab.evaluation.run import dataset_of, ingested
+from agentic_rag_lab.evaluation.statistics import bootstrap_interval
+from agentic_rag_lab.evaluation.systems import Systems, Task
+from agentic_rag_lab.evaluation.tuning.run import collect
+from agentic_rag_lab.evaluation.tuning.search import Collected, Replay, with_changes
 from figures import Row, options, report, row
 from judged_sets import CACHE, DATA, OWN, KeptEmbedding
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.table import Table
 
-from agentic_rag.evaluation.statistics import bootstrap_interval
+from agentic_rag_lab.evaluation.statistics import bootstrap_interval
 
 Row = dict[str, Any]
 Bound = Literal["max", "min"]

@@ -36,8 +36,6 @@ from scipy.optimize import minimize
 
 from agentic_rag.domain import search_text
 from agentic_rag.domain.ports import FloatArray, Restriction, ScoredChunk
-from agentic_rag.evaluation.datasets import half_of
-from agentic_rag.evaluation.statistics import area_under_roc
 from agentic_rag.models.bundled import nats
 from agentic_rag.retrieval.calibration import (
     COSINE_UNIT,
@@ -58,6 +56,8 @@ from agentic_rag.retrieval.floor import NO_WORDS, cost, nearer, ordinary_cosine,
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.text import Script, content_tokens, script, script_beside, tokens
+from agentic_rag_lab.evaluation.datasets import half_of
+from agentic_rag_lab.evaluation.statistics import area_under_roc
 from judged_sets import (
     CACHE,
     CHOOSING_VAULTS,

@@ -29,10 +29,10 @@ from rich.table import Table
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.filters import parse_filters
 from agentic_rag.domain.progress import silent
-from agentic_rag.evaluation.asking import ranking_of
-from agentic_rag.evaluation.datasets import load_dataset
-from agentic_rag.evaluation.run import dataset_of, ingested
 from agentic_rag.retrieval.calibration import FEWEST_VISITS, GraphRelevance
+from agentic_rag_lab.evaluation.asking import ranking_of
+from agentic_rag_lab.evaluation.datasets import load_dataset
+from agentic_rag_lab.evaluation.run import dataset_of, ingested
 from fit_calibration import cross_entropy, solved
 from judged_sets import CACHE, DATA, OWN, KeptEmbedding
 

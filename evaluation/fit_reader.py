@@ -24,16 +24,16 @@ from rich.console import Console
 from rich.table import Table
 from scipy.optimize import minimize
 
-from agentic_rag.evaluation.bench.figures import Run, read_runs
-from agentic_rag.lab.conversation import ADVERSARIAL
-from agentic_rag.lab.post_retrieval.config import CONVERSATION_FORMAT_PROMPT
-from agentic_rag.lab.reading import NOT_MENTIONED, ExtractiveReader
-from agentic_rag.lab.reading.doubt import FILE, SURER, ReaderWeights, signs
-from agentic_rag.lab.reading.history import read_history
-from agentic_rag.lab.reading.questions import ParsedQuestion, read_question
-from agentic_rag.lab.reading.statements import Statement, bearing_statements
-from agentic_rag.lab.scoring import score
 from agentic_rag.models.bundled import BundledEmbedding
+from agentic_rag_lab.designs.conversation import ADVERSARIAL
+from agentic_rag_lab.designs.post_retrieval.config import CONVERSATION_FORMAT_PROMPT
+from agentic_rag_lab.designs.reading import NOT_MENTIONED, ExtractiveReader
+from agentic_rag_lab.designs.reading.doubt import FILE, SURER, ReaderWeights, signs
+from agentic_rag_lab.designs.reading.history import read_history
+from agentic_rag_lab.designs.reading.questions import ParsedQuestion, read_question
+from agentic_rag_lab.designs.reading.statements import Statement, bearing_statements
+from agentic_rag_lab.designs.scoring import score
+from agentic_rag_lab.evaluation.bench.figures import Run, read_runs
 
 DOUBT_RIDGE = 1.0
 BARS = [step / 4 for step in range(-12, 9)]

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, cast
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import Embedding
-from agentic_rag.evaluation.answers import comparable, contains
-from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery, load_dataset
-from agentic_rag.evaluation.systems import NO_CLOCK
 from agentic_rag.ingest.sources import discover
 from agentic_rag.state import CallerKeys, OperationName
 from agentic_rag.text import script
+from agentic_rag_lab.evaluation.answers import comparable, contains
+from agentic_rag_lab.evaluation.datasets import EvalDataset, EvalQuery, load_dataset
+from agentic_rag_lab.evaluation.systems import NO_CLOCK
 from judged_sets import OWN, gibberish
 from plain_chain import plain_chain
 

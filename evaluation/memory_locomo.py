@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.table import Table
 
 from agentic_rag import Rag, RagConfig, open_rag
-from agentic_rag.evaluation.locomo import LoCoMoQuestion, read_locomo
-from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.ingest.conversation import RawSession, parse_session_date, sessions, spoken
 from agentic_rag.memory.schemas import MemoryType
+from agentic_rag_lab.evaluation.locomo import LoCoMoQuestion, read_locomo
+from agentic_rag_lab.evaluation.statistics import bootstrap_interval
 from figures import Row, data_folder, row
 
 FILE = Path("locomo") / "locomo_conv26_conv30_conv49.json"

@@ -30,13 +30,13 @@ from pydantic_core import PydanticUndefined
 from agentic_rag import errors
 from agentic_rag.cli.app import app
 from agentic_rag.cli.render import drawing
-from agentic_rag.lab.config import RuntimeConfig
 from agentic_rag.memory.agents import AGENTS
 from agentic_rag.memory.routing.decision import LEAST_WEIGHTS
 from agentic_rag.memory.schemas import RetrievalStrategy
-from agentic_rag.serving.openai.parameters import CHAT, RESPONSES, Parameter
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.parameters import Parameters
+from agentic_rag_lab.designs.config import RuntimeConfig
+from agentic_rag_service.openai.parameters import CHAT, RESPONSES, Parameter
 
 ROOT = Path(__file__).resolve().parents[1]
 WIDTH = 100

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agentic_rag.distributed.cluster import imported
+from agentic_rag_backends.distributed.cluster import imported
 
 HERE = Path(__file__).parent
 WORKER = "Map(Worker)"

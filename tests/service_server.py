@@ -15,8 +15,8 @@ import httpx
 import uvicorn
 
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.serving.app import create_app
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag_service.app import create_app
 
 
 @contextmanager
@@ -54,7 +54,7 @@ async def called_service(
     """
     given = {"embedding": HashingEmbedding(), **(models or {})}
     app = create_app(config, **options)
-    with patch("agentic_rag.serving.app.open_rag", partial(open_rag, **given)):
+    with patch("agentic_rag_service.app.open_rag", partial(open_rag, **given)):
         async with app.router.lifespan_context(app):
             transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
             async with httpx.AsyncClient(

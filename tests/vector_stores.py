@@ -53,7 +53,7 @@ def postgres_server() -> Iterator[str]:
 @contextmanager
 def milvus_lite(folder: Path) -> Iterator[str]:
     """A Milvus Lite file whose server runs until the end; its path."""
-    from agentic_rag.stores.vectorstores.milvus import Milvus
+    from agentic_rag_backends.vectorstores.milvus import Milvus
 
     file = str(folder / "milvus.db")
     opened = Milvus.open(file)
@@ -65,7 +65,7 @@ def emptied_milvus(file: str) -> str:
     """The path of a Milvus Lite file, after every collection in it was dropped."""
     from pymilvus import MilvusClient
 
-    from agentic_rag.stores.vectorstores.milvus import NO_PINGS
+    from agentic_rag_backends.vectorstores.milvus import NO_PINGS
 
     client = MilvusClient(uri=file, grpc_options=NO_PINGS)
     for name in client.list_collections():
@@ -108,8 +108,8 @@ async def opened(
         async with lance_connection(where) as connection:
             yield LanceChunkStore(connection, model=model, dimension=dimension)
     else:
-        from agentic_rag.stores.vectorstores import backend_class
-        from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
+        from agentic_rag_backends.vectorstores import backend_class
+        from agentic_rag_backends.vectorstores.adapter import VectorStoreChunks
 
         store = VectorStoreChunks(backend_class(backend).open(where), model=model, dimension=dimension)
         try:

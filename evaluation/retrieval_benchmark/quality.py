@@ -14,14 +14,14 @@ import numpy as np
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.filters import Expression, matches, parse_filters
 from agentic_rag.domain.ports import EmbeddedDocument, Restriction
-from agentic_rag.evaluation.metrics import ndcg
-from agentic_rag.evaluation.statistics import area_under_roc
 from agentic_rag.models.bundled import BundledEmbedding, nats
 from agentic_rag.retrieval.calibration import script_pair
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.text import script
+from agentic_rag_lab.evaluation.metrics import ndcg
+from agentic_rag_lab.evaluation.statistics import area_under_roc
 from figures import Row, row
 from judged_sets import CACHE, JudgedSet, KeptEmbedding, gibberish, judged_set
 from retrieval_benchmark.corpus import GivenVectors

@@ -254,24 +254,25 @@ async def _graph(config: RagConfig) -> Finding:
 
 async def _vector_store(config: RagConfig) -> Finding:
     """Opens the configured store beside LanceDB and lists its datasets."""
-    from agentic_rag.stores.vectorstores import FILES, open_vector_store
+    from agentic_rag.opening import closed_by, vector_store
 
     backend, uri = config.vectors.backend, config.vectors.uri
-    if uri is None and backend in FILES and not (config.data_dir / FILES[backend]).exists():
+    kind = vector_store(backend)
+    if uri is None and kind.file is not None and not (config.data_dir / kind.file).exists():
         return Finding(
             "vectors", "off", f"{backend}, none yet in {config.data_dir}", "agentic-rag ingest PATH"
         )
     async with AsyncExitStack() as stack:
-        store = await open_vector_store(config.vectors, config.data_dir, model="", dimension=1)
-        stack.push_async_callback(store.close)
+        store = await kind.open(config.vectors, config.data_dir, model="", dimension=1)
+        closed_by(stack, store)
         try:
             async with asyncio.timeout(STORE_SECONDS):
                 names = await store.datasets()
         except TimeoutError:
             stack.pop_all()  # closing the store would wait for its answer
             cure = "restart it, or correct vectors.uri"
-            return Finding("vectors", "missing", f"{store.told}: no answer within {STORE_SECONDS:g} s", cure)
-    return Finding("vectors", "ok", f"{store.told}, {len(_shown(names))} datasets")
+            return Finding("vectors", "missing", f"{backend}: no answer within {STORE_SECONDS:g} s", cure)
+    return Finding("vectors", "ok", f"{getattr(store, 'told', backend)}, {len(_shown(names))} datasets")
 
 
 def _shown(names: Sequence[str]) -> list[str]:

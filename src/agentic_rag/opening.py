@@ -14,6 +14,7 @@ from agentic_rag.backup import VECTORS, changing
 from agentic_rag.domain.identity import digest, group_id
 from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore, Ledger
 from agentic_rag.errors import ConfigError, StoreError
+from agentic_rag.extensions import VectorStore, load
 from agentic_rag.memory.store import Turn
 from agentic_rag.models.endpoint import Spending
 from agentic_rag.rerank import BY_MODEL, Rerankers
@@ -27,7 +28,6 @@ from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.parameters import RerankParameters
 
 if TYPE_CHECKING:
-    from agentic_rag.distributed.preparing import Opened
     from agentic_rag.domain.ports import TokenCounter
     from agentic_rag.stores.lancedb.connection import LanceConnection
 
@@ -138,11 +138,18 @@ async def _open_chunks(
         from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 
         return LanceChunkStore(connection, model=model, dimension=dimension), ledger
-    from agentic_rag.stores.vectorstores import CheckedLedger, open_vector_store
+    from agentic_rag.stores.checked_ledger import CheckedLedger
 
-    chunks = await open_vector_store(config.vectors, folder, model=model, dimension=dimension)
-    stack.push_async_callback(chunks.close)
+    store = vector_store(config.vectors.backend)
+    chunks = await store.open(config.vectors, folder, model=model, dimension=dimension)
+    closed_by(stack, chunks)
     return chunks, CheckedLedger(ledger, chunks)
+
+
+def vector_store(backend: str) -> VectorStore:
+    """The entry of ``vectors.backend`` in ``agentic_rag.vector_stores``; raises ``ConfigError`` if there is none."""
+    store: VectorStore = load("vector_stores", backend, "vectors.backend", ("lancedb",), ConfigError)
+    return store
 
 
 def _made(folder: Path) -> Path:
@@ -189,16 +196,6 @@ async def embedding_from_config(config: RagConfig, spending: Spending | None = N
     from agentic_rag.models.remote import OpenAIEmbedding
 
     return await OpenAIEmbedding.open(config.embedding, spending)
-
-
-@asynccontextmanager
-async def open_worker(config: RagConfig, embedding: Embedding | None = None) -> AsyncIterator[Opened]:
-    """The parts with which a worker of the engine ``ray`` prepares documents; raises as ``open_rag``."""
-    from agentic_rag.distributed.preparing import Opened
-
-    async with AsyncExitStack() as stack, opened_embedding(config, embedding) as model:
-        stores = await open_stores(config, model, stack)
-        yield Opened(stores.chunks, stores.knowledge, model, token_counter())
 
 
 @asynccontextmanager

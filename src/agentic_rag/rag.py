@@ -17,7 +17,6 @@ from weakref import WeakValueDictionary
 
 from agentic_rag.answer import Answer, Step, step_summary
 from agentic_rag.compiled import RagGraph
-from agentic_rag.distributed.cluster import joined
 from agentic_rag.domain import is_own_note
 from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name, entity_key, group_id, notes_dataset
 from agentic_rag.domain.ports import (
@@ -50,8 +49,6 @@ from agentic_rag.opening import (
     open_budget,
     open_calibration,
     open_stores,
-    open_worker,
-    opened_embedding,
     token_counter,
     word_nats,
 )
@@ -60,6 +57,7 @@ from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.state import AUTO, AskOptions, QuestionOptions
+from agentic_rag.workers import Workers, joined
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -74,7 +72,6 @@ if TYPE_CHECKING:
     from agentic_rag.boards.files import BoardReport
     from agentic_rag.boards.reviews import Reviews
     from agentic_rag.boards.selection_base import BaseReport, SelectionBase
-    from agentic_rag.distributed.cluster import Cluster
     from agentic_rag.domain.filters import Expression
     from agentic_rag.domain.progress import Progress
     from agentic_rag.ingest.engines import IngestEngine
@@ -463,8 +460,8 @@ class Rag:
         given = _as_paths(paths)
         notes_dataset(dataset)
         async with (
-            joined(engine, address) as cluster,
-            self._pipeline(dataset, self._on(cluster)) as pipeline,
+            joined(engine, address) as workers,
+            self._pipeline(dataset, self._on(workers)) as pipeline,
         ):
             return await pipeline.run(given, dataset, kind, progress)
 
@@ -473,15 +470,10 @@ class Rag:
         """What a worker has to be given to embed as this one does: nothing where the configuration names the model."""
         return None if self.is_configured_embedding else self.embedding
 
-    def _on(self, cluster: Cluster | None) -> IngestEngine | None:
-        if cluster is None:
+    def _on(self, workers: Workers | None) -> IngestEngine | None:
+        if workers is None:
             return None
-        from agentic_rag.distributed.engine import RayEngine
-        from agentic_rag.distributed.indexing import RayBuilder
-        from agentic_rag.distributed.pool import Pool
-
-        opened = partial(open_worker, self.config, self.given_embedding)
-        return RayEngine(Pool(cluster), opened, self.chunks, RayBuilder(cluster))
+        return workers.ingest_engine(self.config, self.given_embedding, self.chunks)
 
     async def watch(
         self,
@@ -558,13 +550,10 @@ class Rag:
             raise ConfigError(
                 "only vectors in LanceDB can be made anew in place; ingest into a new data folder instead"
             )
-        async with joined(engine, address) as cluster, changing_stores(self.config):
-            if cluster is None:
+        async with joined(engine, address) as workers, changing_stores(self.config):
+            if workers is None:
                 return await reindexed(stores, self.embedding, dataset, progress)
-            from agentic_rag.distributed.embedding import ray_embedding
-
-            opened = partial(opened_embedding, self.config, self.given_embedding)
-            embedding = await asyncio.to_thread(ray_embedding, cluster, opened, self.embedding)
+            embedding = await workers.embedding(self.config, self.given_embedding, self.embedding)
             return await reindexed(stores, embedding, dataset, progress, at_once=embedding.at_once)
 
     async def backup(self, target: str | Path) -> BackupReport:

@@ -18,7 +18,7 @@ from agentic_rag.stores.lancedb import ledger as ledger_module
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.indexes import MOST_PIECES
 from agentic_rag.stores.lancedb.ledger import LanceLedger
-from agentic_rag.stores.vectorstores import CheckedLedger
+from agentic_rag_backends.vectorstores import CheckedLedger
 
 HOSTILE = [
     "'",

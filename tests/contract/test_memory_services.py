@@ -18,15 +18,15 @@ from agentic_rag.domain.memory import Closes, Deletes, Memory, MemoryService, Ne
 from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore
 from agentic_rag.errors import InputError, StoreError
 from agentic_rag.graph import GraphParts, build_rag_graph
-from agentic_rag.lab.services import build_service, known_services
-from agentic_rag.lab.services.entries import BATCH_DOCUMENTS
-from agentic_rag.lab.services.parts import ServiceParts
 from agentic_rag.memory.memories import Memories
 from agentic_rag.models.bundled import BundledEmbedding, count_tokens_batch
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
+from agentic_rag_lab.designs.services import build_service, known_services
+from agentic_rag_lab.designs.services.entries import BATCH_DOCUMENTS
+from agentic_rag_lab.designs.services.parts import ServiceParts
 from user_memories import memories_on
 
 # The real stores belong to the loop they were opened in, and are opened once: each test has its own namespace.

@@ -39,8 +39,8 @@ from agentic_rag.domain.ports import ChunkStore, EmbeddedDocument, Restriction
 from agentic_rag.errors import ConfigError, ManifestMismatch, StoreAway, StoreError, StoreLocked
 from agentic_rag.settings.config import VectorsConfig
 from agentic_rag.stores.in_memory import InMemoryChunkStore
-from agentic_rag.stores.vectorstores import open_vector_store
-from agentic_rag.stores.vectorstores.backend import EVERY_ROW
+from agentic_rag_backends.vectorstores import open_vector_store
+from agentic_rag_backends.vectorstores.backend import EVERY_ROW
 from vector_stores import EXTRAS, opened, skip_without, uri_of
 
 SECRET = "pw-very-secret"
@@ -236,7 +236,7 @@ async def test_words_follow_every_write(store: ChunkStore):
 async def test_reading_a_dataset_goes_on_when_the_caller_has_no_more_time(
     store: ChunkStore, monkeypatch: pytest.MonkeyPatch
 ):
-    from agentic_rag.stores.vectorstores import adapter
+    from agentic_rag_backends.vectorstores import adapter
 
     read = 0
 
@@ -276,8 +276,8 @@ import asyncio, sys
 import numpy as np
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.ports import EmbeddedDocument
-from agentic_rag.stores.vectorstores import backend_class
-from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
+from agentic_rag_backends.vectorstores import backend_class
+from agentic_rag_backends.vectorstores.adapter import VectorStoreChunks
 
 async def main():
     store = VectorStoreChunks(backend_class(sys.argv[1]).open(sys.argv[2]), model="hashing", dimension=4)
@@ -388,7 +388,7 @@ async def test_a_milvus_file_serves_one_process(tmp_path: Path):
     skip_without("milvus")
     file = str(tmp_path / "milvus.db")
     holder = (
-        "import sys\nfrom agentic_rag.stores.vectorstores.milvus import Milvus\n"
+        "import sys\nfrom agentic_rag_backends.vectorstores.milvus import Milvus\n"
         "opened = Milvus.open(sys.argv[1])\nprint('open', flush=True)\nsys.stdin.readline()"
     )
     process = await asyncio.create_subprocess_exec(

@@ -15,17 +15,17 @@ from lancedb.index import BTree
 from lancedb.query import MatchQuery
 
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.distributed import indexing
-from agentic_rag.distributed.cluster import joined
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ModelError
-from agentic_rag.evaluation.bench.run import BenchOptions, run_bench
-from agentic_rag.evaluation.run import EvalOptions, evaluate
-from agentic_rag.lab.config import parse_pipeline
 from agentic_rag.stores.lancedb import compaction, indexes
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.full_text import full_text_index
 from agentic_rag.testing import HashingEmbedding, TokenHashingEmbedding
+from agentic_rag_backends.distributed import indexing
+from agentic_rag_backends.distributed.cluster import joined
+from agentic_rag_lab.designs.config import parse_pipeline
+from agentic_rag_lab.evaluation.bench.run import BenchOptions, run_bench
+from agentic_rag_lab.evaluation.run import EvalOptions, evaluate
 from beam_files import write
 from example_vault import EXAMPLE_VAULT
 from stored import tables

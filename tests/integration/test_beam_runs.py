@@ -9,15 +9,15 @@ import pytest
 from rich.console import Console
 
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.cli.bench import print_bench, print_comparison
-from agentic_rag.cli.evaluate import tables
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.bench.figures import comparison, read_runs
-from agentic_rag.evaluation.bench.run import BenchOptions, BenchReport, run_bench
-from agentic_rag.evaluation.report import EvalReport, markdown
-from agentic_rag.evaluation.run import EvalOptions, evaluate
-from agentic_rag.lab.config import parse_pipeline
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag_lab.cli.bench import print_bench, print_comparison
+from agentic_rag_lab.cli.evaluate import tables
+from agentic_rag_lab.designs.config import parse_pipeline
+from agentic_rag_lab.evaluation.bench.figures import comparison, read_runs
+from agentic_rag_lab.evaluation.bench.run import BenchOptions, BenchReport, run_bench
+from agentic_rag_lab.evaluation.report import EvalReport, markdown
+from agentic_rag_lab.evaluation.run import EvalOptions, evaluate
 from beam_files import write
 from local_openai_server import LocalOpenAIServer
 

@@ -19,16 +19,16 @@ import yaml
 import agentic_rag.cli
 from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import ConfigError, InputError, ModelError, StoreLocked
-from agentic_rag.evaluation.bench.figures import comparison, read_runs
-from agentic_rag.evaluation.bench.run import STORES, BenchOptions, BenchReport, _Run, run_bench
-from agentic_rag.lab.config import parse_pipeline, read_pipeline
-from agentic_rag.lab.data_parser import register_adapter, unregister_adapter
-from agentic_rag.lab.open_lab import open_lab
-from agentic_rag.lab.services import register_service, unregister_service
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.parameters import Section
 from agentic_rag.stores.lancedb.process_lock import only_one
 from agentic_rag.testing import HashingEmbedding, ScriptedChat
+from agentic_rag_lab.designs.config import parse_pipeline, read_pipeline
+from agentic_rag_lab.designs.data_parser import register_adapter, unregister_adapter
+from agentic_rag_lab.designs.open_lab import open_lab
+from agentic_rag_lab.designs.services import register_service, unregister_service
+from agentic_rag_lab.evaluation.bench.figures import comparison, read_runs
+from agentic_rag_lab.evaluation.bench.run import STORES, BenchOptions, BenchReport, _Run, run_bench
 from local_openai_server import LocalOpenAIServer
 
 CONFIGS = Path(__file__).parents[2] / "configs"

@@ -115,7 +115,7 @@ import asyncio, json, os, sys
 from pathlib import Path
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from agentic_rag.settings.config import RagConfig
-from agentic_rag.serving.shared import SharedMemory
+from agentic_rag_lab.shared import SharedMemory
 
 async def main(design, data, file, given, killed_after):
     memory = SharedMemory(RagConfig(data_dir=data))

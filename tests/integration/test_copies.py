@@ -16,12 +16,12 @@ from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.diagnosis import examine
 from agentic_rag.errors import ConfigError, StoreAway, StoreError
 from agentic_rag.opening import COPIES
-from agentic_rag.serving.app import create_app
 from agentic_rag.stores.lancedb import copies
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.copies import CopiedConnection, TableCopies
 from agentic_rag.stores.lancedb.versions import version_files
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag_service.app import create_app
 from example_vault import EXAMPLE_VAULT
 from graph_servers import free_port
 from object_store import ObjectStore

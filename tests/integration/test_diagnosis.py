@@ -25,8 +25,8 @@ from agentic_rag.cli.doctor import print_findings
 from agentic_rag.diagnosis import EXTRAS, Finding, examine
 from agentic_rag.errors import AgenticRagError, ConfigError, StoreAway
 from agentic_rag.stores.graphiti.driver_server import server_driver
-from agentic_rag.stores.vectorstores import VectorsConfig, open_vector_store
-from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
+from agentic_rag_backends.vectorstores import VectorsConfig, open_vector_store
+from agentic_rag_backends.vectorstores.adapter import VectorStoreChunks
 from graph_servers import free_port
 from vector_stores import postgres_server, skip_without
 
@@ -277,7 +277,7 @@ async def test_a_server_that_takes_connections_and_says_nothing_is_not_waited_fo
     backend: Any, uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     skip_without(backend)
-    module = importlib.import_module(f"agentic_rag.stores.vectorstores.{backend}")
+    module = importlib.import_module(f"agentic_rag_backends.vectorstores.{backend}")
     monkeypatch.setattr(module, "CONNECT_SECONDS", 2)  # the least that PostgreSQL's client takes
     with socket.create_server(("127.0.0.1", 0)) as silent:
         vectors = VectorsConfig(backend=backend, uri=uri.format(silent.getsockname()[1]))

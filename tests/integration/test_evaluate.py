@@ -16,12 +16,12 @@ from rich.console import Console
 
 import agentic_rag.cli
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.cli.evaluate import tables
 from agentic_rag.errors import InputError, ModelError
-from agentic_rag.evaluation.report import EvalReport
-from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.models.remote import LangChainChat
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag_lab.cli.evaluate import tables
+from agentic_rag_lab.evaluation.report import EvalReport
+from agentic_rag_lab.evaluation.run import EvalOptions, evaluate
 
 SYSTEMS = ["lancedb", "fused+rerank", "full", "full-graphiti"]
 DOCUMENTS = {

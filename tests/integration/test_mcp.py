@@ -20,10 +20,10 @@ from mcp.types import INVALID_PARAMS
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.errors import ModelError
-from agentic_rag.serving import mcp_server as mcp_module
-from agentic_rag.serving.mcp_server import mcp_server
-from agentic_rag.serving.roots import AllowedRoots
 from agentic_rag.settings.config import ServiceConfig
+from agentic_rag_service import mcp_server as mcp_module
+from agentic_rag_service.mcp_server import mcp_server
+from agentic_rag_service.roots import AllowedRoots
 from example_vault import EXAMPLE_VAULT
 from service_server import running_service
 

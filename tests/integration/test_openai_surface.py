@@ -13,7 +13,7 @@ import openai
 import pytest
 
 from agentic_rag import RagConfig
-from agentic_rag.serving.openai.parameters import CHAT, RESPONSES, Parameter
+from agentic_rag_service.openai.parameters import CHAT, RESPONSES, Parameter
 from local_openai_server import LocalOpenAIServer
 from service_server import running_service
 

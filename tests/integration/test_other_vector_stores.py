@@ -139,7 +139,7 @@ def test_the_default_imports_nothing_of_the_others(tmp_path: Path):
         text=True,
         check=True,
     )
-    others = {"bm25s", "chromadb", "pymilvus", "sqlalchemy", "psycopg", "agentic_rag.stores.vectorstores"}
+    others = {"bm25s", "chromadb", "pymilvus", "sqlalchemy", "psycopg", "agentic_rag_backends.vectorstores"}
     assert not others & set(done.stdout.split())
 
 
@@ -147,7 +147,7 @@ def test_the_default_imports_nothing_of_the_others(tmp_path: Path):
 async def test_a_missing_package_names_its_extra(
     backend: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.delitem(sys.modules, f"agentic_rag.stores.vectorstores.{backend}", raising=False)
+    monkeypatch.delitem(sys.modules, f"agentic_rag_backends.vectorstores.{backend}", raising=False)
     monkeypatch.setitem(sys.modules, package, None)
     vectors = {"backend": backend, "uri": "postgresql://localhost/x" if backend == "pgvector" else None}
     with pytest.raises(MissingExtra, match=rf"pip install '\.\[{backend}\]'"):

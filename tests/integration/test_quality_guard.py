@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.evaluation.run import EvalOptions, evaluate
+from agentic_rag_lab.evaluation.run import EvalOptions, evaluate
 
 SET = Path(__file__).resolve().parents[2] / "evaluation" / "datasets" / "vault_100"
 QUERIES, FLOOR = 40, 0.71

@@ -19,7 +19,7 @@ import yaml
 
 from agentic_rag import RagConfig
 from agentic_rag.errors import ConfigError
-from agentic_rag.serving.app import create_app
+from agentic_rag_service.app import create_app
 from example_vault import EXAMPLE_VAULT
 from replicas import CONFIGURATION, Replica, Replicas, replicas
 

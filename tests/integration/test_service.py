@@ -23,9 +23,9 @@ from mcp import Client as McpClient
 from agentic_rag import RagConfig
 from agentic_rag.errors import ConfigError, InputError
 from agentic_rag.ingest.extraction import Extractor
-from agentic_rag.serving.app import create_app
-from agentic_rag.serving.notes import upload_path
 from agentic_rag.settings.config import DocumentsConfig, ServiceConfig
+from agentic_rag_service.app import create_app
+from agentic_rag_service.notes import upload_path
 from example_vault import EXAMPLE_VAULT
 from local_openai_server import BROKEN_OFF, CUT, LocalOpenAIServer
 from service_server import running_service

@@ -12,8 +12,8 @@ import pytest
 import uvicorn
 
 from agentic_rag import RagConfig
-from agentic_rag.cli.serve import LAST_BODY_SECONDS, DrainingServer
-from agentic_rag.serving.app import create_app
+from agentic_rag_service.app import create_app
+from agentic_rag_service.serve import LAST_BODY_SECONDS, DrainingServer
 
 PAUSE = 2.0
 QUESTION = b'{"query": "What is tea?"}'

@@ -15,10 +15,10 @@ import pytest
 import agentic_rag.cli
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.datasets import half_of, load_dataset
-from agentic_rag.evaluation.run import EvalOptions, evaluate
-from agentic_rag.evaluation.tuning.run import TuneOptions, TuneReport, tune
 from agentic_rag.settings.environment import load_config
+from agentic_rag_lab.evaluation.datasets import half_of, load_dataset
+from agentic_rag_lab.evaluation.run import EvalOptions, evaluate
+from agentic_rag_lab.evaluation.tuning.run import TuneOptions, TuneReport, tune
 
 THINGS = (
     "bicycle kettle violin lantern hammock compass teapot umbrella sledge telescope anvil canoe "

@@ -25,7 +25,7 @@ from pydantic import SecretStr
 
 from agentic_rag import Answer, Rag, RagConfig, open_rag
 from agentic_rag.errors import BudgetSpent, ModelError
-from agentic_rag.lab.operators.memory_test import judged
+from agentic_rag_lab.designs.operators.memory_test import judged
 from example_vault import EXAMPLE_VAULT
 
 MODEL = os.environ.get("AGENTIC_RAG_SMALL_MODEL")

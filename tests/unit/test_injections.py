@@ -13,11 +13,6 @@ from agentic_rag.boards.checking import _judged
 from agentic_rag.boards.marking import Names
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
-from agentic_rag.lab.operators import OperatorTools
-from agentic_rag.lab.operators.memory_test import judged, rubric_met
-from agentic_rag.lab.operators.pre_insert import PreInsert, TriEmbed
-from agentic_rag.lab.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
-from agentic_rag.lab.reading import PROMPT_TEMPLATE, ChatReader
 from agentic_rag.memory.reading.reader import ChatStatements
 from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy
@@ -27,6 +22,11 @@ from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.testing import HashingEmbedding, ScriptedChat, prepared_state
 from agentic_rag.text.prompts import fenced, tag_pattern, untagged
+from agentic_rag_lab.designs.operators import OperatorTools
+from agentic_rag_lab.designs.operators.memory_test import judged, rubric_met
+from agentic_rag_lab.designs.operators.pre_insert import PreInsert, TriEmbed
+from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
+from agentic_rag_lab.designs.reading import PROMPT_TEMPLATE, ChatReader
 from growth import assert_linear
 from injections import MARK, fences, injections
 

@@ -8,9 +8,11 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
 
 from agentic_rag.cli.memory_commands import memory_app
 from agentic_rag.cli.options import (
@@ -18,37 +20,61 @@ from agentic_rag.cli.options import (
     AskedUser,
     AsOf,
     BoardUser,
-    Charts,
-    Control,
-    Corrections,
     Dataset,
     Engine,
-    Figures,
     Filters,
-    Fresh,
-    Half,
     Json,
-    Limit,
-    Operation,
-    Roots,
-    Split,
     TopK,
     configured,
-    is_new,
     prepare,
-    require_data_folder,
     require_folder,
 )
 from agentic_rag.cli.running import print_json, run, with_stderr_silenced
-from agentic_rag.errors import InputError, needing
+from agentic_rag.errors import InputError
+from agentic_rag.extensions import entries
 
 if TYPE_CHECKING:
     from agentic_rag.ingest.pipeline import IngestReport
     from agentic_rag.settings.config import RagConfig
     from agentic_rag.state import OperationName
 
+
+class Commands(TyperGroup):
+    """The commands of this package, and those of the entry points ``agentic_rag.commands``.
+
+    Those are looked up where the help lists them, or a name is not one of this package.
+    """
+
+    _is_complete = False
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        self._complete()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            self._complete()
+        return super().get_command(ctx, cmd_name)
+
+    def _complete(self) -> None:
+        if self._is_complete:
+            return
+        self._is_complete = True
+        for name, entry in entries("commands").items():
+            try:
+                more = get_group(entry.load())
+            except ImportError as error:  # a broken distribution must not take the other commands away
+                typer.echo(f"the commands of {name!r} are left out: {error}", err=True)
+                continue
+            self.commands = {
+                **self.commands,
+                **{k: v for k, v in more.commands.items() if k not in self.commands},
+            }
+
+
 app = typer.Typer(
     name="agentic-rag",
+    cls=Commands,
     help="Ask your notes: a knowledge graph and a vector store searched together, answers with citations.",
     no_args_is_help=True,
     add_completion=False,
@@ -360,65 +386,6 @@ def search(
 
 
 @app.command()
-@configured
-def serve(
-    config: RagConfig,
-    host: Annotated[
-        str, typer.Option(metavar="H", help="Address to listen on; all but loopback need an API key.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(metavar="P", min=0, max=65535, help="Port to listen on; 0: any free one.")
-    ] = 8321,
-    roots: Roots = None,
-    watched: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--watch", metavar="FOLDER", help="Folder to watch: its changes are ingested; repeatable."
-        ),
-    ] = None,
-    dataset: Dataset = "default",
-    write: Annotated[
-        bool, typer.Option("--mcp-write", help="Let MCP clients ingest, write boards and remember.")
-    ] = False,
-) -> None:
-    """Serve the page, an OpenAI-compatible API, MCP and the HTTP API.
-
-    The page is at http://127.0.0.1:8321/, the OpenAI-compatible API at /v1, MCP at /mcp, the description of the HTTP
-    API at /openapi.json.
-    """
-    with needing("the service", "service"):
-        from agentic_rag.cli.serve import serve_forever
-
-    serve_forever(
-        config, host, port, roots=roots or [], watched=watched or [], dataset=dataset, mcp_write=write
-    )
-
-
-@app.command()
-@configured
-def mcp(
-    config: RagConfig,
-    write: Annotated[
-        bool, typer.Option("--write", help="Let the client ingest, write boards and remember.")
-    ] = False,
-    roots: Roots = None,
-    user_id: BoardUser = "local",
-) -> None:
-    """Run an MCP server on standard input and output, for Claude Desktop, editors and other clients.
-
-    Over HTTP: agentic-rag serve, at /mcp.
-    """
-    if write and is_new(config):
-        typer.echo(f"making the data folder {config.data_dir.absolute()}", err=True)
-    elif not write:
-        require_data_folder(config)
-    with needing("the MCP server", "service"):
-        from agentic_rag.cli.serve import serve_stdio
-
-    run(serve_stdio(config, roots or [], user_id, write=write))
-
-
-@app.command()
 def graph(
     name: Annotated[
         str, typer.Argument(help="agentic_rag, memory_retrieval, memory_main, memory_insert or memory_test.")
@@ -520,210 +487,3 @@ def doctor(load: Callable[[], RagConfig], as_json: Json = False) -> None:
         print_findings(findings)
     if any(finding.status == "missing" for finding in findings):
         raise typer.Exit(1)
-
-
-@app.command("eval")
-@configured
-def evaluate(
-    config: RagConfig,
-    source: Annotated[
-        Path, typer.Argument(help="BEIR directory, LoCoMo .json file, or BEAM folder (chats/100K/1).")
-    ],
-    systems: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES",
-            help="Comma-separated: graphiti, lancedb, dense, sparse, rrf, …, NAME+rerank, full, full-graphiti, full-lancedb.",
-        ),
-    ] = "graphiti,lancedb,full",
-    operation: Operation = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="System that the others are compared with; default: the first one."
-        ),
-    ] = None,
-    limit: Limit = None,
-    half: Half = None,
-    split: Split = None,
-    corrections: Corrections = None,
-    control: Control = False,
-    output: Figures = None,
-    markdown: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write all tables, and the repairs of the data, to this file."),
-    ] = None,
-    charts: Charts = None,
-    records: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File for the saved answers; default: in the data folder."),
-    ] = None,
-    fresh: Fresh = False,
-    engine: Engine = "local",
-    address: Address = None,
-) -> None:
-    """Score systems on labelled queries.
-
-    Compares sources, fusions and the whole graph, with 95 % intervals, tests against a baseline, latency
-    and abstention. After an interruption, run the same command again to continue.
-    """
-    from agentic_rag.cli.evaluate import ReportFiles, evaluate_source
-    from agentic_rag.evaluation.run import EvalOptions
-
-    if not source.exists():
-        raise InputError(f"there is no file or folder {str(source)!r}")
-    options = EvalOptions(
-        systems=[name.strip() for name in systems.split(",") if name.strip()],
-        operation=operation,
-        baseline=baseline,
-        limit=limit,
-        split=split,
-        half=half,
-        corrections=corrections,
-        control=control,
-        records=records,
-        fresh=fresh,
-        engine=engine,
-        address=address,
-    )
-    run(
-        evaluate_source(config, source, options, ReportFiles(output, markdown, charts)),
-        goes_on=True,
-        fresh=fresh,
-    )
-
-
-@app.command()
-@configured
-def tune(
-    config: RagConfig,
-    source: Annotated[
-        Path, typer.Argument(help="BEIR directory, or LoCoMo .json file: your labelled queries.")
-    ],
-    operation: Operation = None,
-    measure: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME@K", help="mrr, recall, ndcg, success or all_gold, with the number of ranks."
-        ),
-    ] = "mrr@10",
-    write: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Settings file to write; default settings.toml in the data folder."
-        ),
-    ] = None,
-    anyway: Annotated[
-        bool, typer.Option("--write-anyway", help="Write the file even if the gain is not significant.")
-    ] = False,
-    limit: Limit = None,
-    half: Half = None,
-    split: Split = None,
-    corrections: Corrections = None,
-    output: Figures = None,
-) -> None:
-    """Fit the settings to your own labelled queries.
-
-    Chooses strategy, weights, k, normalisation, thresholds and rerank weights by cross-validation. Tests
-    whether the gain is significant; if it is, writes the settings file that ask uses.
-    """
-    from agentic_rag.cli.tune import TuneFiles, tune_source
-    from agentic_rag.evaluation.tuning.run import TuneOptions
-
-    if not source.exists():
-        raise InputError(f"there is no file or folder {str(source)!r}")
-    options = TuneOptions(
-        operation=operation,
-        measure=measure,
-        anyway=anyway,
-        limit=limit,
-        split=split,
-        half=half,
-        corrections=corrections,
-    )
-    run(tune_source(config, source, options, TuneFiles(write, output)))
-
-
-bench_app = typer.Typer(
-    help="Run a memory design on LoCoMo or BEAM conversations, and compare finished runs.",
-    invoke_without_command=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.add_typer(bench_app, name="bench")
-
-
-@bench_app.callback()
-@configured
-def bench(
-    context: typer.Context,
-    load: Callable[[], RagConfig],
-    config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The memory design: a YAML file, as in configs/.")
-    ] = None,
-    task_id: Annotated[
-        str | None,
-        typer.Option(
-            "--task-id",
-            "--task_id",
-            metavar="NAME",
-            help="Conversation (conv-26, 100K/1), several by commas, or all; default: the only one in the data.",
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="LoCoMo .json file, or BEAM folder (chats); default: runtime.data of the design.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the run; default: in the data folder.")
-    ] = None,
-    control: Control = False,
-    fresh: Fresh = False,
-    engine: Engine = "local",
-    address: Address = None,
-    as_json: Json = False,
-) -> None:
-    """Run a memory design on LoCoMo or BEAM: insert turn by turn, ask, score, record.
-
-    After an interruption, the same command continues. ``bench compare RUN…`` shows runs side by side.
-    """
-    if context.invoked_subcommand is not None:
-        return
-    if config is None:
-        raise InputError(
-            "name a memory design with --config, such as configs/locomo_short_term_memory_pipeline.yaml"
-        )
-    from agentic_rag.cli.bench import bench_design, print_bench
-    from agentic_rag.evaluation.bench.run import BenchOptions
-
-    options = BenchOptions(
-        data=data, task_id=task_id, out=out, fresh=fresh, control=control, engine=engine, address=address
-    )
-    report = run(
-        bench_design(load(), config, options, quiet=as_json),
-        goes_on=True,
-        fresh=fresh,
-    )
-    if as_json:
-        print_json({**report.summary, "folder": str(report.folder)})
-    else:
-        print_bench(report)
-
-
-@bench_app.command("compare")
-def bench_compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Run folders, as printed by bench.")],
-    charts: Charts = None,
-    as_json: Json = False,
-) -> None:
-    """Compare finished runs: a table, and charts of the score by category and against cost."""
-    from agentic_rag.cli.bench import compare_runs, print_comparison
-
-    found = compare_runs(runs, charts)
-    if as_json:
-        print_json(found)
-    else:
-        print_comparison(found)

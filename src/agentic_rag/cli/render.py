@@ -17,7 +17,7 @@ from rich.table import Table
 from agentic_rag.answering.passages import arrow
 from agentic_rag.domain.progress import Progress
 from agentic_rag.domain.usage import usage_text
-from agentic_rag.errors import InputError
+from agentic_rag.extensions import entries, load
 
 UNBROKEN = ("system", "run")
 """Columns of names that are never wrapped."""
@@ -294,9 +294,8 @@ def drawing(name: str) -> str:
     Raises:
         InputError: no such graph; the error lists the known ones.
     """
-    if name not in DRAWINGS:
-        raise InputError(f"unknown graph {name!r}; use one of: {', '.join(DRAWINGS)}")
-    return str(DRAWINGS[name]().get_graph().draw_mermaid())
+    build = _DRAWINGS.get(name) or load("drawings", name, "graph", tuple(_DRAWINGS))
+    return str(build().get_graph().draw_mermaid())
 
 
 def _main_graph() -> Any:
@@ -317,37 +316,6 @@ def _main_graph() -> Any:
     return build_rag_graph(parts).compile()
 
 
-async def _never(*_: Any) -> Any:
-    raise NotImplementedError("a graph that is only drawn")
-
-
-class _NoOperator:
-    """A placeholder for operators in a drawing; it is never run."""
-
-    execute = staticmethod(_never)
-
-
-def _memory_main() -> Any:
-    from agentic_rag.lab.graph import build_main_graph
-    from agentic_rag.lab.runs import Runs
-
-    return build_main_graph(Runs(_never, _never))
-
-
-def _memory_insert() -> Any:
-    from agentic_rag.lab.graph import build_insert_graph
-
-    nothing = _NoOperator()
-    return build_insert_graph(nothing, nothing, nothing)
-
-
-def _memory_test() -> Any:
-    from agentic_rag.lab.graph import build_test_graph
-
-    nothing = _NoOperator()
-    return build_test_graph(nothing, nothing, nothing, nothing)
-
-
 def _memory_retrieval() -> Any:
     from agentic_rag.memory.orchestrator import MemoryOrchestrator
     from agentic_rag.memory.routing.router import Router
@@ -355,11 +323,13 @@ def _memory_retrieval() -> Any:
     return MemoryOrchestrator({}, Router({})).graph
 
 
-DRAWINGS: dict[str, Callable[[], Any]] = {
+_DRAWINGS: dict[str, Callable[[], Any]] = {
     "agentic_rag": _main_graph,
     "memory_retrieval": _memory_retrieval,
-    "memory_main": _memory_main,
-    "memory_insert": _memory_insert,
-    "memory_test": _memory_test,
 }
-"""Functions that build the graphs, by their name in ``langgraph.json``."""
+"""Functions that build the graphs of this package, by their name in ``langgraph.json``."""
+
+
+def drawings() -> list[str]:
+    """Names of the graphs that can be drawn: those of this package, and of ``agentic_rag.drawings``."""
+    return [*_DRAWINGS, *entries("drawings")]

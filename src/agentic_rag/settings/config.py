@@ -59,8 +59,10 @@ class GraphConfig(Section):
 class VectorsConfig(Section):
     """Where chunks, vectors and words are searched; the ledger and the graph's tables stay in LanceDB."""
 
-    backend: Literal["lancedb", "chroma", "milvus", "pgvector"] = Field(
-        "lancedb", description="the vector store; all but lancedb need the extra of that name"
+    backend: str = Field(
+        "lancedb",
+        description="the vector store: lancedb, chroma, milvus, pgvector (each but lancedb needs the extra of that "
+        "name), or one that an installed package adds",
     )
     uri: SecretStr | None = Field(
         None,

@@ -10,8 +10,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.types import Message
 
-from agentic_rag.cli.serve import StartTold, require_free_port
 from agentic_rag.errors import InputError, StoreError
+from agentic_rag_service.serve import StartTold, require_free_port
 
 
 async def _told(error: Exception) -> str:

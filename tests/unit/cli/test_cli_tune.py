@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.cli.tune import (
+from agentic_rag.errors import ConfigError, StoreError
+from agentic_rag_lab.cli.tune import (
     MARK,
     file_values,
     merged_settings,
     read_settings,
     write_settings,
 )
-from agentic_rag.errors import ConfigError, StoreError
 
 MINE = """\
 # my notes

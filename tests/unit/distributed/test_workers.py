@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.distributed.pool import workers
 from agentic_rag.models import bundled
+from agentic_rag_backends.distributed.pool import workers
 
 
 class Machines:

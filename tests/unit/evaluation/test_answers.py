@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.answers import (
+from agentic_rag_lab.evaluation.answers import (
     Conversation,
     JudgedAnswer,
     Turn,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.evaluation.answers import JudgedAnswer, read_conversations
+from agentic_rag_lab.evaluation.answers import JudgedAnswer, read_conversations
 
 sys.path.append(str(Path(__file__).parents[3] / "evaluation"))
 bench = import_module("bench_answers")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError, UnknownOperation
-from agentic_rag.evaluation.datasets import half_of, load_beir, load_dataset, load_locomo
-from agentic_rag.evaluation.locomo import repair_lines
+from agentic_rag_lab.evaluation.datasets import half_of, load_beir, load_dataset, load_locomo
+from agentic_rag_lab.evaluation.locomo import repair_lines
 
 
 def write_jsonl(path: Path, records: list[dict[str, Any]]) -> None:

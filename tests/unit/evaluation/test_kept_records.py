@@ -8,8 +8,8 @@ import pytest
 
 import agentic_rag
 from agentic_rag.errors import InputError, StoreError
-from agentic_rag.evaluation.datasets import EvalDataset
-from agentic_rag.evaluation.records import Record, Records, answering_files, file_name, fingerprint
+from agentic_rag_lab.evaluation.datasets import EvalDataset
+from agentic_rag_lab.evaluation.records import Record, Records, answering_files, file_name, fingerprint
 
 FIRST = Record("full", "q1", ("d1", "茶.md"), 12.5, 2, 0.75, False, ("lancedb",))
 SECOND = Record("dense", "q1", (), 1.0)
@@ -145,15 +145,21 @@ def test_the_fingerprint_depends_on_questions_documents_and_settings(tmp_path: P
 
 def test_the_fingerprint_depends_on_every_file_that_answers():
     files = dict(answering_files())
-    assert "models/multilingual-e5-small/encoder.onnx" in files
-    assert {"evaluation/systems.py", "retrieval/reference_pairs.json"} <= files.keys()
-    assert not {"cli/app.py", "serving/app.py", "evaluation/report.py"} & files.keys()
-    root = Path(agentic_rag.__file__).parent
+    assert "agentic_rag/models/multilingual-e5-small/encoder.onnx" in files
+    assert {
+        "agentic_rag_lab/evaluation/systems.py",
+        "agentic_rag/retrieval/reference_pairs.json",
+    } <= files.keys()
+    assert (
+        not {"agentic_rag/cli/app.py", "agentic_rag_service/app.py", "agentic_rag_lab/evaluation/report.py"}
+        & files.keys()
+    )
+    root = Path(agentic_rag.__file__).parents[1]
     others = {
         path.relative_to(root).as_posix()
         for path in root.rglob("*")
         if path.is_file()
-        and not {"__pycache__", "starter", "serving"} & set(path.parts)
+        and not {"__pycache__", "starter", "agentic_rag_service"} & set(path.parts)
         and path.suffix != ".py"
     } - files.keys()
     assert {Path(name).name for name in others} <= {"LICENSE", "README.md", "py.typed"}

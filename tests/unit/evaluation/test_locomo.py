@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.datasets import EvalDataset, load_dataset
-from agentic_rag.evaluation.locomo import repair_lines
+from agentic_rag_lab.evaluation.datasets import EvalDataset, load_dataset
+from agentic_rag_lab.evaluation.locomo import repair_lines
 
 SAMPLE = {
     "sample_id": "c",

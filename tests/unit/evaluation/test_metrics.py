@@ -7,8 +7,8 @@ import ir_measures
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.metrics import MEASURES, document_ranking, evaluate_run, measure
 from agentic_rag.fusion import reciprocal_rank_fusion
+from agentic_rag_lab.evaluation.metrics import MEASURES, document_ranking, evaluate_run, measure
 
 RELEVANT = {"a": 1, "b": 3, "c": 2, "no": 0, "spam": -1}
 

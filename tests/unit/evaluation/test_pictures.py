@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.evaluation.pictures import MOST_NAMED, logarithmic, new_figure
+from agentic_rag_lab.evaluation.pictures import MOST_NAMED, logarithmic, new_figure
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError, MissingExtra
-from agentic_rag.evaluation import pictures
-from agentic_rag.evaluation.datasets import EvalQuery
-from agentic_rag.evaluation.pictures import check_charts, draw
-from agentic_rag.evaluation.records import Record
-from agentic_rag.evaluation.report import EvalReport, mark, markdown
-from agentic_rag.evaluation.scores import (
+from agentic_rag_lab.evaluation import pictures
+from agentic_rag_lab.evaluation.datasets import EvalQuery
+from agentic_rag_lab.evaluation.pictures import check_charts, draw
+from agentic_rag_lab.evaluation.records import Record
+from agentic_rag_lab.evaluation.report import EvalReport, mark, markdown
+from agentic_rag_lab.evaluation.scores import (
     abstention_figures,
     mean_figures,
     measured,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from agentic_rag.evaluation.datasets import EvalQuery
-from agentic_rag.evaluation.records import Record
-from agentic_rag.evaluation.scores import (
+from agentic_rag_lab.evaluation.datasets import EvalQuery
+from agentic_rag_lab.evaluation.records import Record
+from agentic_rag_lab.evaluation.scores import (
     MEASURES,
     UNCATEGORISED,
     abstention_figures,
@@ -15,7 +15,7 @@ from agentic_rag.evaluation.scores import (
     refusal_threshold,
     system_figures,
 )
-from agentic_rag.evaluation.statistics import bootstrap_interval, holm, randomisation_test
+from agentic_rag_lab.evaluation.statistics import bootstrap_interval, holm, randomisation_test
 
 
 def query(number: int, category: str | None = None) -> EvalQuery:

@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.statistics import bootstrap_interval, holm, randomisation_test, roc_area
+from agentic_rag_lab.evaluation.statistics import bootstrap_interval, holm, randomisation_test, roc_area
 
 
 def test_the_interval_holds_the_mean_and_is_seeded():

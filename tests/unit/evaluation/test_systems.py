@@ -11,8 +11,6 @@ from agentic_rag import Rag, RagConfig
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import AllSourcesFailed, ConfigError, InputError, ModelError, StoreError
-from agentic_rag.evaluation.datasets import EvalQuery
-from agentic_rag.evaluation.systems import Scored, Systems, Task
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.request import MAX_CHARACTERS
@@ -23,6 +21,8 @@ from agentic_rag.testing import (
     ScriptedChat,
     fake_chunk,
 )
+from agentic_rag_lab.evaluation.datasets import EvalQuery
+from agentic_rag_lab.evaluation.systems import Scored, Systems, Task
 
 GRAPH = [
     (fake_chunk("a", "green tea"), 0.9),

@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.lab.data_parser import DataParser, known_adapters, register_adapter, unregister_adapter
+from agentic_rag_lab.designs.data_parser import (
+    DataParser,
+    known_adapters,
+    register_adapter,
+    unregister_adapter,
+)
 
 HELLO = [
     {"speaker": "Alice", "text": "Hello", "date_time": "2023-08-01"},

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import ConfigError
-from agentic_rag.lab.config import parse_pipeline, read_pipeline
-from agentic_rag.lab.services import known_services, unregister_service
+from agentic_rag_lab.designs.config import parse_pipeline, read_pipeline
+from agentic_rag_lab.designs.services import known_services, unregister_service
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 LEAST: dict[str, Any] = {"services": {"register_memory_service": "no_memory"}}
@@ -124,7 +124,7 @@ def test_a_module_that_breaks_while_it_is_imported_is_named(tmp_path: Path, monk
 
 def test_a_module_may_bring_services_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "brought_service.py").write_text(
-        "from agentic_rag.lab.services import register_service\n"
+        "from agentic_rag_lab.designs.services import register_service\n"
         "register_service('brought', lambda settings, parts: None)\n",
         encoding="utf-8",
     )

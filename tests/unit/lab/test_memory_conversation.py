@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.lab.conversation import (
+from agentic_rag_lab.designs.conversation import (
     Conversation,
     Dialog,
     Question,

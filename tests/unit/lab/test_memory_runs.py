@@ -13,14 +13,14 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import ConfigError, InputError, ModelError, RunError
-from agentic_rag.lab.conversation import Conversation, Dialog, Question, Session
-from agentic_rag.lab.graph import (
+from agentic_rag_lab.designs.conversation import Conversation, Dialog, Question, Session
+from agentic_rag_lab.designs.graph import (
     build_insert_graph,
     build_main_graph,
     build_test_graph,
 )
-from agentic_rag.lab.runs import Pipelines, Runs
-from agentic_rag.lab.state import MainState
+from agentic_rag_lab.designs.runs import Pipelines, Runs
+from agentic_rag_lab.designs.state import MainState
 
 
 class Lists:
@@ -402,7 +402,7 @@ async def test_a_run_without_a_task_is_told_what_it_lacks(given: dict[str, Any])
 async def test_runs_that_were_broken_off_are_closed_when_many_others_have_begun_and_made_anew(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("agentic_rag.lab.runs.MOST_OPEN", 2)
+    monkeypatch.setattr("agentic_rag_lab.designs.runs.MOST_OPEN", 2)
     design = Design()
     runs = design.runs()
     packet = conversation().packets()[0]

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agentic_rag.errors import ConfigError
-from agentic_rag.evaluation.locomo import CATEGORIES
-from agentic_rag.lab.scoring import (
+from agentic_rag_lab.designs.scoring import (
     CORRECT_FROM,
     abstains,
     agrees,
@@ -13,6 +12,7 @@ from agentic_rag.lab.scoring import (
     score,
     token_f1,
 )
+from agentic_rag_lab.evaluation.locomo import CATEGORIES
 
 
 @pytest.mark.parametrize(

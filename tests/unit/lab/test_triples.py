@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.lab.conversation import Dialog
-from agentic_rag.lab.triples import Triple, dialog_statements, read_reply, refactored
+from agentic_rag_lab.designs.conversation import Dialog
+from agentic_rag_lab.designs.triples import Triple, dialog_statements, read_reply, refactored
 
 LOCOMO = Path(__file__).parents[4] / "shared" / "data" / "locomo" / "locomo_conv26_conv30_conv49.json"
 

@@ -11,9 +11,9 @@ import pytest
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.errors import ConfigError
-from agentic_rag.serving.access import Caller
-from agentic_rag.serving.app import create_app, mounted_at
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag_service.access import Caller
+from agentic_rag_service.app import create_app, mounted_at
 from service_server import called_service, ended
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from agentic_rag import Rag, RagConfig, open_rag
-from agentic_rag.serving.app import create_app, mounted_at
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag_service.app import create_app, mounted_at
 
 
 def test_the_page_knows_where_it_lies(tmp_path: Path) -> None:

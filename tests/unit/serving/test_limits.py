@@ -9,9 +9,9 @@ import pytest
 
 from agentic_rag import RagConfig
 from agentic_rag.errors import StoreLocked
-from agentic_rag.serving.access import Caller
-from agentic_rag.serving.jobs import Jobs, UnknownJob
-from agentic_rag.serving.limits import Busy, QuestionSlots, TooLate
+from agentic_rag_service.access import Caller
+from agentic_rag_service.jobs import Jobs, UnknownJob
+from agentic_rag_service.limits import Busy, QuestionSlots, TooLate
 from service_server import called_service
 
 

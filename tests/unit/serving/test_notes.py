@@ -16,12 +16,12 @@ import pytest
 from fastapi import UploadFile
 
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.serving import notes
-from agentic_rag.serving.limits import QuestionSlots
-from agentic_rag.serving.mcp_server import ALONE, NoteTools
-from agentic_rag.serving.notes import note_path
-from agentic_rag.serving.roots import AllowedRoots
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag_service import notes
+from agentic_rag_service.limits import QuestionSlots
+from agentic_rag_service.mcp_server import ALONE, NoteTools
+from agentic_rag_service.notes import note_path
+from agentic_rag_service.roots import AllowedRoots
 from service_server import called_service, ended
 
 RECORDS = [

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from agentic_rag.serving.openai.background import LONGEST_TITLE, background_answer, title
-from agentic_rag.serving.openai.conversation import Turn
-from agentic_rag.serving.openai.parameters import UnsupportedParameter
+from agentic_rag_service.openai.background import LONGEST_TITLE, background_answer, title
+from agentic_rag_service.openai.conversation import Turn
+from agentic_rag_service.openai.parameters import UnsupportedParameter
 
 QUESTION = "What does shading do to theanine?"
 CHAT = f"USER: {QUESTION}\nASSISTANT: It keeps it high. [1]"

@@ -8,7 +8,7 @@ import pytest
 from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
 
-from agentic_rag.serving.openai.parameters import (
+from agentic_rag_service.openai.parameters import (
     CHAT,
     RESPONSES,
     Parameter,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.opening import token_counter
-from agentic_rag.serving.openai.reply import link_citations, shorten
+from agentic_rag_service.openai.reply import link_citations, shorten
 
 TEXT = "Shading keeps theanine high. [1]\nIt lowers catechins. [2, 3]"
 

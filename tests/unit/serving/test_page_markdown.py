@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from agentic_rag.serving.page.markdown import MOST_DRAWN, excerpt, note_html, rendered
+from agentic_rag_service.page.markdown import MOST_DRAWN, excerpt, note_html, rendered
 
 NOTE = """---
 tags: [tea]

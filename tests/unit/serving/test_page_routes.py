@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from agentic_rag import RagConfig
-from agentic_rag.serving.page import routes
+from agentic_rag_service.page import routes
 from service_server import called_service, ended
 
 NEEDLE = "The needle lies here."

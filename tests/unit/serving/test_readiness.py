@@ -12,8 +12,8 @@ import pytest
 
 from agentic_rag import RagConfig
 from agentic_rag.errors import StoreError
-from agentic_rag.serving import readiness
-from agentic_rag.serving.readiness import Readiness
+from agentic_rag_service import readiness
+from agentic_rag_service.readiness import Readiness
 from service_server import called_service
 
 

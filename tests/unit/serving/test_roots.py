@@ -12,8 +12,8 @@ import pytest
 
 from agentic_rag import RagConfig
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.serving.access import Caller
-from agentic_rag.serving.roots import AllowedRoots
+from agentic_rag_service.access import Caller
+from agentic_rag_service.roots import AllowedRoots
 from service_server import called_service, ended
 
 TEA, ROSES, ALL = Caller("a", frozenset({"tea"})), Caller("b", frozenset({"roses"})), Caller("c", None)

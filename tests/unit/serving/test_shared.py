@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.serving import shared as serving
-from agentic_rag.serving.shared import SharedMemory
 from agentic_rag.settings.config import RagConfig
+from agentic_rag_lab import shared as serving
+from agentic_rag_lab.shared import SharedMemory
 
 DESIGN = Path(__file__).parents[3] / "configs/locomo_short_term_memory_pipeline.yaml"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.bench.conversations import (
+from agentic_rag_lab.evaluation.bench.conversations import (
     chosen_tasks,
     data_files,
     read_conversations,

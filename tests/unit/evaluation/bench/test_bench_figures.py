@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.bench.figures import beam_figures, comparison, read_runs, summary
-from agentic_rag.evaluation.bench.records import QuestionRecord, RunRecords
+from agentic_rag_lab.evaluation.bench.figures import beam_figures, comparison, read_runs, summary
+from agentic_rag_lab.evaluation.bench.records import QuestionRecord, RunRecords
 
 
 def run(folder: Path, config: str, f1: list[float]) -> Path:
@@ -59,7 +59,7 @@ def test_a_run_that_was_begun_and_not_ended_is_left_out_and_told(
 
 def test_pictures_of_a_comparison(tmp_path: Path):
     pytest.importorskip("matplotlib")
-    from agentic_rag.evaluation.pictures import draw_runs
+    from agentic_rag_lab.evaluation.pictures import draw_runs
 
     runs = read_runs(
         [run(tmp_path / "a", "a", [0.0, 1.0, 0.5]), run(tmp_path / "b", "b $x$", [0.5, 0.5, 0.5])]

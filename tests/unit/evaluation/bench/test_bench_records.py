@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.bench.figures import figures, latest, progress_curve, summary
-from agentic_rag.evaluation.bench.records import QuestionRecord, RunRecords, record_of, turns_of
-from agentic_rag.lab.conversation import Conversation, Dialog, Question, Session
+from agentic_rag_lab.designs.conversation import Conversation, Dialog, Question, Session
+from agentic_rag_lab.evaluation.bench.figures import figures, latest, progress_curve, summary
+from agentic_rag_lab.evaluation.bench.records import QuestionRecord, RunRecords, record_of, turns_of
 
 TURNS = tuple(f"D1:{n}" for n in range(1, 31))
 CONVERSATION = Conversation(

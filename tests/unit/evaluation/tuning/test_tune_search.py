@@ -12,11 +12,25 @@ import pytest
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError
-from agentic_rag.evaluation.asking import ranking_of
-from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery
-from agentic_rag.evaluation.metrics import measure
-from agentic_rag.evaluation.tuning.run import FEWEST, TUNED, TuneOptions, TuneReport, _tuned, default_settings
-from agentic_rag.evaluation.tuning.search import (
+from agentic_rag.nodes.check_quality import check_quality
+from agentic_rag.nodes.fuse_results import fuse_results
+from agentic_rag.nodes.rerank import rerank
+from agentic_rag.rerank.offline import WEIGHTS
+from agentic_rag.settings.parameters import FusionParameters, Parameters
+from agentic_rag.state import in_full
+from agentic_rag.testing import prepared_state
+from agentic_rag_lab.evaluation.asking import ranking_of
+from agentic_rag_lab.evaluation.datasets import EvalDataset, EvalQuery
+from agentic_rag_lab.evaluation.metrics import measure
+from agentic_rag_lab.evaluation.tuning.run import (
+    FEWEST,
+    TUNED,
+    TuneOptions,
+    TuneReport,
+    _tuned,
+    default_settings,
+)
+from agentic_rag_lab.evaluation.tuning.search import (
     FOLDS,
     FUSION,
     MULTIPLES,
@@ -37,13 +51,6 @@ from agentic_rag.evaluation.tuning.search import (
     rightness,
     with_changes,
 )
-from agentic_rag.nodes.check_quality import check_quality
-from agentic_rag.nodes.fuse_results import fuse_results
-from agentic_rag.nodes.rerank import rerank
-from agentic_rag.rerank.offline import WEIGHTS
-from agentic_rag.settings.parameters import FusionParameters, Parameters
-from agentic_rag.state import in_full
-from agentic_rag.testing import prepared_state
 
 WORDS = "Ann Ben red bicycle Lisbon lake swim dog tea oolong 茶树 in 2023 the".split()
 

@@ -11,8 +11,8 @@ import pytest
 from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError, StoreError
-from agentic_rag.lab.data_parser import DataParser
-from agentic_rag.lab.operators.memory_insert import MemoryInsert
+from agentic_rag_lab.designs.data_parser import DataParser
+from agentic_rag_lab.designs.operators.memory_insert import MemoryInsert
 
 DIALOGS = [
     {"speaker": "Alice", "text": "Hello", "date_time": "2023-08-01"},

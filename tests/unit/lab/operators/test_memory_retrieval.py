@@ -12,14 +12,14 @@ import pytest
 from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, InputError, StoreError
-from agentic_rag.lab.operators import NoAction, OperatorTools, parse_action
-from agentic_rag.lab.operators.memory_retrieval import (
+from agentic_rag.testing import HashingEmbedding
+from agentic_rag_lab.designs.operators import NoAction, OperatorTools, parse_action
+from agentic_rag_lab.designs.operators.memory_retrieval import (
     PRE_RETRIEVAL,
     EmbedQuestion,
     MemoryRetrieval,
     PreRetrieval,
 )
-from agentic_rag.testing import HashingEmbedding
 
 ASKED = {
     "question": "Where does Alice work?",

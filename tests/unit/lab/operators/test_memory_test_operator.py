@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import ConfigError, InputError, ModelError
-from agentic_rag.lab.operators.memory_test import MemoryTest
-from agentic_rag.lab.reading import NOT_MENTIONED, ChatReader, ExtractiveReader
 from agentic_rag.testing import ScriptedChat
+from agentic_rag_lab.designs.operators.memory_test import MemoryTest
+from agentic_rag_lab.designs.reading import NOT_MENTIONED, ChatReader, ExtractiveReader
 
 STM = (
     "The following is some history information.\n"

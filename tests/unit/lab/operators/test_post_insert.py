@@ -12,13 +12,13 @@ import pytest
 from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import Chat, FloatArray
 from agentic_rag.errors import ConfigError
-from agentic_rag.lab.data_parser import DataParser
-from agentic_rag.lab.operators import NoAction, OperatorTools, forgetting, parse_action
-from agentic_rag.lab.operators.forgetting import Forgetter, Forgetting, retention
-from agentic_rag.lab.operators.memory_insert import MemoryInsert
-from agentic_rag.lab.operators.post_insert import NO_DATE, POST_INSERT, PostInsert
-from agentic_rag.lab.operators.wording import shared, wording
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag_lab.designs.data_parser import DataParser
+from agentic_rag_lab.designs.operators import NoAction, OperatorTools, forgetting, parse_action
+from agentic_rag_lab.designs.operators.forgetting import Forgetter, Forgetting, retention
+from agentic_rag_lab.designs.operators.memory_insert import MemoryInsert
+from agentic_rag_lab.designs.operators.post_insert import NO_DATE, POST_INSERT, PostInsert
+from agentic_rag_lab.designs.operators.wording import shared, wording
 
 REFACTORED = DataParser("to_refactor")
 

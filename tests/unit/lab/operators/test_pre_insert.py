@@ -12,15 +12,15 @@ import pytest
 
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ConfigError, InputError, ModelError
-from agentic_rag.lab.operators import NoAction, OperatorTools, parse_action
-from agentic_rag.lab.operators.pre_insert import (
+from agentic_rag.testing import HashingEmbedding, ScriptedChat
+from agentic_rag.text.prompts import DATA
+from agentic_rag_lab.designs.operators import NoAction, OperatorTools, parse_action
+from agentic_rag_lab.designs.operators.pre_insert import (
     PRE_INSERT,
     PreInsert,
     TriEmbed,
 )
-from agentic_rag.lab.triples import TRIPLE_EXTRACTION_PROMPT
-from agentic_rag.testing import HashingEmbedding, ScriptedChat
-from agentic_rag.text.prompts import DATA
+from agentic_rag_lab.designs.triples import TRIPLE_EXTRACTION_PROMPT
 
 HELLO: dict[str, Any] = {
     "task_id": "conv-26",

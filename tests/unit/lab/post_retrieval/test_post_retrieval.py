@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain.memory import Memory, MemoryService, Neighbours
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.lab import post_retrieval
-from agentic_rag.lab.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
-from agentic_rag.lab.post_retrieval.config import (
+from agentic_rag_lab.designs import post_retrieval
+from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
+from agentic_rag_lab.designs.post_retrieval.config import (
     AugmentStep,
     CompressStep,
     FilterStep,
@@ -434,7 +434,7 @@ def test_it_embeds_nothing_itself():
 
 def test_importing_it_imports_nothing_heavy():
     code = (
-        "import sys, agentic_rag.lab.post_retrieval\n"
+        "import sys, agentic_rag_lab.designs.post_retrieval\n"
         "heavy = {'langgraph', 'langchain_core', 'lancedb', 'pyarrow', 'scipy', 'onnxruntime', 'openai',"
         " 'graphiti_core', 'sentencepiece', 'networkx'}\n"
         "print(sorted(heavy & set(sys.modules)))"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import ModelError
-from agentic_rag.lab.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 from agentic_rag.testing import ScriptedChat
+from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 
 
 def count_words(texts: Sequence[str]) -> list[int]:

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.errors import ModelError
-from agentic_rag.lab.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
-from agentic_rag.lab.post_retrieval.compress import shortened
-from agentic_rag.lab.post_retrieval.items import read_memories
 from agentic_rag.models.bundled import count_tokens_batch
 from agentic_rag.testing import ScriptedChat
+from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
+from agentic_rag_lab.designs.post_retrieval.compress import shortened
+from agentic_rag_lab.designs.post_retrieval.items import read_memories
 from growth import assert_linear
 
 

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from agentic_rag.errors import ConfigError
-from agentic_rag.lab.post_retrieval.augment import AUGMENTS
-from agentic_rag.lab.post_retrieval.compress import COMPRESSIONS
-from agentic_rag.lab.post_retrieval.config import (
+from agentic_rag_lab.designs.post_retrieval.augment import AUGMENTS
+from agentic_rag_lab.designs.post_retrieval.compress import COMPRESSIONS
+from agentic_rag_lab.designs.post_retrieval.config import (
     SECTIONS,
     AugmentStep,
     CompressStep,
@@ -27,11 +27,11 @@ from agentic_rag.lab.post_retrieval.config import (
     XmlTags,
     parse_steps,
 )
-from agentic_rag.lab.post_retrieval.filters import FILTERS
-from agentic_rag.lab.post_retrieval.formats import FORMATS
-from agentic_rag.lab.post_retrieval.merge import MERGES
-from agentic_rag.lab.post_retrieval.operator import ACTIONS
-from agentic_rag.lab.post_retrieval.rerank import RERANKS
+from agentic_rag_lab.designs.post_retrieval.filters import FILTERS
+from agentic_rag_lab.designs.post_retrieval.formats import FORMATS
+from agentic_rag_lab.designs.post_retrieval.merge import MERGES
+from agentic_rag_lab.designs.post_retrieval.operator import ACTIONS
+from agentic_rag_lab.designs.post_retrieval.rerank import RERANKS
 
 
 @pytest.mark.parametrize("value", [None, [], {"action": "none"}, [{"action": "none"}]])

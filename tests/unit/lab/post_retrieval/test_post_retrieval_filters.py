@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.errors import ModelError
-from agentic_rag.lab.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
-from agentic_rag.lab.post_retrieval.filters import FILTER_SYSTEM
 from agentic_rag.models.bundled import count_tokens_batch
 from agentic_rag.testing import ScriptedChat
+from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
+from agentic_rag_lab.designs.post_retrieval.filters import FILTER_SYSTEM
 
 
 def count_words(texts: Sequence[str]) -> list[int]:

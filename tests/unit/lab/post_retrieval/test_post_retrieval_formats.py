@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.lab.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
+from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 
 PROMPT = "The following is some history information.\n"
 

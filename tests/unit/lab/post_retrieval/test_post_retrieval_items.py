@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.errors import StoreError
-from agentic_rag.lab.post_retrieval.config import checked, filled
-from agentic_rag.lab.post_retrieval.items import (
+from agentic_rag_lab.designs.post_retrieval.config import checked, filled
+from agentic_rag_lab.designs.post_retrieval.items import (
     MemoryLine,
     as_memories,
     best_first,
@@ -22,7 +22,7 @@ from agentic_rag.lab.post_retrieval.items import (
     read_memories,
     turns_of,
 )
-from agentic_rag.lab.post_retrieval.tools import PARALLEL, answers
+from agentic_rag_lab.designs.post_retrieval.tools import PARALLEL, answers
 
 
 @pytest.mark.parametrize(

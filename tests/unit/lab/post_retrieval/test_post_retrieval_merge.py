@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import InputError, StoreError
-from agentic_rag.lab.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
+from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 
 
 def count_words(texts: Sequence[str]) -> list[int]:

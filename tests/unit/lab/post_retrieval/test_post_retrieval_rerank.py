@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import ConfigError, InputError, ModelError
-from agentic_rag.lab.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
-from agentic_rag.lab.post_retrieval.rerank import personalised_pagerank
+from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
+from agentic_rag_lab.designs.post_retrieval.rerank import personalised_pagerank
 
 
 def count_words(texts: Sequence[str]) -> list[int]:
@@ -334,7 +334,7 @@ async def test_ppr_walks_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch):
         threads.append(threading.current_thread())
         return walk(*given, **named)
 
-    monkeypatch.setattr("agentic_rag.lab.post_retrieval.rerank.personalised_pagerank", noting)
+    monkeypatch.setattr("agentic_rag_lab.designs.post_retrieval.rerank.personalised_pagerank", noting)
     await rerank([memory("a", 1.0), memory("b", 0.0)], "ppr", service=Linked({"a": {"b": 1.0}}))
     assert threads
     assert threading.main_thread() not in threads

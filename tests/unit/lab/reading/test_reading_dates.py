@@ -4,10 +4,10 @@ from datetime import date
 
 import pytest
 
-from agentic_rag.lab.reading.dates import moment_answer, times_of
-from agentic_rag.lab.reading.history import read_history
-from agentic_rag.lab.reading.questions import read_question
-from agentic_rag.lab.reading.statements import bearing_statements
+from agentic_rag_lab.designs.reading.dates import moment_answer, times_of
+from agentic_rag_lab.designs.reading.history import read_history
+from agentic_rag_lab.designs.reading.questions import read_question
+from agentic_rag_lab.designs.reading.statements import bearing_statements
 
 SAID = date(2023, 5, 25)
 """A Thursday."""

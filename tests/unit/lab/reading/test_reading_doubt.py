@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.lab.reading.doubt import doubt, doubtful, shipped, signs
-from agentic_rag.lab.reading.history import History, read_history
-from agentic_rag.lab.reading.questions import ParsedQuestion, read_question
-from agentic_rag.lab.reading.statements import Statement, bearing_statements
+from agentic_rag_lab.designs.reading.doubt import doubt, doubtful, shipped, signs
+from agentic_rag_lab.designs.reading.history import History, read_history
+from agentic_rag_lab.designs.reading.questions import ParsedQuestion, read_question
+from agentic_rag_lab.designs.reading.statements import Statement, bearing_statements
 
 WEIGHTS = shipped()
 

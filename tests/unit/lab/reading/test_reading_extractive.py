@@ -6,13 +6,13 @@ import pytest
 
 from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.errors import ModelError
-from agentic_rag.lab.reading import NOT_MENTIONED, ExtractiveReader
-from agentic_rag.lab.reading.extractive import RememberedEmbedding, choice, speaker_answer, verdict
-from agentic_rag.lab.reading.history import read_history
-from agentic_rag.lab.reading.questions import ParsedQuestion, read_question
-from agentic_rag.lab.reading.statements import Statement, bearing_statements
 from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag_lab.designs.reading import NOT_MENTIONED, ExtractiveReader
+from agentic_rag_lab.designs.reading.extractive import RememberedEmbedding, choice, speaker_answer, verdict
+from agentic_rag_lab.designs.reading.history import read_history
+from agentic_rag_lab.designs.reading.questions import ParsedQuestion, read_question
+from agentic_rag_lab.designs.reading.statements import Statement, bearing_statements
 
 HEAD = "The following is some history information.\n"
 STM = (

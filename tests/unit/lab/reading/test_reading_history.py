@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from agentic_rag.lab.reading.history import read_history
+from agentic_rag_lab.designs.reading.history import read_history
 
 STM = (
     "The following is some history information.\n(2023-08-01)Alice: I work at Google\n(2023-08-01)Bob: Great!"

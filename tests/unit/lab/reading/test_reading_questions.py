@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agentic_rag.lab.reading.questions import read_question
-from agentic_rag.lab.reading.words import stem
+from agentic_rag_lab.designs.reading.questions import read_question
+from agentic_rag_lab.designs.reading.words import stem
 
 SPEAKERS = ("Caroline", "Melanie Jones")
 

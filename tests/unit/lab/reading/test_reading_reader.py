@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.lab.reading import PROMPT_TEMPLATE, ChatReader, ExtractiveReader, Reader
 from agentic_rag.testing import ScriptedChat
+from agentic_rag_lab.designs.reading import PROMPT_TEMPLATE, ChatReader, ExtractiveReader, Reader
 
 
 def test_both_are_readers() -> None:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.lab.reading.history import read_history
-from agentic_rag.lab.reading.questions import read_question
-from agentic_rag.lab.reading.statements import COMPARED, Statement, bearing_statements, term_rarity
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag_lab.designs.reading.history import read_history
+from agentic_rag_lab.designs.reading.questions import read_question
+from agentic_rag_lab.designs.reading.statements import COMPARED, Statement, bearing_statements, term_rarity
 
 TALK = (
     "(2023-05-08)Caroline: I painted a lake. It was calm.\n"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from agentic_rag.errors import StoreError
-from agentic_rag.lab.services.entries import BATCH_DOCUMENTS, WriteBehind
+from agentic_rag_lab.designs.services.entries import BATCH_DOCUMENTS, WriteBehind
 
 
 class Recorder:

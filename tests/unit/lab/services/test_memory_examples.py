@@ -10,11 +10,11 @@ import pytest
 
 from agentic_rag.domain.memory import Deletes
 from agentic_rag.errors import AllSourcesFailed, InputError, ModelError, StoreError, UnknownDataset
-from agentic_rag.lab.services import build_service
-from agentic_rag.lab.services.parts import ServiceParts
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import FakeGraphEngine, HashingEmbedding
+from agentic_rag_lab.designs.services import build_service
+from agentic_rag_lab.designs.services.parts import ServiceParts
 
 DIALOGS = [
     "(2023-08-01)Alice: Hello\n(2023-08-01)Bob: Hi",

@@ -10,8 +10,8 @@ import pytest
 
 from agentic_rag.domain import Document, DocumentGraph, Entity, Mention
 from agentic_rag.ingest.conversation import RawSession, parse_session
-from agentic_rag.lab.services.entries import Entries
-from agentic_rag.lab.services.sessions import LOOSE_ENTRIES, SessionDocuments, SharedEntities
+from agentic_rag_lab.designs.services.entries import Entries
+from agentic_rag_lab.designs.services.sessions import LOOSE_ENTRIES, SessionDocuments, SharedEntities
 
 
 class Told:

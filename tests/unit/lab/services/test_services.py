@@ -11,18 +11,18 @@ from pydantic import Field
 
 from agentic_rag.domain.memory import MemoryService
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.lab.services import (
+from agentic_rag.settings.parameters import Section
+from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
+from agentic_rag.testing import FakeGraphEngine, HashingEmbedding
+from agentic_rag_lab.designs.services import (
     build_service,
     known_services,
     register_service,
     unregister_service,
 )
-from agentic_rag.lab.services.parts import ServiceParts
-from agentic_rag.lab.services.text_memory import TextMemory
-from agentic_rag.settings.parameters import Section
-from agentic_rag.stores.in_memory import InMemoryChunkStore
-from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
-from agentic_rag.testing import FakeGraphEngine, HashingEmbedding
+from agentic_rag_lab.designs.services.parts import ServiceParts
+from agentic_rag_lab.designs.services.text_memory import TextMemory
 from user_memories import opened
 
 BUILT_IN = (

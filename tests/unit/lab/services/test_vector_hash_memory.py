@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agentic_rag.lab.services.vector_hash_memory import Hyperplanes, nearest
+from agentic_rag_lab.designs.services.vector_hash_memory import Hyperplanes, nearest
 
 
 def packed(*bits: str) -> list[np.ndarray]:

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from agentic_rag.errors import ConfigError
-from agentic_rag.evaluation.datasets import half_of
 from agentic_rag.stores.graphiti.library import EntityNode, node_operations
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag_lab.evaluation.datasets import half_of
 from graph_fixtures import opened
 
 PAIRS = json.loads((Path(__file__).parent / "name_pairs.json").read_text(encoding="utf-8"))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from langgraph.graph.state import CompiledStateGraph
 
-from agentic_rag.serving.shared import shared_rag
 from agentic_rag.settings.environment import load_config
+from agentic_rag.shared import shared_rag
 
 _shared = shared_rag(load_config())
 

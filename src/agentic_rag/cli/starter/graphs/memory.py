@@ -12,8 +12,8 @@ from pathlib import Path
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
-from agentic_rag.serving.shared import shared_memory
 from agentic_rag.settings.environment import load_config
+from agentic_rag_lab.shared import shared_memory
 
 _DESIGN = Path(__file__).resolve().parents[1] / "configs" / "locomo_agentic_memory_pipeline.yaml"
 _shared = shared_memory(load_config())

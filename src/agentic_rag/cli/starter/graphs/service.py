@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from agentic_rag import Rag
-from agentic_rag.serving.app import create_app, mounted_at
-from agentic_rag.serving.shared import shared_rag
 from agentic_rag.settings.environment import load_config
+from agentic_rag.shared import shared_rag
+from agentic_rag_service.app import create_app, mounted_at
 
 config = load_config()
 

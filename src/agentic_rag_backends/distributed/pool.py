@@ -1,0 +1,141 @@
+"""A pool of workers on the cluster, one per core; each opens its parts once and then processes items.
+
+Items stream through Ray Data, which slows producers down to the pace of the consumer and spills waiting data to disk.
+A worker that dies is restarted and repeats its item.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+
+from agentic_rag.errors import AgenticRagError
+from agentic_rag.models import bundled
+from agentic_rag.workers import Item, Open, Parts, Result, Task
+from agentic_rag_backends.distributed.cluster import Cluster, cores, translated
+
+THREADS = 1
+"""Embedding threads per worker, which has one core."""
+
+
+class Worker:
+    """A Ray actor: opens its parts for its first item, then processes one item after the other.
+
+    Expected errors, in opening or at work, are returned as values, because Ray keeps only the text of a raised one.
+    """
+
+    def __init__(self, opened: Open[Any], work: Task[Any, Any, Any]) -> None:
+        bundled.use_threads(THREADS)
+        self._open = opened
+        self._work = work
+        self._runner = asyncio.Runner()
+        self._held = AsyncExitStack()
+        self._parts: Any = None
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The item's result, or the error."""
+        try:
+            made = self._runner.run(self._made(pickle.loads(row["item"])))
+        except AgenticRagError as error:
+            made = error
+        return {"made": packed(made)}
+
+    async def _made(self, item: Any) -> Any:
+        if self._parts is None:
+            self._parts = await self._held.enter_async_context(self._open())
+        return await self._work(self._parts, item)
+
+
+class Pool:
+    """The workers of a cluster, which is joined when there is work."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def kept(self, value: Any) -> list[Any]:
+        """A reference to a value shared by all workers, in a list, so that it can be passed to ``Worker``; see
+        ``taken``."""
+        return [self._cluster.joined().put(value)]
+
+    def results(
+        self,
+        opened: Open[Parts],
+        task: Task[Parts, Item, Result],
+        items: Sequence[Item],
+        doing: str,
+        *,
+        embeds: bool = False,
+    ) -> Iterator[Result]:
+        """The result of each item, in order, as soon as it is ready; blocks, so call it in a thread.
+
+        Args:
+            opened: opens the parts of a worker.
+            task: makes the result of an item.
+            items: in order.
+            doing: the activity as errors name it.
+            embeds: whether the task embeds passages; see ``workers``.
+
+        Raises:
+            RunError: the cluster failed.
+            AgenticRagError: a worker raised it.
+        """
+        if not items:
+            return
+        ray = self._cluster.joined()
+        many, gpus = workers(ray, embed=embeds)
+        rows = ray.data.from_items([{"item": packed(item)} for item in items], override_num_blocks=len(items))
+        made = rows.map(
+            Worker,
+            compute=ray.data.ActorPoolStrategy(size=min(many, len(items))),
+            num_cpus=1,
+            num_gpus=gpus,
+            fn_constructor_args=(opened, task),
+        )
+        with translated(doing):
+            for row in made.iter_rows():
+                one: Result | AgenticRagError = pickle.loads(row["made"])
+                if isinstance(one, AgenticRagError):
+                    raise one
+                yield one
+
+    async def stream(
+        self,
+        opened: Open[Parts],
+        task: Task[Parts, Item, Result],
+        items: Sequence[Item],
+        doing: str,
+        *,
+        embeds: bool = False,
+    ) -> AsyncGenerator[Result]:
+        """``results`` for an event loop."""
+        results = self.results(opened, task, items, doing, embeds=embeds)
+        for _ in items:
+            yield await asyncio.to_thread(next, results)
+
+
+def taken(kept: Sequence[Any]) -> Any:
+    """In a worker, the value given to ``Pool.kept``."""
+    import ray
+
+    return ray.get(kept[0])
+
+
+def packed(value: Any) -> bytes:
+    """Bytes for ``pickle.loads``; also of functions that pickle itself cannot serialise."""
+    from ray import cloudpickle
+
+    made: bytes = cloudpickle.dumps(value)
+    return made
+
+
+def workers(ray: Any, *, embed: bool) -> tuple[int, int]:
+    """Number of workers for the cluster, and GPUs of each.
+
+    Embedding workers are one per GPU if the cluster has GPUs and the bundled model can use them. Otherwise workers are
+    one per core.
+    """
+    gpus = int(ray.cluster_resources().get("GPU", 0)) if embed and bundled.can_use_gpu() else 0
+    return (gpus, 1) if gpus else (cores(ray), 0)

@@ -1,0 +1,137 @@
+"""The task of a worker in an ingest: chunk documents, derive facts, embed texts, write rows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from agentic_rag.domain.ports import (
+    ChunkStore,
+    Embedding,
+    FloatArray,
+    GraphStore,
+    PieceStore,
+    StagedRows,
+    TokenCounter,
+)
+from agentic_rag.domain.progress import Meter, StageClock
+from agentic_rag.ingest.names import TitleIndex
+from agentic_rag.ingest.planning import Action, FileReport, Work, parsed, unpacked
+from agentic_rag.ingest.preparing import Prepared, PreparedDocument, Preparer, Stored, embedded
+from agentic_rag.ingest.sources import SourceItem
+from agentic_rag.text.cache import TextCache
+from agentic_rag.workers import Open
+from agentic_rag_backends.distributed.pool import taken
+
+TEXTS = 50_000
+"""Names and sentences whose vectors a worker caches (80 MB), because names recur."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The stores and models of a worker."""
+
+    chunks: ChunkStore
+    graph: GraphStore
+    embedding: Embedding
+    count_tokens: TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """The state of a worker for one ingest."""
+
+    opened: Opened
+    dataset: str
+    titles: TitleIndex | None
+    vectors: TextCache[FloatArray] = field(default_factory=lambda: TextCache(TEXTS))
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The documents of one task, packed by ``Work``."""
+
+    documents: tuple[tuple[bytes, Stored, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The results of a share, in order."""
+
+    documents: tuple[PreparedDocument, ...]
+    texts: tuple[str, ...]
+    vectors: FloatArray
+    """Vectors of the texts, which are names and sentences of the graphs."""
+    piece: StagedRows | None
+    """Rows of the chunks if the store accepts pieces; otherwise the documents hold them."""
+    seconds: tuple[tuple[str, float], ...]
+    """Seconds per stage in this worker."""
+
+
+@asynccontextmanager
+async def preparation(
+    opened: Open[Opened], dataset: str, titles: Sequence[Any]
+) -> AsyncIterator[Preparation]:
+    """``titles``: the title index or None, as ``Pool.kept`` gives it."""
+    async with opened() as parts:
+        yield Preparation(parts, dataset, await asyncio.to_thread(taken, titles))
+
+
+async def prepare(worker: Preparation, share: Share) -> Made:
+    """Prepare a share completely, without changing a store."""
+    clock = StageClock()
+    parts = worker.opened
+    preparer = Preparer(parts.chunks, parts.embedding, parts.count_tokens)
+    documents = [
+        preparer.chunked(unpacked(packed), stored, moved) for packed, stored, moved in share.documents
+    ]
+    clock.lap("chunk")
+    prepared = await preparer.prepare(worker.dataset, documents, worker.titles, _silent(), clock.lap)
+    is_new = all(one.stored == "none" and one.moved_from is None for one in documents)
+    texts = await _texts(worker, prepared, is_new=is_new)
+    clock.lap("look up")
+    vectors = await worker.vectors.of(texts, lambda new: _vectors(parts.embedding, new))
+    clock.lap("embed")
+    piece = await _piece(worker, prepared)
+    clock.lap("write")
+    found = prepared.documents
+    if piece is not None:
+        found = tuple(replace(one, embedded=None) for one in found)
+    matrix = np.array(vectors, np.float32).reshape(len(texts), parts.embedding.dimension)
+    return Made(found, tuple(texts), matrix, piece, tuple(clock.stages.items()))
+
+
+async def _texts(worker: Preparation, prepared: Prepared, *, is_new: bool) -> list[str]:
+    """Names and sentences to embed; stored ones are looked up only if the documents are not new."""
+    if worker.titles is None:
+        return []
+    if not is_new:
+        return await worker.opened.graph.new_texts(worker.dataset, prepared.graphs)
+    names = {entity.name for graph in prepared.graphs for entity in graph.entities}
+    return sorted(names | {fact.text for graph in prepared.graphs for fact in graph.facts})
+
+
+async def _vectors(embedding: Embedding, texts: list[str]) -> FloatArray:
+    return (await embedded(embedding, texts, [0.0] * len(texts), _silent())).vectors
+
+
+async def _piece(worker: Preparation, prepared: Prepared) -> StagedRows | None:
+    documents = [one.embedded for one in prepared.documents if one.embedded is not None]
+    chunks = worker.opened.chunks
+    if not documents or not isinstance(chunks, PieceStore):
+        return None
+    return await chunks.stage(worker.dataset, documents)
+
+
+def _silent() -> Meter:
+    return Meter.silent()
+
+
+async def parse(_: None, sources: Sequence[tuple[SourceItem, Action]]) -> list[Work | FileReport]:
+    """Parse each source, in order."""
+    return [parsed(item, action) for item, action in sources]

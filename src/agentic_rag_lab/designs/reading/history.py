@@ -1,0 +1,151 @@
+"""Parses a history text, in any of its formats, into lines (date, speaker, text) and their sentences."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+from agentic_rag.ingest.conversation import parse_session_date
+from agentic_rag.text.sentences import split_sentences
+from agentic_rag_lab.designs.reading.words import Word, telling, words_of
+
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,500}>")
+_STAMP = re.compile(r"""\b(?:timestamp|date|date_time|time)=["'](?P<date>[^"']+)["']""")
+_BULLET = re.compile(r"^\s*(?:[-*•]\s+|\d{1,4}[.)]\s+|\[\d{1,4}\]\s*)+")
+_DATED = re.compile(r"^[(\[](?P<date>[^()\[\]\n]{4,60})[)\]]\s*")
+_HEADING = re.compile(
+    r"^(?:#{1,6}\s+(?:\S+\s+)?)?(?P<date>\d{4}-\d{2}-\d{2})\S*?[:：]?$|^#{1,6}\s.*$|^unknown[:：]$"
+)
+_SPEAKER = re.compile(r"^(?P<speaker>[^:：()\[\]\n]{1,40})[:：]\s*(?P<text>.*)$")
+_NAMED = re.compile(r"^(?P<speaker>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2})[:：]\s+(?P<text>.+)$")
+_PREAMBLE = re.compile(r"(?:the following|below) (?:is|are)\b[^:：\n]*[.:]?\s*$", re.IGNORECASE)
+_PHOTO = re.compile(r"\[shares a photo: (?P<caption>[^\]]*)\]?")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A turn, or a line of plain text."""
+
+    index: int
+    """Index in the history, from 0."""
+    date: date | None
+    speaker: str
+    """"" without a speaker."""
+    text: str
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Stems of its content words."""
+        return _terms(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a line, or the caption of a photo that was shared with it."""
+
+    line: Line
+    place: int
+    """Index in its line, from 0."""
+    text: str
+    caption: bool = False
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        return words_of(self.text)
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Stems of its content words."""
+        return _terms(self.text)
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        return self.text.rstrip("\"'”’) ").endswith(("?", "？"))
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A parsed history."""
+
+    lines: tuple[Line, ...]
+    sentences: tuple[Sentence, ...]
+    """The sentences of all lines, in order."""
+
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """All speakers, in order of first appearance; without speakers, the names that lines begin with, whom plain
+        statements are about."""
+        named = dict.fromkeys(line.speaker for line in self.lines if line.speaker)
+        return tuple(named or dict.fromkeys(filter(None, map(_opening_name, self.lines))))
+
+
+@lru_cache(maxsize=8)
+def read_history(text: str) -> History:
+    """Lines and sentences. Tags, bullets, headings and an opening "The following is …" are left out; a repeated line
+    counts once.
+
+    The date of a line is before it, in a heading above (``2023-05-08:``) or in the tag around it.
+    """
+    lines: list[Line] = []
+    seen: set[tuple[date | None, str, str]] = set()
+    tagged = _TAG.search(text) is not None
+    standing: date | None = None
+    for written in text.splitlines():
+        bare = _BULLET.sub("", _TAG.sub(" ", written).strip()).strip()
+        heading = _HEADING.match(bare)
+        stamp = _STAMP.search(written) if tagged else heading
+        standing = _date(stamp["date"] or "") if stamp is not None else standing
+        if not bare or heading is not None or _PREAMBLE.fullmatch(bare):
+            continue
+        line = _line(len(lines), html.unescape(bare) if tagged else bare, standing)
+        key = (line.date, line.speaker, line.text)
+        if line.text and key not in seen:
+            seen.add(key)
+            lines.append(line)
+        standing = None if tagged and "</" in written else standing
+    sentences = [
+        Sentence(line, place, part, caption)
+        for line in lines
+        for place, (part, caption) in enumerate(_parts(line.text))
+    ]
+    return History(tuple(lines), tuple(sentences))
+
+
+def _line(index: int, written: str, standing: date | None) -> Line:
+    """Parses a line; of several dates before it (one added to an existing one) the last counts."""
+    found = None
+    while (dated := _DATED.match(written)) is not None and (when := _date(dated["date"])) is not None:
+        found, written = when, written[dated.end() :]
+    spoken = (_NAMED if found is None else _SPEAKER).match(written)
+    speaker, said = (spoken["speaker"].strip(), spoken["text"]) if spoken is not None else ("", written)
+    return Line(index, standing if found is None else found, speaker, said.strip())
+
+
+def _opening_name(line: Line) -> str:
+    words = words_of(line.text)
+    return words[0].text if words and words[0].capital and not words[0].function else ""
+
+
+@lru_cache(maxsize=1024)
+def _date(written: str) -> date | None:
+    found = parse_session_date(written)
+    return None if found is None else found.date()
+
+
+@lru_cache(maxsize=4096)
+def _parts(text: str) -> tuple[tuple[str, bool], ...]:
+    """Sentences, then captions of photos, each with whether it is a caption. Cached, because a history grows by
+    lines."""
+    captions = [match["caption"].strip() for match in _PHOTO.finditer(text)]
+    said = _PHOTO.sub(" ", text)
+    spoken = [(said[start:end], False) for start, end in split_sentences(said)]
+    return tuple(spoken + [(caption, True) for caption in captions if caption])
+
+
+@lru_cache(maxsize=16_384)
+def _terms(text: str) -> frozenset[str]:
+    return telling(words_of(text))

@@ -1,0 +1,362 @@
+"""The memory benchmark, the scores: of a run by category, and of several runs in comparison."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+import numpy as np
+
+from agentic_rag.errors import InputError
+from agentic_rag_lab.designs.conversation import UNANSWERABLE
+from agentic_rag_lab.designs.reading import NOT_MENTIONED
+from agentic_rag_lab.designs.scoring import abstains, score
+from agentic_rag_lab.evaluation.beam import KINDS, Question
+from agentic_rag_lab.evaluation.beam_scores import score as beam_score
+from agentic_rag_lab.evaluation.bench.records import (
+    RECORDS,
+    QuestionRecord,
+    folder_of,
+    ranking_of,
+    read_record,
+)
+from agentic_rag_lab.evaluation.locomo import CATEGORIES
+from agentic_rag_lab.evaluation.records import read_rows
+from agentic_rag_lab.evaluation.statistics import bootstrap_interval, paired_tests
+
+DIGITS = 4
+SUMMARY = "summary.json"
+"""File in the folder of a finished run."""
+RECALL = "evidence_recall@10"
+_SAID = frozenset(
+    "task config service reader questions tested failed overall intervals by_category baselines cost inserts".split()
+)
+"""Keys that a comparison and a resumed run read."""
+SAMPLES = 2_000
+
+
+def latest(records: Sequence[QuestionRecord]) -> list[QuestionRecord]:
+    """The last record of each question, in the order of tasks and questions; the scores use these."""
+    last: dict[tuple[str, int], QuestionRecord] = {}
+    for record in records:
+        key = record.task, record.question_id
+        if key not in last or last[key].tested_after <= record.tested_after:
+            last[key] = record
+    return [last[key] for key in sorted(last)]
+
+
+def figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
+    """Means over questions, each with its number of questions; a failed question counts 0.
+
+    Returns:
+        ``f1``, ``exact_match`` and ``correct`` over all ``questions``; ``f1_answerable`` over the answerable ones, and
+        ``evidence_recall@10`` over those with searchable evidence (``evidence_questions``); each None without
+        questions.
+    """
+    answerable = [record.f1 for record in records if record.category not in UNANSWERABLE]
+    recalls = [record.recall for record in records if record.recall is not None]
+    return {
+        "questions": len(records),
+        "f1": _mean([record.f1 for record in records]),
+        "f1_answerable": _mean(answerable) if answerable else None,
+        "exact_match": _mean([record.exact_match for record in records]),
+        "correct": _mean([float(record.is_correct) for record in records]),
+        RECALL: _mean(recalls) if recalls else None,
+        "evidence_questions": len(recalls),
+    }
+
+
+def summary(records: Sequence[QuestionRecord], milliseconds: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    """All scores of a run.
+
+    Args:
+        records: at least one; the last one of each question counts.
+        milliseconds: of each question, by operator.
+    """
+    judged = latest(records)
+    answered = [record for record in judged if record.status == "ok"]
+    overall = figures(judged)
+    recalls = [record.recall for record in judged if record.recall is not None]
+    beam = beam_figures(judged)
+    return {
+        **({} if beam is None else {"beam": beam}),
+        "questions": len(judged),
+        "tested": len(answered),
+        "failed": len(judged) - len(answered),
+        "overall": overall,
+        "intervals": {
+            "f1": _interval([record.f1 for record in judged]),
+            "f1_answerable": _interval([r.f1 for r in judged if r.category not in UNANSWERABLE]),
+            RECALL: _interval(recalls),
+        },
+        "by_category": {
+            name: figures([record for record in judged if record.category == name])
+            for name in dict.fromkeys(_category_order(judged))
+        },
+        "baselines": {
+            name: figures([_answering(record, answer(record)) for record in judged])
+            for name, answer in BASELINES.items()
+        },
+        "cost": {
+            "history_tokens": _mean([float(record.history_tokens) for record in answered]),
+            "memories": _mean([float(len(record.memories)) for record in answered]),
+            "milliseconds": _percentiles([sum(times.values()) for times in milliseconds]),
+            "by_operator": _by_operator(milliseconds),
+        },
+        "degraded": sum(bool(record.degraded) for record in judged),
+        "reasons": _reasons(judged),
+    }
+
+
+def beam_figures(records: Sequence[QuestionRecord]) -> dict[str, Any] | None:
+    """BEAM's scores that need no model (``beam_scores.score``); None for other data.
+
+    ``rubric``: share of the published rubric that is met, by kind and ``overall``, mean over the questions judged by a
+    chat model; None if it judged none.
+    """
+    if not records or any(record.category not in KINDS for record in records):
+        return None
+    found = beam_score(
+        [_beam_question(record) for record in records],
+        [ranking_of(record.memories) for record in records],
+        [abstains(record.predicted_answer or "") for record in records],
+    )
+    judged = [record for record in records if record.rubric_met is not None]
+    groups = {"overall": judged, **{kind: [r for r in judged if r.category == kind] for kind in KINDS}}
+    rubric = {
+        name: _mean([r.rubric_met for r in chosen if r.rubric_met is not None])
+        for name, chosen in groups.items()
+        if chosen
+    }
+    return {**found, "rubric": rubric or None}
+
+
+def _beam_question(record: QuestionRecord) -> Question:
+    return Question(
+        id=f"{record.task}/{record.question_id}",
+        conversation=record.task,
+        kind=record.category,
+        text=record.question,
+        answer=record.answer,
+        sources=record.evidence,
+        source_sets=record.evidence_sets,
+    )
+
+
+def read_summary(file: Path) -> dict[str, Any] | None:
+    """The summary of a finished run; None if it is missing or truncated.
+
+    Raises:
+        InputError: the file has other contents.
+    """
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(found, dict) or not found.keys() >= _SAID:
+        raise InputError(
+            f"{file} is no summary of a memory benchmark; give another folder: one that bench has named, or a new one"
+        )
+    return found
+
+
+def progress_curve(records: Sequence[QuestionRecord]) -> list[dict[str, Any]]:
+    """Scores at each test, in the order of packets: quality as the conversation grows."""
+    points = sorted({(record.task, record.tested_after) for record in records})
+    return [
+        {
+            "task": task,
+            "packet": packet,
+            **figures([r for r in records if (r.task, r.tested_after) == (task, packet)]),
+        }
+        for task, packet in points
+    ]
+
+
+def _first_memory(record: QuestionRecord) -> str:
+    return str(record.memories[0]["text"]) if record.memories else NOT_MENTIONED
+
+
+BASELINES: Mapping[str, Callable[[QuestionRecord], str]] = {
+    "not_mentioned": lambda record: NOT_MENTIONED,
+    "first_memory": _first_memory,
+}
+"""Baseline answers: always "not mentioned"; the first retrieved memory, unchanged."""
+
+
+def _answering(record: QuestionRecord, predicted: str) -> QuestionRecord:
+    found = score(record.category, predicted, NOT_MENTIONED if record.answer is None else record.answer)
+    return replace(
+        record,
+        f1=found.f1,
+        exact_match=found.exact_match,
+        is_correct=found.is_correct,
+        predicted_answer=predicted,
+    )
+
+
+def _category_order(records: Sequence[QuestionRecord]) -> list[str]:
+    """Categories in the order of LoCoMo, or of BEAM."""
+    known = [*CATEGORIES.values(), *KINDS]
+    return sorted({record.category for record in records}, key=known.index)
+
+
+def _reasons(records: Sequence[QuestionRecord]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for record in records:
+        for reason in (*([record.reason] if record.reason is not None else ()), *record.degraded):
+            counts[reason] = counts.get(reason, 0) + 1
+    return counts
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(fmean(values), DIGITS) if values else 0.0
+
+
+def _interval(values: Sequence[float]) -> list[float] | None:
+    if not values:
+        return None
+    found = bootstrap_interval(values, samples=SAMPLES)
+    return [round(found.low, DIGITS), round(found.high, DIGITS)]
+
+
+def _percentiles(values: Sequence[float]) -> dict[str, float]:
+    if not values:
+        return {"p50": 0.0, "p95": 0.0}
+    return {"p50": round(median(values), 1), "p95": round(float(np.quantile(values, 0.95)), 1)}
+
+
+def _by_operator(milliseconds: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    names = dict.fromkeys(name for times in milliseconds for name in times)
+    return {name: round(median([times.get(name, 0.0) for times in milliseconds]), 1) for name in names}
+
+
+logger = logging.getLogger(__name__)
+ANSWERABLE = "f1_answerable"
+MEASURES = ("f1", ANSWERABLE, RECALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run."""
+
+    name: str
+    """Name of its design; with a number if several runs have the same design."""
+    folder: Path
+    summary: Mapping[str, Any]
+    records: tuple[QuestionRecord, ...]
+    """The last record of each question."""
+
+
+def short_name(name: str) -> str:
+    """A design's name without the prefix and suffix common to all shipped files."""
+    return name.removeprefix("locomo_").replace("_pipeline", "")
+
+
+def read_run(folder: Path) -> Run:
+    """A run in the folder that ``bench`` wrote.
+
+    Raises:
+        InputError: the folder holds no finished run.
+    """
+    file = folder / SUMMARY if folder.is_dir() else folder
+    found = read_summary(file)
+    if found is None:
+        raise InputError(
+            f"{folder} holds no finished run (no readable summary.json); give the folder that bench has named"
+        )
+    # Records of other tasks, from earlier or unfinished runs, may be in the same folder.
+    journals = [file.parent / folder_of(task) / RECORDS for task in found["inserts"]]
+    records = [
+        read_record(row, f"{path}:{number}")
+        for path in journals
+        if path.is_file()  # a conversation without questions has no records
+        for number, row in enumerate(read_rows(path), start=2)
+    ]
+    return Run(str(found["config"]), file.parent, found, tuple(latest(records)))
+
+
+def read_runs(folders: Sequence[Path]) -> list[Run]:
+    """Runs in the given order; repeated names get a number.
+
+    A folder of an unfinished run is left out with a warning, because ``bench/*/`` matches it too.
+
+    Raises:
+        InputError: no folder is given, one does not exist, or none has a finished run.
+    """
+    if not folders:
+        raise InputError("no run to compare; give the folders that bench has named")
+    begun = [folder for folder in folders if folder.is_dir() and not (folder / SUMMARY).exists()]
+    finished = [folder for folder in folders if folder not in begun]
+    for folder in begun if finished else ():
+        logger.warning("%s holds no finished run and is left out", folder)
+    runs: list[Run] = []
+    seen: dict[str, int] = {}
+    for folder in finished or folders:
+        run = read_run(folder)
+        seen[run.name] = number = seen.get(run.name, 0) + 1
+        name = run.name if number == 1 else f"{run.name} ({number})"
+        runs.append(Run(name, run.folder, run.summary, run.records))
+    return runs
+
+
+def against_first(runs: Sequence[Run]) -> dict[str, dict[str, dict[str, float]]]:
+    """By run (except the first) and measure: mean paired difference from the first run, ``p`` and ``p_holm``.
+
+    Only questions of both runs count; their number is ``questions``. A randomisation test, with Holm's correction
+    over all comparisons.
+    """
+    pairs = {
+        (run.name, measure): both
+        for run in runs[1:]
+        for measure in MEASURES
+        if (both := _shared(run, runs[0], measure))[0]
+    }
+    found: dict[str, dict[str, dict[str, float]]] = {run.name: {} for run in runs[1:]}
+    for (name, measure), test in paired_tests(pairs).items():
+        own, first = pairs[name, measure]
+        difference = round(sum(own) / len(own) - sum(first) / len(first), DIGITS)
+        found[name][measure] = {"difference": difference, "questions": len(own), **test._asdict()}
+    return found
+
+
+def comparison(runs: Sequence[Run]) -> dict[str, Any]:
+    """Everything that the comparison shows, as plain values."""
+    tests = against_first(runs)
+    told = "task service reader questions tested failed overall intervals by_category cost".split()
+    return {
+        "runs": [
+            {
+                "name": run.name,
+                "folder": str(run.folder),
+                **{key: run.summary[key] for key in told},
+                **({"beam": run.summary["beam"]} if "beam" in run.summary else {}),
+                "against_first": tests.get(run.name, {}),
+            }
+            for run in runs
+        ],
+        "baselines": {run.name: run.summary["baselines"] for run in runs},
+    }
+
+
+def _shared(own: Run, first: Run, measure: str) -> tuple[list[float], list[float]]:
+    """The values of two runs on their common questions."""
+    ours, theirs = _values(own, measure), _values(first, measure)
+    both = [key for key in ours if key in theirs]
+    return [ours[key] for key in both], [theirs[key] for key in both]
+
+
+def _values(run: Run, measure: str) -> dict[tuple[str, int], float]:
+    read = {(record.task, record.question_id): _value(record, measure) for record in run.records}
+    return {key: value for key, value in read.items() if value is not None}
+
+
+def _value(record: QuestionRecord, measure: str) -> float | None:
+    if measure == RECALL:
+        return record.recall
+    return None if measure == ANSWERABLE and record.category in UNANSWERABLE else record.f1

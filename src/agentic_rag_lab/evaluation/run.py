@@ -1,0 +1,327 @@
+"""Evaluation, the run: ingest the documents of the queries, run every system, score with intervals."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.domain.identity import digest
+from agentic_rag.domain.progress import Progress, silent
+from agentic_rag.domain.usage import counted
+from agentic_rag.errors import InputError
+from agentic_rag.fusion.strategy_selector import parse_operation
+from agentic_rag.ingest.sources import SourceKind
+from agentic_rag.rag import Rag
+from agentic_rag.rerank import BY_MODEL
+from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
+from agentic_rag.settings.parameters import Parameters
+from agentic_rag.workers import Workers, joined
+from agentic_rag_lab.evaluation.asking import Asked, Question, asked, records
+from agentic_rag_lab.evaluation.beam_scores import score
+from agentic_rag_lab.evaluation.datasets import EvalDataset, EvalQuery, Selection, absent
+from agentic_rag_lab.evaluation.locomo import Repair, repair_lines
+from agentic_rag_lab.evaluation.records import DEPTH, Record, Records, file_name, fingerprint, versions
+from agentic_rag_lab.evaluation.report import EvalReport
+from agentic_rag_lab.evaluation.scores import (
+    abstention_figures,
+    degenerate_rankings,
+    mean_figures,
+    measured,
+    not_mentioned,
+    system_figures,
+)
+from agentic_rag_lab.evaluation.systems import DEFAULT_OPERATION, NO_CLOCK, Systems, Task, is_whole
+
+ASKED_TOGETHER = 8
+"""Questions per task of a worker."""
+RECORDS = "evaluation"
+"""Subfolder of the data folder with the records."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvalOptions(Selection):
+    """The options of an evaluation."""
+
+    systems: Sequence[str]
+    """See ``systems``; at least one."""
+    baseline: str | None = None
+    """System for comparisons; None: the first."""
+    records: Path | None = None
+    """File of the records; None: in the data folder, named after the fingerprint."""
+    fresh: bool = False
+    """Run all questions again, including those with saved answers."""
+    engine: str = "local"
+    """Engine for ingest and questions; see ``Rag.ingest``. With concurrent workers each answer takes longer."""
+    address: str | None = None
+    """Address of a Ray cluster's head."""
+
+
+async def evaluate(
+    rag: Rag, source: Path, options: EvalOptions, progress: Progress | None = None
+) -> EvalReport:
+    """Score systems on a BEIR directory, LoCoMo file or BEAM conversation; its documents are ingested
+    (incrementally) first.
+
+    Each answer is stored at once; after an interruption the same call resumes. The same input gives the same
+    report, except for ``latency_ms``.
+
+    Args:
+        rag: open; the documents go to a separate dataset, named after the source's path.
+        source: see ``load_dataset``.
+        options: options of the run.
+        progress: called with stage, done, total.
+
+    Raises:
+        InputError: an unknown system, operation, baseline or half, or a source without judged queries.
+    """
+    progress = progress or silent
+    systems = Systems(rag)
+    names = list(dict.fromkeys(options.systems))
+    baseline = _checked(systems, names, options)
+    loaded, chosen = await asyncio.to_thread(options.load, source)
+    ranked, unanswerable = chosen.ranked_queries, chosen.unanswerable_queries
+    if not ranked:
+        raise InputError(
+            f"{source} has no query with a relevant document among those asked for{first_repairs(loaded)}"
+        )
+    dataset = await asyncio.to_thread(dataset_of, loaded.source, loaded.kind)
+    odd = await ingested(rag, loaded, dataset, progress, options.engine, options.address)
+    settings = _settings(rag, options)
+    kept = await asyncio.to_thread(_records, rag, loaded, options, settings)
+    pairs = [(name, query) for query in ranked for name in names]
+    pairs += [(name, query) for query in unanswerable for name in names if is_whole(name)]
+    due = [(name, query) for name, query in pairs if not kept.settled(name, query.id)]
+    questions = [
+        Question(name, _task(query, chosen, dataset, options.operation), chosen.unit) for name, query in due
+    ]
+    known = len(pairs) - len(due)
+    told = _Told(progress, known, len(pairs))
+    with counted() as used:
+        async with joined(options.engine, options.address) as workers:
+            await _ask(rag, systems, questions, kept, told, workers)
+    answers = {name: _of(kept, name, ranked) for name in names}
+    progress("score", 0, 1)
+    report = EvalReport(
+        dataset=loaded.name,
+        queries=len(ranked),
+        baseline=baseline,
+        systems=await asyncio.to_thread(system_figures, ranked, answers, baseline),
+        abstention=await asyncio.to_thread(_abstention, names, kept, ranked, unanswerable),
+        beam=await asyncio.to_thread(_beam, chosen, answers),
+        degenerate=_degenerate(chosen),
+        repairs=tuple(repair_lines([*loaded.repairs, *odd])),
+        settings=settings,
+        versions=versions(),
+        records=kept.path,
+        kept=known,
+        usage=used.to_dict() if used.calls else {},
+    )
+    progress("score", 1, 1)
+    return report
+
+
+def first_repairs(loaded: EvalDataset) -> str:
+    """A possible reason for too few queries: the number of repairs, and the first of each kind."""
+    if not loaded.repairs:
+        return ""
+    kinds = {repair.note: repair for repair in reversed(loaded.repairs)}
+    shown = "; ".join(repair_lines(list(kinds.values())[::-1][:4]))
+    return f"; {len(loaded.repairs)} repairs were needed: {shown}"
+
+
+def _checked(systems: Systems, names: Sequence[str], options: EvalOptions) -> str:
+    """The baseline; raises ``InputError`` for invalid options."""
+    systems.check(names)
+    baseline = names[0] if options.baseline is None else options.baseline
+    if baseline not in names:
+        raise InputError(f"the baseline {baseline!r} is not among the systems: {', '.join(names)}")
+    return baseline
+
+
+def dataset_of(source: Path, kind: SourceKind = "auto") -> str:
+    """One dataset per source and control, so that the next evaluation of it need not ingest it again."""
+    control = [kind] if kind == "beam-control" else []
+    return f"eval-{digest(str(source.resolve()), *control, size=6)}"
+
+
+async def ingested(
+    rag: Rag,
+    loaded: EvalDataset,
+    dataset: str,
+    progress: Progress,
+    engine: str = "local",
+    address: str | None = None,
+) -> list[Repair]:
+    """Ingest the documents; repairs for those that failed, and for relevant ids that do not exist."""
+    report = await rag.ingest(
+        loaded.source, dataset=dataset, kind=loaded.kind, progress=progress, engine=engine, address=address
+    )
+    lost = [
+        Repair(_within(file.path, loaded.source), "", (), f"not ingested: {file.reason}")
+        for file in report.files
+        if file.action in ("failed", "skipped")
+    ]
+    if dataset not in await rag.chunks.datasets():
+        told_why = f": {'; '.join(repair_lines(lost[:3]))}" if lost else ""
+        raise InputError(f"{loaded.source} holds no document{told_why}")
+    wanted = {relevant for query in loaded.queries for relevant in query.relevant}
+    if loaded.unit == "document":
+        there = await rag.chunks.document_ids(dataset)
+    else:
+        there = set(await rag.chunks.get_chunks(dataset, sorted(wanted)))
+    if wanted and wanted.isdisjoint(there):
+        named = f"; documents are called like {min(there)!r}" if loaded.unit == "document" and there else ""
+        raise InputError(
+            f"none of the {len(wanted)} judged {loaded.unit}s is in {loaded.source}, {min(wanted)!r} for one{named}"
+        )
+    reported = {(repair.query_id, repair.written) for repair in loaded.repairs}
+    missing = absent(loaded.queries, there, "relevant, but nothing of it was ingested")
+    return lost + [repair for repair in missing if (repair.query_id, repair.written) not in reported]
+
+
+def _settings(rag: Rag, options: EvalOptions) -> dict[str, Any]:
+    """Settings that the scores depend on; plain values without secrets or local paths."""
+    config, limitless = rag.config, rag.config.overridden(NO_CLOCK)
+    sections = {name: getattr(limitless, name).model_dump(mode="json") for name in Parameters.model_fields}
+    return {
+        **sections,
+        "vectors": config.vectors.backend,
+        "graph": {"backend": config.graph.backend, "extraction": config.graph.extraction},
+        "embedding": {"name": rag.embedding.name, **_of_model(config.embedding)},
+        "chat": None if rag.chat is None else {"name": _called(rag.chat), **_of_model(config.chat)},
+        "reranker": _reranker(rag),
+        "operation": None if options.operation is None else parse_operation(options.operation).value,
+        "split": options.split,
+        "control": options.control,
+        "half": options.half,
+        "limit": options.limit,
+    }
+
+
+def _within(path: str, source: Path) -> str:
+    """Path relative to the source; the source itself by its name."""
+    inner = path.removeprefix(str(source)).lstrip("/")
+    return inner if inner and inner != path.lstrip("/") else Path(path).name
+
+
+def _reranker(rag: Rag) -> str | None:
+    """The model of ``rerank.method``; a model passed by the caller is not in the settings."""
+    if rag.config.rerank.method not in BY_MODEL or rag.parts.rerankers is None:
+        return None
+    return _called(rag.parts.rerankers.model(rag.config.rerank))
+
+
+def _called(model: object) -> str:
+    """The model's ``name``; else the name of its class."""
+    name = getattr(model, "name", None)
+    return name if isinstance(name, str) else type(model).__name__
+
+
+def _of_model(section: EmbeddingConfig | ChatConfig) -> dict[str, Any]:
+    """The settings that a model's output depends on."""
+    how_called = {"timeout_seconds", "max_retries", "max_concurrency", "requests_per_minute"}
+    without = {"base_url", "model", "api_key", "price", "input_price", "output_price", *how_called}
+    return section.model_dump(mode="json", exclude=without)
+
+
+def _records(rag: Rag, loaded: EvalDataset, options: EvalOptions, settings: Mapping[str, Any]) -> Records:
+    """The records. The choice of queries changes no answer, so runs over different numbers share their records."""
+    lasting = {name: value for name, value in settings.items() if name not in ("split", "half", "limit")}
+    servers = [section.base_url for section in (rag.config.embedding, rag.config.chat)]
+    mark = fingerprint(loaded, {**lasting, "servers": servers})
+    path = options.records or rag.config.data_dir / RECORDS / file_name(loaded.name, mark)
+    return Records(path, mark, fresh=options.fresh)
+
+
+def _task(query: EvalQuery, chosen: EvalDataset, dataset: str, operation: str | None) -> Task:
+    return Task(query, dataset, chosen.filters(query), operation or query.operation or DEFAULT_OPERATION)
+
+
+class _Told:
+    """Reports the number of answers."""
+
+    def __init__(self, progress: Progress, known: int, total: int) -> None:
+        self._progress, self._done, self._total = progress, known, total
+        progress("ask", known, total)
+
+    def add(self, more: int) -> None:
+        self._done += more
+        self._progress("ask", self._done, self._total)
+
+
+async def _ask(
+    rag: Rag,
+    systems: Systems,
+    questions: Sequence[Question],
+    kept: Records,
+    told: _Told,
+    workers: Workers | None,
+) -> None:
+    """Ask questions without a stored answer, or with one that a failure affected.
+
+    Systems take turns, so that other load on the machine affects all of them.
+    """
+    if workers is None:
+        here = Asked(systems)
+        for question in questions:
+            kept.add(await here.record(question))
+            told.add(1)
+        return
+    shares = [questions[n : n + ASKED_TOGETHER] for n in range(0, len(questions), ASKED_TOGETHER)]
+    opened = partial(asked, rag.config, rag.given_embedding)
+    async with aclosing(workers.stream(opened, records, shares, "asking")) as answered:
+        async for some in answered:
+            for record in some:
+                kept.add(record)
+            told.add(len(some))
+
+
+def _of(kept: Records, name: str, queries: Sequence[EvalQuery]) -> list[Record]:
+    return [record for query in queries if (record := kept.get(name, query.id)) is not None]
+
+
+def _abstention(
+    names: Sequence[str], kept: Records, ranked: Sequence[EvalQuery], unanswerable: Sequence[EvalQuery]
+) -> dict[str, Any]:
+    """Abstention scores of each system that can abstain; empty if every query is answerable."""
+    if not unanswerable:
+        return {}
+    figures = {
+        name: abstention_figures(_of(kept, name, ranked), _of(kept, name, unanswerable))
+        for name in names
+        if is_whole(name)
+    }
+    return {"answerable": len(ranked), "unanswerable": len(unanswerable), "systems": figures}
+
+
+def _beam(chosen: EvalDataset, answers: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
+    """By system: ``beam_scores.score`` of the ranked questions; empty for other data."""
+    questions = [chosen.beam[query.id] for query in chosen.ranked_queries if query.id in chosen.beam]
+    if not questions:
+        return {}
+    return {
+        name: score(questions, [[_message(chunk) for chunk in record.ranking] for record in records])
+        for name, records in answers.items()
+    }
+
+
+def _message(chunk: str) -> str:
+    """The message of a chunk, which may be a part of it."""
+    return chunk.rpartition("#")[2]
+
+
+def _degenerate(chosen: EvalDataset) -> dict[str, Any]:
+    """Scores of baselines without a search; see ``baselines``."""
+    ranked, unanswerable = chosen.ranked_queries, chosen.unanswerable_queries
+    found: dict[str, Any] = {}
+    rankings = degenerate_rankings(ranked, chosen.sessions, depth=DEPTH)
+    if rankings:
+        found["ranking"] = {name: mean_figures(measured(ranked, given)) for name, given in rankings.items()}
+    if unanswerable:
+        found["abstention"] = {"not_mentioned": not_mentioned(len(ranked), len(unanswerable))}
+    return found

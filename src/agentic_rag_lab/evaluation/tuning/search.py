@@ -1,0 +1,396 @@
+"""The search: replays any settings on hits that were collected once, and chooses the best settings.
+
+Replay. Under the offline rerank the fusion determines the results and their scores. So the terms of the rerank
+are cached by the set of results, and evaluating a setting costs one sort per query.
+
+Search. Coordinate ascent over a grid: fusion together with the choice of reranking, then each weight of the rerank,
+until no change improves. Then simplification: a setting that is not better than its default by more than one standard
+error of the paired difference is reset, so that noise changes no setting.
+
+Source: the one-standard-error rule is Breiman, Friedman, Olshen, Stone, Classification and Regression Trees,
+1984, 3.4.3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.domain import Hit
+from agentic_rag.domain.identity import digest
+from agentic_rag.domain.odds import probabilities
+from agentic_rag.fusion.strategy_selector import DEFAULT_WEIGHTS, fuse_for_operation
+from agentic_rag.rerank import offline
+from agentic_rag.rerank.features import TERMS, relevance_odds, terms_of
+from agentic_rag.rerank.offline import assigned_relevance
+from agentic_rag.settings.parameters import FusionStrategy, Parameters, RerankParameters
+from agentic_rag_lab.evaluation.asking import ranking_of
+from agentic_rag_lab.evaluation.datasets import EvalQuery
+from agentic_rag_lab.evaluation.metrics import measure
+from agentic_rag_lab.evaluation.scores import MOST_REFUSED, refusal_threshold
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+"""Indices of queries, of results, …"""
+Changes = tuple[tuple[str, Any], ...]
+"""Settings other than the defaults, by dotted name, sorted by name."""
+Unit = Literal["document", "chunk"]
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """A labelled query with the hits of both sources."""
+
+    query: EvalQuery
+    text: str
+    """The search text."""
+    operation: str
+    graph: list[Hit]
+    vector: list[Hit]
+    specificity: float | None = None
+    """Specificity of the query's names in the graph, in [0, 1]; None without a walk."""
+    names: tuple[str, ...] = ()
+    """Names of graph entities in the query."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsOutcome:
+    """The values of each query under some settings."""
+
+    values: Floats
+    """The measure; NaN for a query that is not ranked."""
+    confidences: Floats
+    """The best relevance, in [0, 1], which decides whether the graph answers; 0 without results."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """One set of results in id order, with all features of their order except the fused score."""
+
+    units: list[str]
+    odds: Floats
+    """Log-odds of relevance from the sources."""
+    columns: Mapping[str, Floats]
+    """The rerank's terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A fusion of one query: its results, scores and order."""
+
+    rows: _Rows
+    fused: Floats
+    """Scores, in the rows' order."""
+    order: NDArray[np.int16]
+    """The fused order, as places in the rows."""
+
+
+class Replay:
+    """From settings to measures, over collected queries.
+
+    Args:
+        collected: the queries; those with relevant items are ranked, unanswerable ones only count for abstention.
+        base: parameters that are in force without a change.
+        unit: unit of the judgements.
+        name: the measure, such as ``mrr@10``.
+    """
+
+    def __init__(self, collected: Sequence[Collected], base: Parameters, unit: Unit, name: str) -> None:
+        self.collected = list(collected)
+        self.base = base
+        self.measure = name
+        self._unit = unit
+        self._outcomes: dict[str, SettingsOutcome] = {}
+        self._views: dict[tuple[int, str], _View] = {}
+        self._rows: dict[tuple[Any, ...], _Rows] = {}
+        queries = [one.query for one in collected]
+        self.ranked = _places([query.answerable and bool(query.relevant) for query in queries])
+        self.unanswerable = _places([not query.answerable for query in queries])
+        self._is_ranked = set(self.ranked.tolist())
+
+    def outcome(self, changes: Changes) -> SettingsOutcome:
+        """The outcome of the offline rerank (or none) under the settings; cached.
+
+        Raises:
+            ConfigError: a change is unknown or out of range.
+        """
+        parameters = self.base.overridden(nested(changes))
+        key = parameters.model_dump_json(include={"fusion", "rerank"})
+        if key not in self._outcomes:
+            told = [self._one(number, parameters) for number in range(len(self.collected))]
+            self._outcomes[key] = SettingsOutcome(*np.array(told, dtype=np.float64).reshape(-1, 2).T)
+        return self._outcomes[key]
+
+    def telling_weights(self) -> list[str]:
+        """``prior``, and the weights whose terms differ within some query's results: other weights have no effect."""
+        rows = [self._view(number, self.base).rows for number in range(len(self.collected))]
+        specificity = [name for name in TERMS if any(len(set(of.columns[name].tolist())) > 1 for of in rows)]
+        return ["prior", *specificity]
+
+    def _one(self, number: int, parameters: Parameters) -> tuple[float, float]:
+        """Measure and confidence of a query."""
+        view = self._view(number, parameters)
+        if not view.rows.units:
+            return self.value(number, []), 0.0
+        if parameters.rerank.method == "none":
+            order, odds = view.order.astype(np.int64), view.rows.odds
+        else:
+            odds = assigned_relevance(view.fused, view.rows.odds, view.rows.columns, parameters.rerank)
+            order = np.argsort(-odds, kind="stable")  # rows are in id order, which breaks ties
+        units = [view.rows.units[place] for place in order.tolist()]
+        return self.value(number, units), float(probabilities(odds).max())
+
+    def value(self, number: int, units: Sequence[str]) -> float:
+        """The measure of one query's results, given by their units in order; NaN for a query that is not ranked."""
+        if number not in self._is_ranked:
+            return float("nan")
+        return measure(self.measure, list(dict.fromkeys(units)), self.collected[number].query.relevant)
+
+    def _view(self, number: int, parameters: Parameters) -> _View:
+        key = (number, parameters.fusion.model_dump_json())
+        if key not in self._views:
+            self._views[key] = self._viewed(number, parameters)
+        return self._views[key]
+
+    def _viewed(self, number: int, parameters: Parameters) -> _View:
+        results = self._results(number, parameters)
+        ordered = sorted(results, key=lambda result: str(result["id"]))
+        place = {str(result["id"]): row for row, result in enumerate(ordered)}
+        key = (number, frozenset(name for result in results for name in result["sources"]), tuple(place))
+        if key not in self._rows:
+            self._rows[key] = self._rows_of(number, ordered)
+        return _View(
+            rows=self._rows[key],
+            fused=np.array([result["fused_score"] for result in ordered], dtype=np.float64),
+            order=np.array([place[str(result["id"])] for result in results], dtype=np.int16),
+        )
+
+    def _rows_of(self, number: int, ordered: Sequence[Mapping[str, Any]]) -> _Rows:
+        one = self.collected[number]
+        return _Rows(
+            units=self._units(ordered),
+            odds=np.array(relevance_odds(ordered), dtype=np.float64),
+            columns=terms_of(one.text, ordered, one.operation),
+        )
+
+    def _results(self, number: int, parameters: Parameters) -> list[dict[str, Any]]:
+        """Fused results as input of the rerank, without the copies that the graph's state needs."""
+        one = self.collected[number]
+        found = fuse_for_operation(
+            one.operation, one.graph, one.vector, parameters.fusion, specificity=one.specificity
+        )
+        return [{name: getattr(result, name) for name in _READ} for result in found.results]
+
+    def _units(self, results: Sequence[Mapping[str, Any]]) -> list[str]:
+        return [ranking_of([dict(result)], self._unit)[0] for result in results]
+
+
+def nested(changes: Changes) -> dict[str, dict[str, Any]]:
+    """Dotted names as the sections that ``Parameters`` has."""
+    sections: dict[str, dict[str, Any]] = {}
+    for name, value in changes:
+        section, _, key = name.partition(".")
+        sections.setdefault(section, {})[key] = value
+    return sections
+
+
+def with_changes(changes: Changes, more: Mapping[str, Any]) -> Changes:
+    """Both sets of changes, ``more`` winning; None removes a change."""
+    joined = {**dict(changes), **more}
+    return tuple(sorted((name, value) for name, value in joined.items() if value is not None))
+
+
+_READ = ("id", "content", "metadata", "sources", "fused_score")
+
+
+def _places(chosen: Sequence[bool]) -> Places:
+    return np.flatnonzero(np.array(chosen, dtype=bool)).astype(np.int64)
+
+
+FOLDS = 5
+ROUNDS = 3
+TINY = 1e-9
+"""Means with a smaller difference count as equal."""
+KS = (1, 5, 10, 20, 40, 60, 100, 200)
+GRAPH_WEIGHTS = tuple(tenth / 10 for tenth in range(11))
+THRESHOLDS = (1, 2, 3, 5, 10)
+MIN_SCORES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+MULTIPLES = (0.0, 0.25, 0.5, 0.75, 1.25, 1.5, 2.0, 3.0)
+"""Multiples of a rerank weight's default."""
+
+FUSION = (
+    "fusion.strategy",
+    "fusion.k",
+    "fusion.graphiti_weight",
+    "fusion.lancedb_weight",
+    "fusion.normalization",
+    "fusion.graphiti_threshold",
+    "fusion.graphiti_min_score",
+)
+METHOD = "rerank.method"
+WEIGHTS = tuple(f"rerank.{name}" for name in offline.WEIGHTS)
+SEARCHED = (*FUSION, METHOD, *WEIGHTS)
+"""Settings of the search, in display order."""
+
+Values = Mapping[str, Any]
+
+
+def fusion_grid() -> list[Values]:
+    """Every fusion of the grid, as settings; ``{}`` is the default one."""
+    tried: list[Values] = [{}]
+    tried += [{"fusion.strategy": "rrf", "fusion.k": k} for k in KS]
+    for weight in GRAPH_WEIGHTS:
+        strategy = FusionStrategy.WEIGHTED_GRAPHITI if weight > 0.5 else FusionStrategy.WEIGHTED_LANCEDB
+        weights: dict[str, Any] = {"fusion.strategy": strategy.value}
+        if DEFAULT_WEIGHTS[strategy][0] != weight:
+            weights |= {"fusion.graphiti_weight": weight, "fusion.lancedb_weight": round(1 - weight, 1)}
+        tried += [weights, {**weights, "fusion.normalization": "z_score"}]
+    tried += [
+        {
+            "fusion.strategy": "cascade",
+            "fusion.graphiti_threshold": threshold,
+            "fusion.graphiti_min_score": score,
+        }
+        for threshold in THRESHOLDS
+        for score in MIN_SCORES
+    ]
+    return tried
+
+
+def coordinates(weights: Iterable[str] = offline.WEIGHTS) -> list[list[Values]]:
+    """Settings that are varied together, each with its grid; None is the default.
+
+    Args:
+        weights: rerank weights that have an effect on these queries.
+    """
+    unset = dict.fromkeys((*FUSION, METHOD))
+    fusions = [{**unset, **fusion, METHOD: method} for method in (None, "none") for fusion in fusion_grid()]
+    defaults = RerankParameters()
+    found: list[list[Values]] = [[*fusions]]
+    for name in weights:
+        unit = getattr(defaults, name) or 1.0  # 1 for a term with default weight 0
+        values = [None, *(round(unit * multiple, 6) for multiple in MULTIPLES)]
+        found.append([{f"rerank.{name}": value} for value in values])
+    return found
+
+
+def choose(replay: Replay, train: Places, varied: Sequence[Sequence[Values]]) -> Changes:
+    """The settings with the highest mean on the training queries, simplified; () keeps all defaults.
+
+    Args:
+        replay: evaluates settings; only values of the training queries are used.
+        train: indices of queries; without a ranked one nothing is changed.
+        varied: see ``coordinates``.
+    """
+    asked = np.intersect1d(train, replay.ranked)
+    if asked.size == 0:
+        return ()
+
+    def mean(changes: Changes) -> float:
+        return float(replay.outcome(changes).values[asked].mean())
+
+    best: Changes = ()
+    highest = mean(best)
+    for _ in range(ROUNDS):
+        before = best
+        for options in varied:
+            for option in options:
+                tried = with_changes(best, option)
+                reached = highest if tried == best else mean(tried)
+                if reached > highest + TINY:
+                    best, highest = tried, reached
+        if best == before:
+            break
+    return _simplified(replay, best, asked)
+
+
+def _simplified(replay: Replay, best: Changes, asked: Places) -> Changes:
+    """Each group of settings reset to its defaults if that costs no more than one standard error."""
+    groups = [(METHOD,), *((name,) for name in WEIGHTS), ("fusion.normalization",), FUSION, SEARCHED]
+    for names in groups:  # from one setting to all of them
+        simpler = with_changes(best, dict.fromkeys(names))
+        if simpler != best and not is_better(
+            replay.outcome(best).values[asked], replay.outcome(simpler).values[asked]
+        ):
+            best = simpler
+    return best
+
+
+def is_better(first: Floats, second: Floats) -> bool:
+    """Whether the first mean is higher by more than one standard error of the paired difference."""
+    differences = first - second
+    error = float(differences.std(ddof=1)) / math.sqrt(differences.size) if differences.size > 1 else 0.0
+    return float(differences.mean()) > error + TINY
+
+
+def folds_of(queries: Sequence[EvalQuery]) -> list[Places]:
+    """The held-out queries of each fold; every query is held out once.
+
+    With several search spaces (conversations), each is a fold. Otherwise the queries are distributed over
+    ``FOLDS`` in the order of a hash of their ids.
+    """
+    numbers = range(len(queries))
+    spaces = sorted({query.dataset_key for query in queries}, key=digest)
+    if len(spaces) > 1:
+        folds = [[number for number in numbers if queries[number].dataset_key == space] for space in spaces]
+    else:
+        shuffled = sorted(numbers, key=lambda number: digest(queries[number].id))
+        folds = [sorted(shuffled[start::FOLDS]) for start in range(min(len(queries), FOLDS))]
+    return [np.array(fold, dtype=np.int64) for fold in folds]
+
+
+STEPS = 10_000
+"""Resolution of thresholds: whole multiples of 1 / STEPS."""
+NEAR = 0.02
+"""Tolerance: shares of refused queries with a smaller difference count as equal."""
+
+
+def abstention_threshold(answerable: Floats) -> float:
+    """The threshold that refuses at most ``MOST_REFUSED`` of the answerable queries.
+
+    Args:
+        answerable: confidences of at least one query, in [0, 1].
+    """
+    return _down(refusal_threshold(answerable.tolist(), MOST_REFUSED))
+
+
+def carried(threshold: float, before: Floats, after: Floats) -> float:
+    """A threshold on new confidences that refuses as many queries as the given one did on the old ones.
+
+    Unchanged if that is already so, up to ``NEAR``; different settings give scores on different scales.
+
+    Args:
+        threshold: on the old scale.
+        before, after: confidences of the same queries; at least one.
+    """
+    held, would = float((before < threshold).mean()), float((after < threshold).mean())
+    if abs(held - would) <= NEAR:
+        return threshold
+    return _down(refusal_threshold(after.tolist(), held))
+
+
+def rightness(confidences: Floats, answerable: Floats, threshold: Floats | float) -> Floats:
+    """Whether each query is correctly answered or abstained on, weighted so that both kinds count alike.
+
+    The mean is the balanced accuracy: half the share of the answerable ones that are answered plus half the share of
+        the unanswerable ones that are abstained on.
+
+    Args:
+        confidences: by query.
+        answerable: 1 or 0 by query; both kinds occur.
+        threshold: one value, or one per query.
+    """
+    right = np.where(answerable > 0, confidences >= threshold, confidences < threshold).astype(np.float64)
+    share = np.where(answerable > 0, answerable.mean(), 1.0 - answerable.mean())
+    weighted: Floats = right / (2.0 * share)
+    return weighted
+
+
+def _down(threshold: float) -> float:
+    """Rounded down, so that no further query is refused."""
+    return math.floor(threshold * STEPS) / STEPS

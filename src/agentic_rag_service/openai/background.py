@@ -1,0 +1,106 @@
+"""Prompts that chat front ends send of their own accord: titles, tags, follow-ups, completions, queries, translations.
+
+Notes cannot answer them. What follows from the conversation alone is answered in the form the prompt wants; the rest is
+refused, and the front end uses its fallback. Recognised are not the wordings, which change and can be edited, but
+the forms: a transcript between tags, beside the key of the JSON object to return or a request for a title (Open WebUI,
+LobeChat); a system prompt for a transcript, or for nothing but a title or translation (LobeChat); texts in braces as
+examples and input (LobeChat); the object for a choice of tools in the system prompt (Open WebUI).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+
+from agentic_rag_service.openai.conversation import Turn
+from agentic_rag_service.openai.parameters import UnsupportedParameter
+
+LONGEST_TITLE = 50
+"""Maximum length of a title, in characters."""
+_HISTORY = re.compile(r"<(chat_?history|conversation)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
+_KEY = re.compile(r'\{\s*"(\w+)"\s*:')
+_ROLE = re.compile(r"^(user|assistant): ?", re.IGNORECASE | re.MULTILINE)
+_USER = re.compile(r"<user>(.*?)</user>", re.DOTALL)
+_INPUT = re.compile(r"(?:\w+: ?)?\{.*\}(?: \[[\w-]+\])?", re.DOTALL)
+_ONLY = re.compile(r"\b(?:output|return|write) only\b", re.IGNORECASE)
+_TITLE = re.compile(r"\btitle\b|标题|標題", re.IGNORECASE)
+_TRANSLATION = re.compile(r"\btranslat", re.IGNORECASE)
+_REMEDY = (
+    "it is a prompt of the front end itself, and the notes cannot answer it: choose another model for such tasks in the "
+    "settings of the front end, or turn them off"
+)
+
+
+def background_answer(turns: Sequence[Turn]) -> str | None:
+    """The answer to a front end's own prompt; None if the turns are a conversation.
+
+    Raises:
+        UnsupportedParameter: the prompt is a front end's own, and does not follow from the conversation.
+    """
+    system = "\n".join(one.text for one in turns if one.role == "system").strip()
+    texts = [one.text for one in turns if one.role != "system"]
+    if system and all(_INPUT.fullmatch(one.text.strip()) for one in turns if one.role == "user"):
+        raise _refusal(system)
+    if len(texts) != 1:
+        return None
+    if "tool_calls" in _KEY.findall(system):
+        return '{"tool_calls": []}'
+    (text,) = texts
+    history = _HISTORY.search(text) or _HISTORY.search(system)
+    if history is not None:
+        return _of_transcript(history[2], f"{system}\n{text}".replace(history[0], ""))
+    is_transcript = _ROLE.match(text) is not None and bool(system)
+    is_form = _ONLY.search(system) is not None
+    if (is_transcript or is_form) and _TITLE.search(system):
+        return title(text)
+    if is_transcript or (is_form and _TRANSLATION.search(system)):
+        raise _refusal(system)
+    return None
+
+
+def title(transcript: str) -> str:
+    """The first line that the user wrote, shortened to ``LONGEST_TITLE`` characters; empty if there is none."""
+    line = next((part for part in _user_texts(transcript)[0].splitlines() if part.strip()), "")
+    words = " ".join(line.split())
+    if len(words) <= LONGEST_TITLE:
+        return words
+    short = words[: LONGEST_TITLE - 1]
+    return f"{short.rpartition(' ')[0] or short}…"
+
+
+def _user_texts(transcript: str) -> list[str]:
+    """What the user wrote, in order; the whole text if it marks no user."""
+    if tagged := _USER.findall(transcript):
+        return [text.strip() for text in tagged]
+    _, *parts = _ROLE.split(transcript)
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return [text.strip() for role, text in pairs if role.lower() == "user"] or [transcript.strip()]
+
+
+def _queries(transcript: str) -> list[str]:
+    return [text for text in _user_texts(transcript)[-1:] if text]
+
+
+_VALUES: dict[str, Callable[[str], str | list[str]]] = {
+    "title": title,
+    "tags": lambda _: [],
+    "follow_ups": lambda _: [],
+    "queries": _queries,
+    "text": lambda _: "",
+}
+"""By key of the JSON object: its value, from the transcript."""
+
+
+def _of_transcript(transcript: str, instructions: str) -> str:
+    """The JSON object whose key the instructions name, the first known one; else a title, if they want one."""
+    for key in _KEY.findall(instructions):
+        if key in _VALUES:
+            return json.dumps({key: _VALUES[key](transcript)}, ensure_ascii=False)
+    if _TITLE.search(instructions):
+        return title(transcript)
+    raise _refusal(instructions)
+
+
+def _refusal(instructions: str) -> UnsupportedParameter:
+    return UnsupportedParameter("messages", instructions.strip(), _REMEDY)
