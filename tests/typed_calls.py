@@ -14,7 +14,6 @@ def blocking() -> str:
         answer: Answer = rag.ask("What?", operation="document_retrieval", top_k=3)
         rag.ask("What?", operation="guess")  # type: ignore[arg-type]
         rag.ask("What?", top_kk=3)  # type: ignore[call-arg]
-        rag.ingest(["notes"], kind="guess")  # type: ignore[arg-type]
         wrong: int = rag.ask("What?").text  # type: ignore[assignment]
         return f"{answer.text}{wrong}"
 

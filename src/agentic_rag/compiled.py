@@ -69,10 +69,16 @@ class RagStateGraph(StateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState])
     Args:
         loop: see ``RagGraph``.
         adapt: gives an added node the state with whole lists.
+        state: ``CanvasRAGState``, or a type with further keys.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop | None, adapt: Callable[[Node], Node]) -> None:
-        super().__init__(CanvasRAGState, context_schema=Overrides, input_schema=CallerKeys)
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop | None,
+        adapt: Callable[[Node], Node],
+        state: type[CanvasRAGState] = CanvasRAGState,
+    ) -> None:
+        super().__init__(state, context_schema=Overrides, input_schema=CallerKeys)
         self.loop = loop
         self._adapt = adapt
 
@@ -89,7 +95,7 @@ class RagStateGraph(StateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState])
         """
         self._require(name)
         del self.nodes[name]
-        self.add_node(name, self._adapt(node), input_schema=CanvasRAGState)
+        self.add_node(name, self._adapt(node), input_schema=self.state_schema)
 
     def insert_node(self, name: str, node: Node, *, after: str) -> None:
         """Run a function between a node and what follows it.
@@ -105,7 +111,7 @@ class RagStateGraph(StateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState])
         self._require(after)
         if name in self.nodes:
             raise InputError(f"the graph has a node {name!r} already; use another name, or replace_node")
-        self.add_node(name, self._adapt(node), input_schema=CanvasRAGState)
+        self.add_node(name, self._adapt(node), input_schema=self.state_schema)
         self.edges = {(name if start == after else start, end) for start, end in self.edges}
         if after in self.branches:
             self.branches[name] = self.branches.pop(after)

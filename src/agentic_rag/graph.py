@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial, update_wrapper
 from typing import Any, Literal
 
 from langgraph.graph import END, START
@@ -37,7 +37,7 @@ from agentic_rag.rerank import Rerankers
 from agentic_rag.retrieval.ports import GraphSearch, MemorySearch, NoteCatalogue, VectorSearch
 from agentic_rag.retrieval.sources import GraphSource, MemorySource, Source, VectorSource
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
-from agentic_rag.state import CanvasRAGState
+from agentic_rag.state import CanvasRAGState, state_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,14 @@ class GraphParts:
     """Asked by questions about many notes; None: they are answered from passages."""
     loop: AbstractEventLoop | None = None
     """The event loop on which stores and models work, see ``RagGraph``; None: any."""
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    """Further sources by name, asked beside the graph and the vector store, under the cascade in its second tier."""
 
     def __post_init__(self) -> None:
         for name, port in _PORTS.items():
             check_port(name, getattr(self, name), port)
+        for name, source in self.sources.items():
+            check_source(name, source)
 
 
 _PORTS: Mapping[str, type[Any]] = {
@@ -87,6 +91,17 @@ def check_port(name: str, part: object, port: type[Any]) -> None:
     )
 
 
+def check_source(name: str, source: object) -> None:
+    """Check a further source and its name.
+
+    Raises:
+        ConfigError: it lacks something of ``Source``, or its name is none, or taken.
+    """
+    if not name.isidentifier() or f"{name}_results" in CanvasRAGState.__annotations__:
+        raise ConfigError(f"{name!r} cannot name a further source; use an identifier that is not taken")
+    check_port(f"sources[{name!r}]", source, Source)
+
+
 def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> RagStateGraph:
     """The uncompiled graph. Compile it with any checkpointer: the state is plain values.
 
@@ -99,15 +114,26 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
     """
     defaults = defaults or Parameters()
     check_requirements(defaults, parts.chat, parts.rerankers)
-    graph = RagStateGraph(parts.loop, partial(with_whole_lists, engine=parts.lancedb))
+    graph = RagStateGraph(
+        parts.loop, partial(with_whole_lists, engine=parts.lancedb), state_with(parts.sources)
+    )
+    further = [f"retrieve_{name}" for name in parts.sources]
     for name, node in rag_nodes(parts, defaults).items():
         graph.add_node(name, node)
     graph.add_edge(START, "prepare_query")
     # The selection ends in the superstep of the first sources, so that whatever follows them finds it.
-    graph.add_conditional_edges("prepare_query", to_sources, [*SOURCES, "retrieve_memory", "select_notes"])
     graph.add_conditional_edges(
-        "retrieve_graphiti", to_second_tier, ["retrieve_lancedb", "retrieve_memory", "fuse_results"]
+        "prepare_query",
+        _also(to_sources, further),
+        [*SOURCES, "retrieve_memory", *further, "select_notes"],
     )
+    graph.add_conditional_edges(
+        "retrieve_graphiti",
+        _also(to_second_tier, further),
+        ["retrieve_lancedb", "retrieve_memory", *further, "fuse_results"],
+    )
+    for name in further:
+        graph.add_edge(name, "fuse_results")
     graph.add_edge("retrieve_lancedb", "fuse_results")
     graph.add_edge("retrieve_memory", "fuse_results")
     graph.add_edge("fuse_results", "rerank")
@@ -147,7 +173,14 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
     }
     return {
         "prepare_query": partial(
-            prepared, node=partial(prepare_query, defaults=defaults, check=check, catalogue=parts.catalogue)
+            prepared,
+            node=partial(
+                prepare_query,
+                defaults=defaults,
+                check=check,
+                catalogue=parts.catalogue,
+                further=tuple(parts.sources),
+            ),
         ),
         **{name: partial(metered, name=name, node=node) for name, node in asking.items()},
     }
@@ -159,6 +192,7 @@ def sources_of(parts: GraphParts) -> Mapping[str, Source | None]:
         "graphiti": GraphSource(parts.graphiti),
         "lancedb": VectorSource(parts.lancedb),
         "memory": None if parts.memory is None else MemorySource(parts.memory),
+        **parts.sources,
     }
 
 
@@ -192,6 +226,8 @@ async def prepared(state: CanvasRAGState, runtime: Runtime[Any], *, node: Node) 
 async def metered(state: CanvasRAGState, *, name: str, node: Node) -> dict[str, Any]:
     """Run a node in a span of its name; its writes, with the usage of the model endpoints."""
     attributes = _ATTRIBUTES.get(name)
+    if attributes is None and name.startswith("retrieve_"):
+        attributes = _retrieval(name.removeprefix("retrieve_"))
     with counted() as used, tracing.node(name, attributes and attributes(Request.of(state))) as span:
         written: dict[str, Any] = await node(state)
         if attributes is not None:
@@ -216,12 +252,10 @@ def _rerank(request: Request) -> dict[str, Any]:
 
 
 _ATTRIBUTES: Mapping[str, Callable[[Request], dict[str, Any]]] = {
-    "retrieve_graphiti": _retrieval("graphiti"),
-    "retrieve_lancedb": _retrieval("lancedb"),
     "retrieve_memory": _retrieval("memory", "search_memory"),
     "rerank": _rerank,
 }
-"""Attributes of a node's span, by node; the spans of others have none."""
+"""Attributes of a node's span, by node. Other sources have those of ``_retrieval``, other nodes none."""
 
 
 def _set_outcome(span: tracing.Span, name: str, state: CanvasRAGState, written: Mapping[str, Any]) -> None:
@@ -247,22 +281,22 @@ SOURCES: tuple[Literal["retrieve_graphiti"], Literal["retrieve_lancedb"]] = (
 )
 
 
-SourceNode = Literal["retrieve_graphiti", "retrieve_lancedb", "retrieve_memory", "select_notes"]
+def _also(route: Callable[..., Sequence[str]], further: Sequence[str]) -> Callable[..., Sequence[str]]:
+    """A route that knows the nodes of the further sources; named as it is, for traces and drawings."""
+    return update_wrapper(partial(route, further=further), route)
 
 
-def to_sources(state: CanvasRAGState) -> Sequence[SourceNode]:
-    """Both sources in parallel, and the user's memories if a user is given; under the cascade the graph alone."""
+def to_sources(state: CanvasRAGState, *, further: Sequence[str] = ()) -> Sequence[str]:
+    """All sources in parallel, the user's memories if a user is given; under the cascade the graph alone."""
     request = Request.of(state)
-    selecting: Sequence[SourceNode] = (
-        ("select_notes",) if request.operation is CanvasOperation.DOCUMENT_RETRIEVAL else ()
-    )
+    selecting = ("select_notes",) if request.operation is CanvasOperation.DOCUMENT_RETRIEVAL else ()
     if request.fusion.strategy is FusionStrategy.CASCADE:
         return (*SOURCES[:1], *selecting)
-    return (*SOURCES, *(("retrieve_memory",) if request.asks_memory else ()), *selecting)
+    return (*SOURCES, *(("retrieve_memory",) if request.asks_memory else ()), *further, *selecting)
 
 
-def to_second_tier(state: CanvasRAGState) -> Sequence[SourceNode | Literal["fuse_results"]]:
-    """Under the cascade the user's memories, with the vector store if the graph's hits are not enough; else fusion.
+def to_second_tier(state: CanvasRAGState, *, further: Sequence[str] = ()) -> Sequence[str]:
+    """Under the cascade the user's memories, with the other sources if the graph's hits are not enough; else fusion.
 
     Parallel sources end in one superstep, so fusion runs once.
     """
@@ -272,7 +306,7 @@ def to_second_tier(state: CanvasRAGState) -> Sequence[SourceNode | Literal["fuse
         return ["fuse_results"]
     enough = decide_tier(results_of(state, "graphiti") or [], *parameters.enough())
     if enough["tier"] == 2 and parameters.use_lancedb_fallback:
-        return ["retrieve_lancedb", "retrieve_memory"] if request.asks_memory else ["retrieve_lancedb"]
+        return ["retrieve_lancedb", *(["retrieve_memory"] if request.asks_memory else []), *further]
     return ["retrieve_memory"] if request.asks_memory else ["fuse_results"]
 
 

@@ -29,6 +29,7 @@ from agentic_rag.settings.parameters import RerankParameters
 
 if TYPE_CHECKING:
     from agentic_rag.domain.ports import TokenCounter
+    from agentic_rag.retrieval.sources import Source
     from agentic_rag.stores.lancedb.connection import LanceConnection
 
 COPIES = "copies"
@@ -150,6 +151,16 @@ def vector_store(backend: str) -> VectorStore:
     """The entry of ``vectors.backend`` in ``agentic_rag.vector_stores``; raises ``ConfigError`` if there is none."""
     store: VectorStore = load("vector_stores", backend, "vectors.backend", ("lancedb",), ConfigError)
     return store
+
+
+def further_sources(config: RagConfig, stack: AsyncExitStack) -> dict[str, Source]:
+    """The configured sources beside the graph and the vector store, closed with the stack if they have ``close``.
+
+    Raises:
+        ConfigError: no installed package has one of that name.
+    """
+    factories = {name: load("sources", name, "source", error=ConfigError) for name in config.sources}
+    return {name: closed_by(stack, factory(config)) for name, factory in factories.items()}
 
 
 def _made(folder: Path) -> Path:

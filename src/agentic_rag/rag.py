@@ -46,6 +46,7 @@ from agentic_rag.opening import (
     check_reranker,
     closed_by,
     embedding_from_config,
+    further_sources,
     open_budget,
     open_calibration,
     open_stores,
@@ -76,7 +77,6 @@ if TYPE_CHECKING:
     from agentic_rag.domain.progress import Progress
     from agentic_rag.ingest.engines import IngestEngine
     from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
-    from agentic_rag.ingest.sources import SourceKind
     from agentic_rag.ingest.watching import Followed
     from agentic_rag.notes.catalogue import Schema, Snapshot
     from agentic_rag.retrieval.config import Strategy
@@ -434,7 +434,7 @@ class Rag:
         paths: str | Path | Iterable[str | Path],
         *,
         dataset: str = DEFAULT_DATASET,
-        kind: SourceKind = "auto",
+        kind: str = "auto",
         progress: Progress | None = None,
         engine: str = "local",
         address: str | None = None,
@@ -809,6 +809,7 @@ async def open_rag(
             memory,
             catalogue,
             asyncio.get_running_loop(),
+            further_sources(config, stack),
         )
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
         rag = Rag(

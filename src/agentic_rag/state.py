@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Collection, Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeVar, cast
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar, cast, get_type_hints
 
 from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig
@@ -228,3 +228,18 @@ class CanvasRAGState(CallerKeys, total=False):
         Field(description="Calls, tokens and cost of the models behind endpoints, in this run."),
         summed,
     ]
+
+
+def state_with(sources: Iterable[str]) -> type[CanvasRAGState]:
+    """The state of a graph with further sources: ``NAME_results`` and ``NAME_outcome`` for each."""
+    hits = Annotated[list[Hit], Field(description="Hits of a further source, best first."), Packed]
+    outcome = Annotated[Outcome | None, Field(description="How asking that source went.")]
+    keys = {
+        key: kind
+        for name in sources
+        for key, kind in ((f"{name}_results", hits), (f"{name}_outcome", outcome))
+    }
+    if not keys:
+        return CanvasRAGState
+    known = get_type_hints(CanvasRAGState, include_extras=True)
+    return cast(type[CanvasRAGState], TypedDict("CanvasRAGState", {**known, **keys}, total=False))  # type: ignore[operator]

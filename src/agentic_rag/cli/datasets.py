@@ -51,7 +51,7 @@ async def ingest_paths(
             return await rag.ingest(
                 paths,
                 dataset=dataset,
-                kind=kind,  # type: ignore[arg-type]
+                kind=kind,
                 progress=progress,
                 engine=engine,
                 address=address,

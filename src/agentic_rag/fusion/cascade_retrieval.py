@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal, TypedDict
 
 from agentic_rag.domain import Hit
@@ -139,12 +139,12 @@ def fuse_tiers(
     k: int = 60,
     weights: tuple[float, float] = (1.0, 1.0),
     limit: int | None = None,
-    memory: tuple[Sequence[Hit], float] | None = None,
+    further: Mapping[str, tuple[Sequence[Hit], float]] | None = None,
 ) -> tuple[list[UnifiedResult], CascadeReport]:
     """What the decided tier returns; ``lancedb_hits`` None means that the vector store was not asked.
 
     Tier 1 is the graph alone, in its own order (score 1 / (k + rank)); tier 2 is RRF of both, with
-    ``weights`` (graph, vector store). Either is fused with a user's ``memory`` (hits, weight) where it was asked.
+    ``weights`` (graph, vector store). Either is fused with the ``further`` sources' hits and weights by name.
     """
     told: CascadeReport = {**report}
     if report["decision"] == "fallback" and use_lancedb_fallback and lancedb_hits is not None:
@@ -155,6 +155,4 @@ def fuse_tiers(
         if report["decision"] == "fallback":
             told["decision"] = "fallback_missing" if use_lancedb_fallback else "fallback_disabled"
         sources = {"graphiti": (graphiti_hits, 1.0)}
-    if memory is not None:
-        sources["memory"] = memory
-    return fuse_ranks(sources, k, limit=limit, first_tier="graphiti"), told
+    return fuse_ranks({**sources, **(further or {})}, k, limit=limit, first_tier="graphiti"), told

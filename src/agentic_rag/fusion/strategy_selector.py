@@ -74,6 +74,8 @@ MEMORY = "memory"
 """The third source, where a user is given."""
 MEMORY_SHARE = 0.5
 """Its default weight under a weighted strategy: as much as the two others together."""
+NOTE_SOURCES = frozenset(SOURCES)
+"""The sources of the dataset's chunks; others bring results of their own, with the relevance that they give."""
 
 
 def parse_operation(name: CanvasOperation | str) -> CanvasOperation:
@@ -189,6 +191,7 @@ def execute_fusion(
     parameters: FusionParameters | None = None,
     *,
     memory_results: Sequence[Hit] | None = None,
+    further_results: Mapping[str, Sequence[Hit]] | None = None,
 ) -> FusionOutcome:
     """Fuse given lists by a strategy.
 
@@ -200,6 +203,8 @@ def execute_fusion(
             under the cascade; for an operation's own give those of ``resolve_parameters``.
         memory_results: hits of a user's memories, of weight ``memory_weight``; None means not asked. Under a
             weighted strategy the two others share the rest; under the cascade they are fused in either tier.
+        further_results: hits of each further source that was asked, by its name. Under a weighted strategy each has
+            the mean weight of the graph's and the vector store's, of all of which they take their parts; else 1.
 
     Raises:
         ConfigError: an unknown strategy, or weights that do not sum to 1 under a weighted one.
@@ -212,15 +217,23 @@ def execute_fusion(
     weights = _weights(chosen, settings)
     remembered = None if memory_results is None else read_hits(memory_results, MEMORY)
     share = 0.0 if remembered is None else memory_weight(settings.model_copy(update={"strategy": chosen}))
+    others = {name: read_hits(hits, name) for name, hits in (further_results or {}).items()}
+    each = 1.0
     if chosen in DEFAULT_WEIGHTS:
-        weights = (weights[0] * (1.0 - share), weights[1] * (1.0 - share))
+        each = (1.0 - share) / (len(SOURCES) + len(others))
+        weights = (weights[0] * each * len(SOURCES), weights[1] * each * len(SOURCES))
     sources = {"graphiti": (graph, weights[0]), "lancedb": (vector or [], weights[1])}
-    extra = {} if remembered is None else {MEMORY: (remembered, share)}
+    extra = {name: (hits, each) for name, hits in others.items()}
+    if remembered is not None:
+        extra[MEMORY] = remembered, share
     results, own, told = _STRATEGIES[chosen]({**sources, **extra}, vector is not None, settings)
     used = {**own, "graphiti_weight": weights[0], "lancedb_weight": weights[1], "limit": settings.limit}
     counts = {"graphiti": len(graph), "lancedb": len(vector or []), "fused": len(results)}
     if remembered is not None:
         used["memory_weight"], counts[MEMORY] = share, len(remembered)
+    if others:
+        used["further_weight"] = each
+        counts |= {name: len(hits) for name, hits in others.items()}
     report = {"strategy": chosen.value, "tier": None, "counts": counts, "parameters": used, **told}
     return FusionOutcome(results, report)
 
@@ -243,6 +256,7 @@ def fuse_for_operation(
     *,
     specificity: float | None = None,
     memory_results: Sequence[Hit] | None = None,
+    further_results: Mapping[str, Sequence[Hit]] | None = None,
 ) -> FusionOutcome:
     """Fuse given lists as an operation asks, the weights following what the graph knows of the question.
 
@@ -252,7 +266,7 @@ def fuse_for_operation(
         parameters: the caller's; what they leave unset is the operation's.
         specificity: specificity of the names in the question, in [0, 1] (see ``adapted_weights``); None: unknown.
             It adapts the weights only if the caller gave none and ``parameters.adapt`` is on.
-        memory_results: as for ``execute_fusion``.
+        memory_results, further_results: as for ``execute_fusion``.
 
     Returns:
         As ``execute_fusion``; the report has ``weights`` too: ``given`` (the caller's or the operation's) and
@@ -275,6 +289,7 @@ def fuse_for_operation(
         lancedb_results,
         adapted,
         memory_results=memory_results,
+        further_results=further_results,
     )
     weights = {
         "given": dict(zip(SOURCES, given, strict=True)),
@@ -321,7 +336,7 @@ def _cascade(sources: _Sources, asked: bool, parameters: FusionParameters) -> _T
         k=parameters.k,
         weights=(graph_weight, vector_weight),
         limit=parameters.limit,
-        memory=sources.get(MEMORY),
+        further={name: given for name, given in sources.items() if name not in SOURCES},
     )
     own = {
         "graphiti_threshold": threshold,

@@ -17,13 +17,12 @@ from agentic_rag.ingest.scanning import (
     PARSER_VERSION,
     Scan,
     SourceItem,
-    SourceKind,
     printable,
     require_bounds,
 )
 
 
-def add_export(path: Path, root: Path, relative: str, kind: SourceKind, scan: Scan) -> bool:
+def add_export(path: Path, root: Path, relative: str, kind: str, scan: Scan) -> bool:
     """Keep a file that is an export of conversations for the end of the scan, and tell a broken one; False for any
     other file. ``kind``: see ``discover``."""
     if path.suffix.lower() not in SUFFIXES or printable(relative) != relative:

@@ -37,7 +37,7 @@ from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Action, FileReport, Plan, Work, planned
 from agentic_rag.ingest.preparing import PreparedDocument, Stored
 from agentic_rag.ingest.remembered import Remembered
-from agentic_rag.ingest.sources import SourceItem, SourceKind, SourceScan, discover, resolved
+from agentic_rag.ingest.sources import SourceItem, SourceScan, discover, resolved
 
 UNFINISHED = "not all of it could be read by the chat model (see quarantine.jsonl); ingest again to try again"
 TIDIED_FROM = 0.02
@@ -133,7 +133,7 @@ class IngestPipeline:
         self,
         paths: Sequence[Path],
         dataset: str,
-        kind: SourceKind = "auto",
+        kind: str = "auto",
         progress: Progress | None = None,
         remembered: Remembered[Any] | None = None,
     ) -> IngestReport:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Protocol
 
 from agentic_rag.domain import Document
 from agentic_rag.ingest.chats.merging import FoundExport
@@ -16,11 +17,12 @@ from agentic_rag.ingest.remembered import SeenFiles
 PARSER_VERSION = "5"
 """Part of every content hash: raise it when a parser gives another document for the same bytes."""
 
-SourceKind = Literal[
+KINDS = (
     "auto", "vault", "files", "chatgpt", "claude", "telegram", "slack", "whatsapp",
     "locomo", "beam", "beam-control", "jsonl",
-]  # fmt: skip
-"""``beam-control``: a BEAM conversation without the words that mark sources in it, see ``beam``."""
+)  # fmt: skip
+"""Kinds of paths that this package reads; entries of ``agentic_rag.readers`` add others. ``beam-control``: a BEAM
+conversation without the words that mark sources in it, see ``beam``."""
 MAX_CHARACTERS, MAX_LINES = 20_000_000, 500_000
 """Of a file's text: to parse and to chunk it takes up to 1 KB of memory a line, and 30 bytes a character."""
 
@@ -63,6 +65,17 @@ class SourceScan:
     roots: tuple[str, ...]
     exports: tuple[tuple[str, str], ...] = ()
     """Of each export of another program its path, and what was read of it."""
+
+
+class Reader(Protocol):
+    """An entry of ``agentic_rag.readers``: reads the paths of a kind that ``--kind`` names."""
+
+    def __call__(self, root: Path, scan: Scan) -> None:
+        """Find the documents of a file or folder: ``scan.add(SourceItem(...))`` for each, ``scan.skip`` for the rest.
+
+        Raises:
+            OSError: the path cannot be read.
+        """
 
 
 @dataclass(slots=True)

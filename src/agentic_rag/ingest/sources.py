@@ -15,11 +15,12 @@ from datetime import date
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
-from typing import Any, get_args
+from typing import Any
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
+from agentic_rag.extensions import load
 from agentic_rag.ingest import evernote_files, logseq_files, notion_files
 from agentic_rag.ingest.base_files import parse_base, unreadable
 from agentic_rag.ingest.beam import (
@@ -49,11 +50,12 @@ from agentic_rag.ingest.org_files import org_text
 from agentic_rag.ingest.program_exports import add_graph, add_notebook, add_notion, add_zip
 from agentic_rag.ingest.remembered import SeenFiles, stamp_of
 from agentic_rag.ingest.scanning import (
+    KINDS,
     PARSER_VERSION,
+    Reader,
     Scan,
     Skipped,
     SourceItem,
-    SourceKind,
     SourceScan,
     printable,
     require_bounds,
@@ -65,11 +67,11 @@ from agentic_rag.notes.markdown import paragraphs, parse_markdown, parse_text
 from agentic_rag.notes.values import jsonable, metadata_date, valid_unicode
 
 __all__ = [
+    "KINDS",
     "PARSER_VERSION",
     "Skipped",
     "SourceError",
     "SourceItem",
-    "SourceKind",
     "SourceScan",
     "discover",
     "made_text",
@@ -102,7 +104,7 @@ _RECORD_FIELDS = ("_id", "title", "text", "metadata")
 
 def discover(
     paths: Sequence[Path],
-    kind: SourceKind = "auto",
+    kind: str = "auto",
     *,
     holders: Mapping[str, str] | None = None,
     seen: SeenFiles[Any] | None = None,
@@ -117,7 +119,7 @@ def discover(
 
     Args:
         paths: files and folders; of two documents of one id the first counts.
-        kind: what they are.
+        kind: what they are: one of ``KINDS``, or an entry of ``agentic_rag.readers``.
         holders: root of each stored document, by document id; if that root is given too, its document counts.
         seen: what earlier scans found: of these files only what changed since is read.
         extractor: reads PDF and office files when they are parsed; None: one with the default limits.
@@ -125,8 +127,7 @@ def discover(
     Raises:
         InputError: a path does not exist, or the kind is unknown.
     """
-    if kind not in get_args(SourceKind):
-        raise InputError(f"unknown kind {kind!r}; use one of: {', '.join(get_args(SourceKind))}")
+    read: Reader = partial(_scan, kind=kind) if kind in KINDS else load("readers", kind, "kind", KINDS)
     scan = Scan(holders or {}, seen, extractor or Extractor())
     roots: dict[str, None] = {}
     for given in paths:
@@ -139,7 +140,10 @@ def discover(
             continue
         if str(root) not in roots:
             roots[str(root)] = None
-            _scan(root, kind, scan)
+            try:
+                read(root, scan)
+            except OSError as error:
+                scan.skip(root, reason(error), unread=True)
     add_conversations(scan)
     return SourceScan(tuple(scan.items.values()), tuple(scan.skipped), tuple(roots), tuple(scan.recognised))
 
@@ -190,19 +194,16 @@ def _left(given: Path, holders: Mapping[str, str] | None) -> str:
     return what if str(resolved(given)) in (holders or {}).values() else ""
 
 
-def _scan(root: Path, kind: SourceKind, scan: Scan) -> None:
-    try:
-        if root.is_dir():
-            _scan_folder(root, kind, scan)
-        elif root.is_file():
-            _scan_file(root, kind, scan)
-        else:
-            scan.skip(root, NO_FILE)
-    except OSError as error:
-        scan.skip(root, reason(error), unread=True)
+def _scan(root: Path, scan: Scan, *, kind: str) -> None:
+    if root.is_dir():
+        _scan_folder(root, kind, scan)
+    elif root.is_file():
+        _scan_file(root, kind, scan)
+    else:
+        scan.skip(root, NO_FILE)
 
 
-def _scan_folder(root: Path, kind: SourceKind, scan: Scan) -> None:
+def _scan_folder(root: Path, kind: str, scan: Scan) -> None:
     is_beir = (root / "corpus.jsonl").is_file() and (root / "queries.jsonl").is_file()
     if kind == "jsonl" or (kind == "auto" and is_beir):
         _scan_records(root, root / "corpus.jsonl", scan)
@@ -217,7 +218,7 @@ def _scan_folder(root: Path, kind: SourceKind, scan: Scan) -> None:
         _scan_tree(root, kind, scan)
 
 
-def _scan_file(root: Path, kind: SourceKind, scan: Scan) -> None:
+def _scan_file(root: Path, kind: str, scan: Scan) -> None:
     suffix = root.suffix.lower()
     if (kind == "auto" or kind in CHATS) and add_export(root, root, root.name, kind, scan):
         return
@@ -240,7 +241,7 @@ def _scan_file(root: Path, kind: SourceKind, scan: Scan) -> None:
         )
 
 
-def _scan_tree(root: Path, kind: SourceKind, scan: Scan) -> None:
+def _scan_tree(root: Path, kind: str, scan: Scan) -> None:
     is_vault = kind != "files"
     vault = Vault.of(root) if is_vault else None
     graph = logseq_files.graph_of(root) if is_vault else None
@@ -372,7 +373,7 @@ _CONVERSATIONS = {"locomo": "LoCoMo file", "beam": "chat.json", "beam-control": 
 """Kinds that are one JSON file, and what that is called."""
 
 
-def _scan_conversations(root: Path, kind: SourceKind, scan: Scan) -> None:
+def _scan_conversations(root: Path, kind: str, scan: Scan) -> None:
     try:
         loaded = load_json(decode(root.read_bytes()))
     except SourceError as error:

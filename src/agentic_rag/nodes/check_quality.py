@@ -17,7 +17,7 @@ from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ModelError, StoreError
-from agentic_rag.fusion.strategy_selector import CanvasOperation
+from agentic_rag.fusion.strategy_selector import NOTE_SOURCES, CanvasOperation
 from agentic_rag.nodes.request import Request
 from agentic_rag.questions.query import is_span
 from agentic_rag.questions.question import DAYS, Question
@@ -197,7 +197,11 @@ async def _from_passages(
     """The answer from the units of the notes that were found."""
     near = [n for n, known in enumerate(relevance) if known >= NEAR * max(relevance, default=0.0)]
     results, relevance = [results[n] for n in near], [relevance[n] for n in near]
-    ids = {result["metadata"].get("document_id") for result in results if "memory" not in result["sources"]}
+    ids = {
+        result["metadata"].get("document_id")
+        for result in results
+        if not NOTE_SOURCES.isdisjoint(result["sources"])
+    }
     documents = await _documents(request, sorted(str(one) for one in ids if one is not None), engine)
     likeness = await _likeness(request, question, documents, engine)
     keys = await _keys(question, documents, embedding)

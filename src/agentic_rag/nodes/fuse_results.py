@@ -30,7 +30,7 @@ def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
         AllSourcesFailed: every source that was asked is degraded.
     """
     request = Request.of(state)
-    names = SOURCES if request.user_id is None else (*SOURCES, MEMORY)
+    names = (*SOURCES, *further_names(state), *([] if request.user_id is None else [MEMORY]))
     found = {name: outcome_of(state, name) for name in names}
     asked = {name: outcome for name, outcome in found.items() if outcome is not None}
     if asked and all(outcome["status"] == "degraded" for outcome in asked.values()):
@@ -44,6 +44,7 @@ def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
         request.parameters.fusion,
         specificity=specificity_of(state),
         memory_results=results_of(state, MEMORY) if found.get(MEMORY) is not None else None,
+        further_results={name: results_of(state, name) or [] for name in further_names(state) if found[name]},
     )
     chosen = {"operation": request.operation.value, "operation_reason": request.operation_reason}
     return {
@@ -57,6 +58,12 @@ def specificity_of(state: CanvasRAGState) -> float | None:
     """How much the graph knows of the question, in [0, 1]; None where it made no walk."""
     known = (outcome_of(state, "graphiti") or {}).get("question", {}).get("specificity")
     return None if known is None else float(known)
+
+
+def further_names(state: CanvasRAGState) -> list[str]:
+    """Names of the sources beside the graph, the vector store and the memories; see ``GraphParts.sources``."""
+    own = {*SOURCES, MEMORY, *(key.removesuffix("_results") for key in _RESULTS)}
+    return [name for key in state if (name := key.removesuffix("_results")) != key and name not in own]
 
 
 def outcome_of(state: CanvasRAGState, source: str) -> Any:
@@ -97,7 +104,9 @@ def with_whole_lists(node: Callable[..., Any], *, engine: VectorSearch) -> Calla
     async def run(state: CanvasRAGState, *given: Any, **named: Any) -> Any:
         values: dict[str, Any] = {**await read_again(state, engine)}
         written = node(
-            {**values, **{key: in_full(values[key]) for key in (*_HITS, *_RESULTS)}}, *given, **named
+            {**values, **{key: in_full(values[key]) for key in (*_hit_keys(state), *_RESULTS)}},
+            *given,
+            **named,
         )
         return await written if isawaitable(written) else written
 
@@ -106,23 +115,27 @@ def with_whole_lists(node: Callable[..., Any], *, engine: VectorSearch) -> Calla
 
 async def read_again(state: CanvasRAGState, engine: VectorSearch) -> CanvasRAGState:
     """The state with its hits and results whole, without those whose chunk is gone since; see ``state.Shortened``."""
+    hit_keys = _hit_keys(state)
     held: dict[str, list[dict[str, Any]]] = {
-        key: in_full(cast(Any, state)[key]) for key in (*_HITS, *_RESULTS)
+        key: in_full(cast(Any, state)[key]) for key in (*hit_keys, *_RESULTS)
     }
     if all("content" in entry for entries in held.values() for entry in entries):
         return state
-    lacking = {hit["id"] for key in _HITS for hit in held[key] if "content" not in hit}
+    lacking = {hit["id"] for key in hit_keys for hit in held[key] if "content" not in hit}
     chunks = await engine.chunks(Request.of(state).dataset, sorted(lacking))
     read = {name: {"content": one.text, "metadata": chunk_metadata(one)} for name, one in chunks.items()}
-    hits = {key: _joined(held[key], read) for key in _HITS}
+    hits = {key: _joined(held[key], read) for key in hit_keys}
     fused = in_full(fuse_results(cast(CanvasRAGState, {**state, **hits}))["fused_results"])
     by_id = {result["id"]: result for result in fused}
     results = {key: _joined(held[key], by_id) for key in _RESULTS}
     return cast(CanvasRAGState, {**state, **hits, **results})
 
 
-_HITS = tuple(f"{name}_results" for name in SOURCES)
 _RESULTS = ("fused_results", "reranked_results")
+
+
+def _hit_keys(state: CanvasRAGState) -> list[str]:
+    return [f"{name}_results" for name in (*SOURCES, *further_names(state))]
 
 
 def _joined(entries: list[dict[str, Any]], known: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from agentic_rag.dates.instants import parse_as_of
 from agentic_rag.domain.identity import notes_dataset
 from agentic_rag.errors import StoreError
 from agentic_rag.nodes.request import DEFAULT_DATASET, human_texts, normalised
+from agentic_rag.nodes.retrieve import not_asked
 from agentic_rag.questions.followups import Completed, Turn, completed
 from agentic_rag.questions.vocabulary import Vocabulary
 from agentic_rag.questions.words import Span
@@ -63,6 +64,7 @@ async def prepare_query(
     defaults: Parameters | None = None,
     check: Callable[[Parameters], None] = lambda parameters: None,
     catalogue: NoteCatalogue | None = None,
+    further: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Start a run with its ``request``, or a further pass of it with ``search_query`` in other words.
 
@@ -74,19 +76,21 @@ async def prepare_query(
         runtime: LangGraph's; its ``context`` overrides parameters.
         defaults: parameters where the call overrides nothing.
         check: called with the parameters in effect; raises if they need something that is missing.
+        further: names of further sources, whose keys a pass starts without.
         catalogue: names the notes that a conversation may be about; None: their names are not known.
 
     Raises:
         ConfigError: a parameter is wrong; or see ``requirements.check_requirements``.
         InputError: see ``request.normalised``.
     """
+    unasked = {key: value for name in further for key, value in not_asked(name).items()}
     retry = cast(Retry, state).get("retry")
     if retry is not None:
-        return {"search_query": retry, **deepcopy(_PASS)}
+        return {"search_query": retry, **deepcopy(_PASS), **unasked}
     given = cast(CanvasRAGState, state)
     parameters = (defaults or Parameters()).overridden(runtime.context if runtime is not None else None)
     check(parameters)
-    return begun(given, parameters, await _vocabulary(given, catalogue))
+    return {**unasked, **begun(given, parameters, await _vocabulary(given, catalogue))}
 
 
 def begun(

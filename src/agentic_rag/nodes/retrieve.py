@@ -24,11 +24,16 @@ logger = logging.getLogger(__name__)
 async def retrieve(state: CanvasRAGState, *, name: str, source: Source | None) -> dict[str, Any]:
     """Writes ``NAME_results`` and ``NAME_outcome``: no hits, and None, where there is no source to ask."""
     if source is None:
-        return {f"{name}_results": [], f"{name}_outcome": None}
+        return not_asked(name)
     request = Request.of(state)
     hits, outcome = await search_source(source, query_of(request, state["search_query"]))
     shown = shortened_hits(hits, request.top_k) if source.is_chunk_store else hits
     return {f"{name}_results": shown, f"{name}_outcome": outcome}
+
+
+def not_asked(name: str) -> dict[str, Any]:
+    """The keys of a source that is not asked."""
+    return {f"{name}_results": [], f"{name}_outcome": None}
 
 
 def query_of(request: Request, text: str) -> SourceQuery:

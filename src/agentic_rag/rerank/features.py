@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.dates.stated import asked_interval, dates_match
 from agentic_rag.domain.odds import log_odds, probability
-from agentic_rag.fusion.strategy_selector import CanvasOperation
+from agentic_rag.fusion.strategy_selector import NOTE_SOURCES, CanvasOperation
 from agentic_rag.text import content_tokens, tokens
 
 TERMS: Mapping[str, str] = {
@@ -131,23 +131,21 @@ def relevance_odds(results: Sequence[Result]) -> list[float]:
     The vector store scores a passage's words and vectors, the graph its position in the graph. They use different
     information, so their log-odds add up. A passage that the vector store did not find gets its lowest score
     there. The graph's log-odds count only above 0, because a passage far from the named entities may still
-    answer. A source without results adds nothing. Results from a user's memories have the memories' relevance.
+    answer. A source without results adds nothing. Results of other sources (memories) have the relevance that those gave.
     """
-    own = _memory_odds(results)
+    own = [_own_odds(result["sources"]) for result in results]
     return [
-        odds if remembered is None else remembered if alone else max(odds, remembered)
-        for odds, (remembered, alone) in zip(_by_notes(results), own, strict=True)
+        odds if by_own is None else by_own if by_own_alone else max(odds, by_own)
+        for odds, (by_own, by_own_alone) in zip(_by_notes(results), own, strict=True)
     ]
 
 
-def _memory_odds(results: Sequence[Result]) -> list[tuple[float | None, bool]]:
-    """For each result the log-odds by the memories (None if they did not find it), and whether only they found
-    it."""
-    found = [(result["sources"].get("memory"), len(result["sources"]) == 1) for result in results]
-    return [
-        (None if said is None else log_odds(UNKNOWN if said["raw"] is None else said["raw"]), alone)
-        for said, alone in found
-    ]
+def _own_odds(sources: Mapping[str, Mapping[str, Any]]) -> tuple[float | None, bool]:
+    """The best log-odds by sources other than the two of the notes (None if none of them has the result), and
+    whether they alone have it."""
+    scores = [one["raw"] for name, one in sources.items() if name not in NOTE_SOURCES]
+    odds = [log_odds(UNKNOWN if score is None else score) for score in scores]
+    return max(odds, default=None), len(scores) == len(sources)
 
 
 def _by_notes(results: Sequence[Result]) -> list[float]:

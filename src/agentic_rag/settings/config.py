@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -221,6 +221,10 @@ class RagConfig(Parameters):
     lancedb_copies: bool = Field(
         False, description="answer from copies of the tables in data_dir; such a process writes nothing"
     )
+    sources: tuple[str, ...] = Field(
+        (),
+        description="further sources that questions are sent to, by the names that installed packages give them",
+    )
     vectors: VectorsConfig = VectorsConfig()
     graph: GraphConfig = GraphConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
@@ -247,6 +251,7 @@ class RagConfig(Parameters):
             lancedb_uri: str | None = None,
             storage_options: Mapping[str, str] = ...,
             lancedb_copies: bool = False,
+            sources: Sequence[str] = (),
             vectors: VectorsConfig | Values = ...,
             graph: GraphConfig | Values = ...,
             embedding: EmbeddingConfig | Values = ...,

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from agentic_rag.domain.identity import chunk_id
 from agentic_rag.errors import InputError
+from agentic_rag.extensions import entries
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.ingest.beam import batch_id, batches
-from agentic_rag.ingest.sources import SourceKind
+from agentic_rag.ingest.sources import KINDS
 from agentic_rag_lab.evaluation.beam import Question, find_conversations, is_beam, load_conversation
 from agentic_rag_lab.evaluation.files import read_json, read_jsonl, read_qrels, text_of
 from agentic_rag_lab.evaluation.locomo import LoCoMoQuestion, Repair, read_corrections, read_locomo
@@ -56,7 +57,7 @@ class EvalDataset:
     """Path to ingest: the BEIR directory, the corpus named in its ``dataset.json``, or the conversations' file."""
     repairs: tuple[Repair, ...] = ()
     """Changes to invalid data of the file."""
-    kind: SourceKind = "auto"
+    kind: str = "auto"
     """Kind of the source for the ingest."""
     questions: Path | None = None
     """File of the query texts; None if it is the source."""
@@ -308,8 +309,9 @@ def _described(place: Path) -> EvalDataset:
     kind, unit = said.get("kind", "auto"), said.get("unit", "document")
     if not corpus.exists():
         raise InputError(f"{where}: there is no corpus at {corpus}")
-    if kind not in get_args(SourceKind):
-        raise InputError(f"{where}: kind is {kind!r}; use one of: {', '.join(get_args(SourceKind))}")
+    known = (*KINDS, *entries("readers"))
+    if kind not in known:
+        raise InputError(f"{where}: kind is {kind!r}; use one of: {', '.join(known)}")
     if unit not in ("document", "chunk"):
         raise InputError(f"{where}: unit is {unit!r}; use document or chunk")
     return EvalDataset(name, (), unit, corpus, kind=kind, questions=questions)

@@ -15,7 +15,6 @@ from agentic_rag.domain.progress import Progress, silent
 from agentic_rag.domain.usage import counted
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import parse_operation
-from agentic_rag.ingest.sources import SourceKind
 from agentic_rag.rag import Rag
 from agentic_rag.rerank import BY_MODEL
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
@@ -143,7 +142,7 @@ def _checked(systems: Systems, names: Sequence[str], options: EvalOptions) -> st
     return baseline
 
 
-def dataset_of(source: Path, kind: SourceKind = "auto") -> str:
+def dataset_of(source: Path, kind: str = "auto") -> str:
     """One dataset per source and control, so that the next evaluation of it need not ingest it again."""
     control = [kind] if kind == "beam-control" else []
     return f"eval-{digest(str(source.resolve()), *control, size=6)}"

@@ -17,7 +17,7 @@ from agentic_rag.ingest.beam import (
     read_chat,
     without_control_words,
 )
-from agentic_rag.ingest.sources import SourceKind, discover
+from agentic_rag.ingest.sources import discover
 from beam_files import batches as written
 from beam_files import write
 
@@ -123,7 +123,7 @@ def test_a_conversation_is_called_after_its_folders(tmp_path: Path):
 
 
 @pytest.mark.parametrize("kind", ["auto", "beam"])
-def test_the_file_of_a_conversation_is_found(tmp_path: Path, kind: SourceKind):
+def test_the_file_of_a_conversation_is_found(tmp_path: Path, kind: str):
     folder = write(tmp_path / "100K" / "1")
     items = discover([folder / "chat.json"], kind).items
     assert [item.document_id for item in items] == ["100K/1/batch_1", "100K/1/batch_2"]

@@ -22,7 +22,7 @@ from agentic_rag.ingest.chats.slack import Names, looks_like_slack, slack_thread
 from agentic_rag.ingest.chats.telegram import looks_like_telegram, telegram_threads
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.ingest.remembered import Remembered
-from agentic_rag.ingest.sources import SourceKind, SourceScan, discover
+from agentic_rag.ingest.sources import SourceScan, discover
 from in_memory_pipeline import pipeline
 
 CLAUDE: list[Any] = [
@@ -100,7 +100,7 @@ def counts(report: IngestReport) -> dict[str, int]:
     ],
 )  # fmt: skip
 def test_each_export_is_recognised_as_a_file_in_a_folder_and_by_kind(
-    tmp_path: Path, kind: SourceKind, name: str, content: Any, identity: str, line: str
+    tmp_path: Path, kind: str, name: str, content: Any, identity: str, line: str
 ):
     path = write(tmp_path, {name: content}) / name
     for scan in (discover([path]), discover([path], kind)):
@@ -111,7 +111,7 @@ def test_each_export_is_recognised_as_a_file_in_a_folder_and_by_kind(
     for scan in (discover([tmp_path]), discover([tmp_path], kind)):
         assert (ids(scan)[0], scan.skipped) == (identity, ())
     assert {item.path for item in discover([tmp_path]).items} == {named.relative_to(tmp_path).as_posix()}
-    other: SourceKind = "claude" if kind != "claude" else "slack"
+    other: str = "claude" if kind != "claude" else "slack"
     assert reasons(discover([named], other)) == [f"no export of {exports.CHATS[other]}"]
     assert reasons(discover([tmp_path], other)) == [f"no export of {exports.CHATS[other]} is in it"]
     assert all(not item.document_id.startswith(kind) for item in discover([tmp_path], "files").items)
