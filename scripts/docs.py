@@ -77,6 +77,7 @@ def settings() -> str:
 def commands() -> str:
     """The help text of the program and of every command."""
     program = typer.main.get_command(app)
+    program.list_commands(typer.Context(program))  # finds those of the entry points
     parts = [f"```text\n{_help(program, 'agentic-rag')}\n```"]
     for name, command in _leaves(program, ()):
         parts.append(f"## `{name}`\n\n```text\n{_help(command, f'agentic-rag {name}')}\n```")

@@ -7,6 +7,7 @@
 | ``agentic_rag.engines`` | value of ``--engine`` | a ``workers.Engine``: a cluster for bulk work |
 | ``agentic_rag.sources`` | one of ``sources`` in the settings | a function of a ``RagConfig`` that gives a ``retrieval.sources.Source`` |
 | ``agentic_rag.readers`` | value of ``--kind`` | an ``ingest.sources.Reader``: the documents of a path |
+| ``agentic_rag.actions`` | value of ``action`` | an ``Action`` of ``agentic_rag_lab.designs.post_retrieval``: a step after retrieval |
 | ``agentic_rag.drawings`` | name of a graph | a function that builds a compiled graph for ``agentic-rag graph`` |
 
 The packages of this distribution (service, lab, backends) use the same points. An object is imported when it is used.
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from agentic_rag.domain.ports import ChunkStore
     from agentic_rag.settings.config import VectorsConfig
 
-Group = Literal["commands", "vector_stores", "engines", "sources", "readers", "drawings"]
+Group = Literal["commands", "vector_stores", "engines", "sources", "readers", "actions", "drawings"]
 
 
 class OpenVectorStore(Protocol):

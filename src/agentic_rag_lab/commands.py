@@ -29,7 +29,7 @@ from agentic_rag.errors import InputError
 if TYPE_CHECKING:
     from agentic_rag.settings.config import RagConfig
 
-app = typer.Typer()
+app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 @app.command("eval")

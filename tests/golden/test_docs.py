@@ -107,7 +107,8 @@ def test_links_between_pages_lead_somewhere(docs: ModuleType) -> None:
 
 
 def test_commands_in_the_pages_exist(docs: ModuleType) -> None:
-    known = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+    program = typer.main.get_command(app)
+    known = set(program.list_commands(typer.Context(program)))  # type: ignore[attr-defined]
     for page in docs.documents():
         called = re.findall(r"^(?:`)?agentic-rag ([a-z]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
         assert set(called) <= known, page.name

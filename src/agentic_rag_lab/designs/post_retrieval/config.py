@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from string import Formatter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from agentic_rag.errors import ConfigError
+from agentic_rag.extensions import entries, load
 from agentic_rag.settings.parameters import Section, validated
 
 WHERE = "operators.post_retrieval"
@@ -334,10 +335,11 @@ def check_order(steps: Sequence[Step], where: str = WHERE) -> None:
 def _step(value: Any, where: str) -> Step:
     if not isinstance(value, Mapping):
         raise ConfigError(f"{where}: a mapping such as {{action: none}}, not {value!r:.80}")
-    known = ", ".join(SECTIONS)
+    known = (*SECTIONS, *entries("actions"))
     if "action" not in value:
-        raise ConfigError(f"{where}.action: missing; use one of: {known}")
+        raise ConfigError(f"{where}.action: missing; use one of: {', '.join(known)}")
     action = value["action"]
-    if not isinstance(action, str) or action not in SECTIONS:
-        raise ConfigError(f"{where}.action: unknown {action!r:.80}; use one of: {known}")
-    return validated(SECTIONS[action], dict(value), where)
+    if not isinstance(action, str) or action not in known:
+        raise ConfigError(f"{where}.action: unknown {action!r:.80}; use one of: {', '.join(known)}")
+    section = SECTIONS[action] if action in SECTIONS else load("actions", action, "action").section
+    return cast(Step, validated(section, dict(value), where))

@@ -14,7 +14,7 @@ import numpy as np
 from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import InputError
-from agentic_rag_lab.designs.post_retrieval.config import UNKNOWN_SCORE
+from agentic_rag_lab.designs.post_retrieval.config import UNKNOWN_SCORE, ActionStep
 from agentic_rag_lab.designs.post_retrieval.tools import PostRetrievalTools
 
 _KEYS = frozenset({"text", "score", "metadata", "entry_id", "embedding"})
@@ -247,8 +247,19 @@ class StepOutcome:
     """The text of all memories; None: each memory's text on its own line."""
 
 
-Handlers = Mapping[str | None, Callable[[Any, Items, StepRequest], Awaitable[StepOutcome]]]
-"""The functions of an action by type; their first argument is the action's section of the settings."""
+Handler = Callable[[Any, Items, StepRequest], Awaitable[StepOutcome]]
+"""The function of a step; its first argument is the action's section of the settings."""
+Handlers = Mapping[str | None, Handler]
+"""The functions of an action by type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """An entry of ``agentic_rag.actions``."""
+
+    section: type[ActionStep]
+    """Its settings; ``action`` is a ``Literal`` of the entry's name."""
+    run: Handler
 
 
 def joined_reasons(*reasons: str | None) -> str | None:

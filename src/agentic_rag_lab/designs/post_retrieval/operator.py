@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.extensions import load
 from agentic_rag_lab.designs.post_retrieval.augment import AUGMENTS
 from agentic_rag_lab.designs.post_retrieval.compress import COMPRESSIONS
 from agentic_rag_lab.designs.post_retrieval.config import (
@@ -18,6 +19,8 @@ from agentic_rag_lab.designs.post_retrieval.config import (
 from agentic_rag_lab.designs.post_retrieval.filters import FILTERS
 from agentic_rag_lab.designs.post_retrieval.formats import FORMATS, formatted
 from agentic_rag_lab.designs.post_retrieval.items import (
+    Action,
+    Handler,
     Handlers,
     Items,
     StepOutcome,
@@ -89,7 +92,7 @@ class PostRetrieval:
         prefaces: list[str] = []
         body: str | None = None
         for step in self._steps:
-            outcome = await ACTIONS[step.action][step.kind](step, items, request)
+            outcome = await _handler(step)(step, items, request)
             records.append(_record(step, len(items), outcome))
             items = outcome.items
             prefaces.append(outcome.preface)
@@ -112,6 +115,13 @@ class PostRetrieval:
         if items or body:
             parts += [item.text for item in items] if body is None else [body]
         return "".join(f"{part}\n" for part in parts)
+
+
+def _handler(step: Step) -> Handler:
+    if step.action in ACTIONS:
+        return ACTIONS[step.action][step.kind]
+    action: Action = load("actions", step.action, "action", tuple(ACTIONS))
+    return action.run
 
 
 def _record(step: Step, before: int, outcome: StepOutcome) -> dict[str, Any]:
