@@ -29,5 +29,7 @@ def test_the_server_is_given_every_graph():
 
 
 def test_an_unknown_graph_lists_the_known():
-    with pytest.raises(InputError, match=r"'guess'; use one of: agentic_rag, memory_retrieval, memory_insert"):
+    with pytest.raises(
+        InputError, match=r"'guess'; use one of: agentic_rag, memory_retrieval, memory_insert"
+    ):
         drawing("guess")

@@ -27,7 +27,9 @@ def _install(section: str, folder: Path) -> None:
     (toml,) = re.findall(r"```toml\n(.*?)```", section, re.DOTALL)
     metadata = folder / "example-1.0.dist-info"
     metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: example\nVersion: 1.0\n", encoding="utf-8")
+    (metadata / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: example\nVersion: 1.0\n", encoding="utf-8"
+    )
     groups = tomllib.loads(toml)["project"]["entry-points"]
     lines = [
         line
@@ -43,7 +45,9 @@ def test_the_example_prints_what_the_page_shows(title: str, tmp_path: Path) -> N
     packages.mkdir()
     here.mkdir()
     _install(EXAMPLES[title], packages)
-    program, output = re.findall(r"```python\n([^`]*)```\n\n```text\n(.*?)```", EXAMPLES[title], re.DOTALL)[-1]
+    program, output = re.findall(r"```python\n([^`]*)```\n\n```text\n(.*?)```", EXAMPLES[title], re.DOTALL)[
+        -1
+    ]
     paths = os.pathsep.join([str(packages), *filter(None, [os.environ.get("PYTHONPATH")])])
     ended = subprocess.run(
         [sys.executable, "-c", program],
