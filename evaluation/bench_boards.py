@@ -25,8 +25,8 @@ from typing import Any, cast
 
 from agentic_rag import Answer, Rag, RagConfig, open_rag
 from agentic_rag.boards.canvas import board_text, overlaps, violations
-from agentic_rag.boards.drawing import drawn
-from agentic_rag.boards.marking import Names, judged
+from agentic_rag.boards.drawing import draw_board
+from agentic_rag.boards.marking import Names, judge
 from agentic_rag.boards.vault import Vault
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.state import OperationName
@@ -78,11 +78,11 @@ async def drawn_boards(rag: Rag, datasets: Sequence[str], number: int) -> list[R
         if answer.abstained:
             continue
         counts["boards"] += 1
-        board = drawn(answer.to_dict(), Vault(None)).board
+        board = draw_board(answer.to_dict(), Vault(None)).board
         again = await ask(rag, dataset, question)
         counts["invalid"] += bool(violations(board))
         counts["overlapping"] += bool(overlaps(board))
-        counts["different"] += board_text(board) != board_text(drawn(again.to_dict(), Vault(None)).board)
+        counts["different"] += board_text(board) != board_text(draw_board(again.to_dict(), Vault(None)).board)
     return [
         row("boards drawn", "boards", counts["boards"], bound="min"),
         row("against the specification", "boards", counts["invalid"], floor=0),
@@ -128,7 +128,7 @@ async def marks(rag: Rag) -> list[Row]:
         for half, floor in (("choosing", None), ("reported", least)):
             of_half = [one for one in judgements if one["half"] == half]
             agreed = sum(
-                judged(one["asks"], one["expected"], one["response"], names).mark == one["mark"]
+                judge(one["asks"], one["expected"], one["response"], names).mark == one["mark"]
                 for one in of_half
             )
             share = agreed / len(of_half)

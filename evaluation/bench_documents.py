@@ -74,7 +74,9 @@ def ours(raw: bytes, suffix: str) -> tuple[str, str]:
             documents = [item.parse() for item in scan.items]
         except SourceError as error:
             return "", str(error)
-        reasons = [one.reason for one in scan.skipped] + [why for one in documents for why in one.warnings]
+        reasons = [one.reason for one in scan.skipped_files] + [
+            why for one in documents for why in one.warnings
+        ]
         return "".join(one.text for one in documents), "; ".join(reasons)
 
 

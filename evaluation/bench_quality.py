@@ -30,7 +30,7 @@ from agentic_rag.domain.progress import silent
 from agentic_rag.retrieval import late_interaction
 from agentic_rag.settings.parameters import FusionParameters, RerankParameters
 from agentic_rag_lab.evaluation.report import EvalReport
-from agentic_rag_lab.evaluation.run import EvalOptions, dataset_of, evaluate, ingested
+from agentic_rag_lab.evaluation.run import EvalOptions, dataset_of, evaluate, ingest_documents
 from agentic_rag_lab.evaluation.statistics import bootstrap_interval
 from agentic_rag_lab.evaluation.tuning.run import TuneOptions, collect
 from agentic_rag_lab.evaluation.tuning.search import Replay, with_changes
@@ -161,9 +161,9 @@ async def measured(
                     told_answers.append(await answers(rag, path, others, options.limit))
         rows += answer_rows(name, *told_answers)
         mentioned = []
-        for named in (late_interaction.NAMED, 0.0):
+        for named in (late_interaction.NAME_WEIGHT, 0.0):
             async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
-                with patch.object(late_interaction, "NAMED", named):
+                with patch.object(late_interaction, "NAME_WEIGHT", named):
                     mentioned.append(await refused_of_mentioned(rag, path, options.limit))
         rows.append(
             share(f"{name}: plain questions on what it mentions, refused", "max", mentioned[0], mentioned[1])
@@ -234,14 +234,14 @@ async def replay_of(rag: Rag, path: Path, options: TuneOptions) -> Replay:
     """A set's questions, searched once with the current constants."""
     loaded, chosen = options.load(path)
     dataset = dataset_of(loaded.source)
-    await ingested(rag, loaded, dataset, silent)
+    await ingest_documents(rag, loaded, dataset, silent)
     found = await collect(rag, chosen, dataset, None, silent)
     return Replay(found, rag.config, loaded.unit, options.measure)
 
 
 def ranked_values(replay: Replay, settings: dict[str, Any]) -> NDArray[np.float64]:
     """The measure of each question with relevant items."""
-    values: NDArray[np.float64] = replay.outcome(with_changes((), settings)).values[replay.ranked]
+    values: NDArray[np.float64] = replay.outcome(with_changes((), settings)).values[replay.ranked_places]
     return values
 
 

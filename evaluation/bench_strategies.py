@@ -33,11 +33,11 @@ from agentic_rag.rerank.offline import ranked_ids
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
 from agentic_rag_lab.evaluation.asking import ranking_of
 from agentic_rag_lab.evaluation.datasets import load_dataset
-from agentic_rag_lab.evaluation.run import dataset_of, ingested
+from agentic_rag_lab.evaluation.run import dataset_of, ingest_documents
 from agentic_rag_lab.evaluation.statistics import bootstrap_interval
 from agentic_rag_lab.evaluation.systems import Systems, Task
 from agentic_rag_lab.evaluation.tuning.run import collect
-from agentic_rag_lab.evaluation.tuning.search import Collected, Replay, with_changes
+from agentic_rag_lab.evaluation.tuning.search import CollectedQuery, Replay, with_changes
 from figures import Row, options, report, row
 from judged_sets import CACHE, DATA, OWN, KeptEmbedding
 
@@ -68,8 +68,8 @@ async def asked(rag: Rag, path: Path, half: str | None, limit: int | None) -> tu
     """A set's questions, searched once, and the dataset."""
     loaded = load_dataset(path)
     dataset = dataset_of(loaded.source)
-    await ingested(rag, loaded, dataset, silent)
-    chosen = loaded.selected(half=half, limit=None)
+    await ingest_documents(rag, loaded, dataset, silent)
+    chosen = loaded.select(half=half, limit=None)
     if limit is not None:  # sampled evenly, because a set's first questions are of one operation
         step = -(-len(chosen.queries) // limit)
         chosen = replace(chosen, queries=chosen.queries[::step])
@@ -105,12 +105,14 @@ def of_operation(replays: Sequence[Replay], operation: str, settings: dict[str, 
     """The measure of the operation's questions."""
     parts = []
     for replay in replays:
-        wanted = [n for n in replay.ranked.tolist() if replay.collected[n].operation == operation]
+        wanted = [
+            n for n in replay.ranked_places.tolist() if replay.collected_queries[n].operation == operation
+        ]
         parts.append(values_of(replay, settings)[wanted])
     return np.concatenate(parts)
 
 
-def final_ids(one: Collected, strategy: str, parameters: Parameters) -> list[str]:
+def final_ids(one: CollectedQuery, strategy: str, parameters: Parameters) -> list[str]:
     """The ids of the final ten, by the strategy's own weights without the rule."""
     ids = ranked_ids(
         one.text,
@@ -127,7 +129,7 @@ def reach_rows(replays: Sequence[Replay]) -> list[Row]:
     """How often the strategy changes the final ten, over questions with names from the graph."""
     differing, first = [], []
     for replay in replays:
-        for one in replay.collected:
+        for one in replay.collected_queries:
             if one.specificity is None or not one.names:
                 continue
             finals = [final_ids(one, strategy, replay.base) for strategy in REACH]
@@ -152,8 +154,10 @@ def follow_row(names: Sequence[str], replays: Sequence[Replay]) -> list[Row]:
     for name, replay in zip(names, replays, strict=True):
         fused, whole = [], []
         for settings in CONFIGURATIONS:
-            fused.append(values_of(replay, {**settings, "rerank.method": "none"})[replay.ranked].mean())
-            whole.append(values_of(replay, settings)[replay.ranked].mean())
+            fused.append(
+                values_of(replay, {**settings, "rerank.method": "none"})[replay.ranked_places].mean()
+            )
+            whole.append(values_of(replay, settings)[replay.ranked_places].mean())
         correlation = float(spearmanr(fused, whole).statistic)
         told = f"{name}: rank correlation of fused and final {replay.measure}, {len(fused)} configurations"
         rows.append(row(told, "", correlation, bound="min"))
@@ -167,8 +171,8 @@ async def cascade_rows(rag: Rag, name: str, replay: Replay, dataset: str, unit: 
     both: list[float] = []
     saved: list[float] = []
     ended = 0
-    for number in replay.ranked.tolist():
-        one = replay.collected[number]
+    for number in replay.ranked_places.tolist():
+        one = replay.collected_queries[number]
         task = Task(one.query, dataset, None, "concept_relation")
         lazily, seconds = await _timed(systems, "cascade", task)
         if not lazily or any("lancedb" in result["sources"] for result in lazily):
@@ -178,7 +182,9 @@ async def cascade_rows(rag: Rag, name: str, replay: Replay, dataset: str, unit: 
         for values, results in ((alone, lazily), (both, fully)):
             values.append(replay.value(number, ranking_of(results, unit)))
         saved.append(1 - seconds / full_seconds)
-    rows = [row(f"{name}: cascade ends in the first tier", "share", ended / max(len(replay.ranked), 1))]
+    rows = [
+        row(f"{name}: cascade ends in the first tier", "share", ended / max(len(replay.ranked_places), 1))
+    ]
     if ended:
         told = f"{name}: {ended} questions that end there"
         rows += [

@@ -40,7 +40,7 @@ async def drawn(rag: Rag, dataset: str, number: int, seed: int) -> list[dict[str
         if board:
             card = board[int(place * len(board))]
             answers = [one.text for one in card.answers]
-            sources = [answer.citations[n - 1]["path"] for one in card.answers for n in one.cited]
+            sources = [answer.citations[n - 1]["path"] for one in card.answers for n in one.citation_numbers]
             cards.append({"vault": dataset, "query": query, "asked": asked, "card": card.asks, "answers": answers, "sources": sources})  # fmt: skip
     return cards
 

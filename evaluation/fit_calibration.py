@@ -46,11 +46,16 @@ from agentic_rag.retrieval.calibration import (
     Evidence,
     Sense,
     bm25_level,
-    gathered,
+    gather_evidence,
     likeness,
     script_pair,
 )
-from agentic_rag.retrieval.embedding_calibration import SCRIPTS, Measured, fitted_calibration, measured
+from agentic_rag.retrieval.embedding_calibration import (
+    SCRIPTS,
+    ModelMeasurements,
+    fitted_calibration,
+    measure_model,
+)
 from agentic_rag.retrieval.engine import MIN_CANDIDATES
 from agentic_rag.retrieval.floor import NO_WORDS, cost, nearer, ordinary_cosine, standing_out
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
@@ -114,9 +119,9 @@ class Search:
         """The evidence as the engine gathers it for a strategy."""
         legs = {name: self.legs[name] for name in LEGS[strategy]}
         if strategy != "hybrid":
-            return gathered(self.text, legs, chunks=self.chunks)
+            return gather_evidence(self.text, legs, chunks=self.chunks)
         vectors = {s.chunk.id: s.vector for leg in legs.values() for s in leg if s.vector is not None}
-        found = gathered(self.text, legs, vectors, self.asked, chunks=self.chunks)
+        found = gather_evidence(self.text, legs, vectors, self.asked, chunks=self.chunks)
         alike = likeness({i: calibration.logit(e) for i, e in found.items()}, vectors)
         return {i: Evidence(**{**_fields(e), "likeness": alike[i]}) for i, e in found.items()}
 
@@ -307,7 +312,7 @@ class SenseCase(NamedTuple):
 
     def is_met(self, sense: Sense) -> bool:
         """Whether the search finds something."""
-        found = sense.found(self.steps, self.chunks, self.share)
+        found = sense.evidence_score(self.steps, self.chunks, self.share)
         return (
             self.share >= MOST_WORDS or sense.logit(found + self.given, self.cost, self.nearer) >= sense.floor
         )
@@ -448,7 +453,7 @@ def sense_table(sets: Mapping[str, Sequence[SenseCase]], sense: Sense, title: st
     return table
 
 
-def written(calibration: Calibration, of_pairs: Measured) -> str:
+def written(calibration: Calibration, of_pairs: ModelMeasurements) -> str:
     """The calibration in the package's format, with the levels of the reference pairs."""
     rounded = {pair: [round(value, 4) for value in held] for pair, held in of_pairs.levels.items()}
     models = {name: _fields(model) for name, model in calibration.models.items()}
@@ -480,7 +485,7 @@ async def run(data: Path, write: bool) -> int:
         calibration = fitted_intercepts(
             [sets[name].judged for name in (*FITTED, *CHOOSING_VAULTS)], strategy, calibration
         )
-    of_pairs = await measured(KeptEmbedding(CACHE))
+    of_pairs = await measure_model(KeptEmbedding(CACHE))
     choosing = {
         name: await sense_cases(sets[name].found, of_pairs.ordinary, "choosing")
         for name in (*FITTED, *CHOOSING_VAULTS)

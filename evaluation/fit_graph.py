@@ -32,7 +32,7 @@ from agentic_rag.domain.progress import silent
 from agentic_rag.retrieval.calibration import FEWEST_VISITS, GraphRelevance
 from agentic_rag_lab.evaluation.asking import ranking_of
 from agentic_rag_lab.evaluation.datasets import load_dataset
-from agentic_rag_lab.evaluation.run import dataset_of, ingested
+from agentic_rag_lab.evaluation.run import dataset_of, ingest_documents
 from fit_calibration import cross_entropy, solved
 from judged_sets import CACHE, DATA, OWN, KeptEmbedding
 
@@ -57,9 +57,9 @@ async def cases_of(rag: Rag, path: Path, half: str | None) -> Cases:
     """The cases of a set's questions with names."""
     loaded = load_dataset(path)
     dataset = dataset_of(loaded.source)
-    await ingested(rag, loaded, dataset, silent)
+    await ingest_documents(rag, loaded, dataset, silent)
     rows, relevant, weights = [], [], []
-    for query in loaded.selected(half=half, limit=None).ranked_queries:
+    for query in loaded.select(half=half, limit=None).ranked_queries:
         filters = parse_filters(loaded.filters(query))
         found = await rag.graph_engine.find(dataset, query.text, limit=FOUND, filters=filters)
         if not found.question["names"]:

@@ -97,12 +97,12 @@ async def answers_contained(
     """What ``ask`` quotes, and what the plain chain shows, for the questions of a set with short answers.
 
     Questions to be answered by yes or no are left out: the documents contain neither. ``half``, ``limit``: see
-    ``EvalDataset.selected``.
+    ``EvalDataset.select``.
     """
     loaded = await _ingested(rag, path)
     chain = await plain_chain(rag, loaded.name)
     ours, theirs = Contained([], []), Contained([], [])
-    for query in loaded.selected(half=half, limit=limit).ranked_queries:
+    for query in loaded.select(half=half, limit=limit).ranked_queries:
         if not (expected := expected_answer(query.fields)):
             continue
         answer = await rag.ask(query.text, dataset=loaded.name, parameters=NO_CLOCK)
@@ -190,7 +190,7 @@ async def refused_of_mentioned(rag: Rag, path: Path, limit: int | None = None) -
     links = await rag.knowledge.links(loaded.name)
     if links is None:
         return []
-    names = {links.names[number] for number in links.mentioned.tolist()} - set(links.titles)
+    names = {links.names[number] for number in links.mentioned_entities.tolist()} - set(links.titles)
     asked = [
         f"什么是{name}?" if script(name) == "cjk" else f"What is {name}?"
         for name in sorted(names)

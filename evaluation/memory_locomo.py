@@ -17,7 +17,7 @@ from rich.table import Table
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.fusion import CanvasOperation
-from agentic_rag.ingest.conversation import RawSession, parse_session_date, sessions, spoken
+from agentic_rag.ingest.conversation import RawSession, parse_session_date, sessions, speaker_and_text
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag_lab.evaluation.locomo import LoCoMoQuestion, read_locomo
 from agentic_rag_lab.evaluation.statistics import bootstrap_interval
@@ -74,7 +74,7 @@ async def remembered(rag: Rag, said: Sequence[RawSession]) -> None:
     for session in said:
         at = parse_session_date(session.date_text)
         for turn in session.turns:
-            speaker, text = spoken(turn)
+            speaker, text = speaker_and_text(turn)
             if text.strip():
                 given = {"speaker": speaker, "session": str(session.number), "dia_id": str(turn["dia_id"])}
                 await rag.memory.remember(text, user, at=at, metadata=given)

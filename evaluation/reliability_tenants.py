@@ -167,13 +167,13 @@ async def walked(rag: Rag, tenant: Tenant, word: str) -> Given:
 
 
 async def related(rag: Rag, tenant: Tenant, word: str) -> Given:
-    facts = await rag.related(word or "Lin Mei", dataset=tenant.dataset, limit=TOP_K)
+    facts = await rag.related_facts(word or "Lin Mei", dataset=tenant.dataset, limit=TOP_K)
     return Given(str(facts), must_hold=True)
 
 
 async def recalled(rag: Rag, tenant: Tenant, word: str) -> Given:
     response = await rag.memory.search(_question(tenant, word), tenant.user, max_results=TOP_K)
-    return Given(str(response.memories), must_hold=True, degraded=bool(response.degraded))
+    return Given(str(response.memories), must_hold=True, degraded=bool(response.degraded_agents))
 
 
 async def listed(rag: Rag, tenant: Tenant, word: str) -> Given:

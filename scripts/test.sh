@@ -5,6 +5,7 @@ BIN=${BIN:-.venv/bin}
 started=$(date +%s)
 echo "format";   "$BIN/ruff" format --check --quiet .
 echo "lint";     "$BIN/ruff" check --quiet .
+echo "names";    "$BIN/python" scripts/names.py
 echo "types";    "$BIN/mypy" --no-error-summary
 echo "imports";  "$BIN/lint-imports" --no-cache >/dev/null || "$BIN/lint-imports" --no-cache
 # One worker more than there are cores: many tests wait for another program.

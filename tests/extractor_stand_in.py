@@ -14,7 +14,7 @@ from agentic_rag.ingest.office import ExtractedText
 _state = {"is_harmed": False}
 
 
-def extracted(raw: bytes, suffix: str) -> ExtractedText:
+def extract(raw: bytes, suffix: str) -> ExtractedText:
     """The file's bytes as text; its first word may be something to do first."""
     command = raw.split(b" ")[0].decode()
     if _state["is_harmed"]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agentic_rag_backends.distributed.cluster import imported
+from agentic_rag_backends.distributed.cluster import import_ray
 
 HERE = Path(__file__).parent
 WORKER = "Map(Worker)"
@@ -20,7 +20,7 @@ WORKER = "Map(Worker)"
 @contextmanager
 def ray_nodes(count: int = 2) -> Iterator[str]:
     """The address of a cluster whose head does no work, with that many nodes of one core."""
-    imported()
+    import_ray()
     # So that workers find what the tests and the benchmarks define.
     places = (HERE, HERE / "distributed", HERE.parent / "evaluation")
     os.environ["PYTHONPATH"] = os.pathsep.join(map(str, places))

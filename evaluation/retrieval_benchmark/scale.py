@@ -26,7 +26,7 @@ from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.retrieval.engine import MIN_CANDIDATES, RetrievalEngine
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection
-from agentic_rag.stores.lancedb.full_text import searched
+from agentic_rag.stores.lancedb.full_text import query_text
 from agentic_rag.stores.lancedb.indexes import probes
 from agentic_rag.stores.lancedb.rows import CHUNK_COLUMNS
 from retrieval_benchmark.corpus import FILTER, GivenVectors, base, documents, queries
@@ -99,7 +99,7 @@ async def _bare(
 
     dense = table.query().nearest_to(vector).distance_type("cosine").nprobes(probes(where)).limit(limit)
     dense = dense.select([*columns, "_distance"])
-    words = table.query().nearest_to_text(MatchQuery(searched(text), "search_text")).limit(limit)
+    words = table.query().nearest_to_text(MatchQuery(query_text(text), "search_text")).limit(limit)
     words = words.select([*columns, "_score"])
     if where:
         dense, words = dense.where(where), words.where(where)

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from agentic_rag.domain.progress import Meter
-from agentic_rag.ingest.preparing import embedded
+from agentic_rag.ingest.preparing import embed_texts
 from agentic_rag.models import bundled
 from figures import Row, row
 
@@ -50,7 +50,7 @@ async def speed(tokens: int, seconds: float, workers: int) -> tuple[float, float
     await model.embed_passages(given[:8])
     done, started = 0, time.perf_counter()
     while time.perf_counter() - started < seconds:
-        await embedded(model, given, [0.0] * len(given), Meter(None, "texts", units=len(given), work=0.0))
+        await embed_texts(model, given, [0.0] * len(given), Meter(None, "texts", units=len(given), work=0.0))
         done += len(given)
     rate = done / (time.perf_counter() - started)
     return rate, rate * counted

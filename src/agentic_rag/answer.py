@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentic_rag.domain.filters import parse_filters, spelled
+from agentic_rag.domain.filters import filter_terms, parse_filters
 
 STEPS = ("rerank", "rewrite", "agent", "answer")
 """Steps that a model may do, and that may therefore be degraded."""
-SHOWN = ("degraded", "partial")
+REPORTED_STATUSES = ("degraded", "partial")
 """Outcomes of a step that a reader is told of: another method did it, or a part of what the model wrote was left out."""
 
 
@@ -44,11 +44,11 @@ class Answer:
 
     @classmethod
     def of(cls, state: Mapping[str, Any]) -> Answer:
-        """From the state of a finished run of the main graph."""
+        """The answer in the state of a finished run of the main graph."""
         request = state["request"]
         outcomes = {name: state.get(f"{name}_outcome") for name in STEPS}
         outcomes["selection"] = state.get("selection")
-        shown = {name: one for name, one in outcomes.items() if one and one["status"] in SHOWN}
+        shown = {name: one for name, one in outcomes.items() if one and one["status"] in REPORTED_STATUSES}
         return cls(
             question=request["query"],
             text=state["answer"],
@@ -105,7 +105,7 @@ def selection_of(selection: Mapping[str, Any]) -> dict[str, Any] | None:
         "ask": query["ask"],
         "count": selection["count"],
         "filters": query["filters"],
-        "terms": spelled(parse_filters(query["filters"])),
+        "terms": filter_terms(parse_filters(query["filters"])),
         "nearest": selection["nearest"],
     }
 
@@ -121,26 +121,26 @@ class Step:
     """Counts and decisions for display; JSON values."""
 
 
-def step_summary(node: str, written: Mapping[str, Any]) -> dict[str, Any]:
+def step_summary(node: str, writes: Mapping[str, Any]) -> dict[str, Any]:
     """The ``Step.summary`` of a node, from its writes."""
-    outcome = written.get(f"{node.removeprefix('retrieve_')}_outcome") or {}
+    outcome = writes.get(f"{node.removeprefix('retrieve_')}_outcome") or {}
     told = {key: outcome[key] for key in ("status", "reason", "count") if key in outcome}
     match node:
         case "prepare_query":
-            request = written.get("request") or {}
+            request = writes.get("request") or {}
             told |= {"operation": request.get("operation"), "reason": request.get("operation_reason")}
         case "fuse_results":
-            told |= {"strategy": written["fusion"]["strategy"], "count": len(written["fused_results"])}
+            told |= {"strategy": writes["fusion"]["strategy"], "count": len(writes["fused_results"])}
         case "select_notes":
-            selection = selection_of(written["selection"])
-            told |= {key: written["selection"][key] for key in ("status", "reason")}
+            selection = selection_of(writes["selection"])
+            told |= {key: writes["selection"][key] for key in ("status", "reason")}
             told |= {} if selection is None else {key: selection[key] for key in ("reading", "count")}
         case "rerank":
-            told |= {"count": len(written["reranked_results"])}
+            told |= {"count": len(writes["reranked_results"])}
         case "check_quality":
-            told |= {key: written["quality"][key] for key in ("grade", "decision")}
+            told |= {key: writes["quality"][key] for key in ("grade", "decision")}
         case "agent":
             told |= {"calls": outcome["calls"], "tools": len(outcome["tools"])}
         case "answer":
-            told |= {"citations": len(written["citations"]), "abstained": written["abstained"]}
+            told |= {"citations": len(writes["citations"]), "abstained": writes["abstained"]}
     return told

@@ -18,7 +18,7 @@ from agentic_rag.errors import ConfigError, InputError, StoreError
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
 from agentic_rag.stores.lancedb.process_lock import fair_lock, in_use, is_lock
-from agentic_rag.stores.uninterrupted import uninterrupted
+from agentic_rag.stores.uninterrupted import run_uninterrupted
 
 VECTORS = "vectors"
 """Subfolder with LanceDB's tables."""
@@ -29,7 +29,7 @@ COPYING = "copying"
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """What was copied."""
+    """The result of a backup: number and size of the copied files."""
 
     path: str
     files: int
@@ -44,7 +44,7 @@ class BackupReport:
 @asynccontextmanager
 async def changing(data_dir: Path) -> AsyncIterator[None]:
     """Held while an ingest, a removal, a reindex or a memory changes the folder; shared by many."""
-    async with fair_lock(str(data_dir), COPYING, shared=True):
+    async with fair_lock(str(data_dir), COPYING, is_shared=True):
         yield
 
 
@@ -70,8 +70,8 @@ async def back_up(config: RagConfig, target: Path) -> BackupReport:
     try:
         async with fair_lock(str(source), COPYING):
             is_cancelled = threading.Event()
-            copying = asyncio.to_thread(_copied, source, place, is_cancelled)
-            files, size = await uninterrupted(copying, is_cancelled.set)
+            copying = asyncio.to_thread(_copy, source, place, is_cancelled)
+            files, size = await run_uninterrupted(copying, is_cancelled.set)
     finally:
         if using is not None:
             using.close()
@@ -94,7 +94,7 @@ def _places(config: RagConfig, target: Path) -> tuple[Path, Path]:
     return source, place
 
 
-def _copied(source: Path, place: Path, is_cancelled: threading.Event) -> tuple[int, int]:
+def _copy(source: Path, place: Path, is_cancelled: threading.Event) -> tuple[int, int]:
     """Number of copied files, and their bytes. After a cancellation it stops behind the current file and removes
     the copy."""
     beside = place.with_name(f".{place.name}.new")

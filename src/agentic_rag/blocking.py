@@ -72,7 +72,7 @@ class BlockingRag:
     reindex = _blocking(Rag.reindex)
     backup = _blocking(Rag.backup)
     search = _blocking(Rag.search)
-    related = _blocking(Rag.related)
+    related_facts = _blocking(Rag.related_facts)
     schema = _blocking(Rag.schema)
     check = _blocking(Rag.check)
     selection_base = _blocking(Rag.selection_base)

@@ -29,31 +29,31 @@ class RagGraph(CompiledStateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGStat
 
     Args:
         loop: the event loop of its stores and models; None: any.
-        compiled: what ``StateGraph.compile`` gives the class of LangGraph.
+        pregel_arguments: what ``StateGraph.compile`` gives the class of LangGraph.
     """
 
-    def __init__(self, *, loop: asyncio.AbstractEventLoop | None = None, **compiled: Any) -> None:
-        super().__init__(**compiled)
+    def __init__(self, *, loop: asyncio.AbstractEventLoop | None = None, **pregel_arguments: Any) -> None:
+        super().__init__(**pregel_arguments)
         self.loop = loop
 
     if not TYPE_CHECKING:  # type checkers see the signatures of LangGraph, which these only pass on
 
-        async def astream(self, *given: Any, **options: Any) -> AsyncIterator[Any]:
+        async def astream(self, *arguments: Any, **options: Any) -> AsyncIterator[Any]:
             if self.loop not in (None, asyncio.get_running_loop()):
                 raise InputError(
                     "this graph was opened on another event loop; open it with open_rag in the loop that asks it, or "
                     "use open_rag_blocking, whose calls may come from any thread and loop"
                 )
-            parts = tracing.traced("invoke_workflow", self.name, super().astream(*given, **options))
+            parts = tracing.trace_parts("invoke_workflow", self.name, super().astream(*arguments, **options))
             async with aclosing(parts):
                 async for part in parts:
                     yield part
 
-        def invoke(self, *given: Any, **options: Any) -> Any:
-            return result_of(self.ainvoke(*given, **options), self.loop)
+        def invoke(self, *arguments: Any, **options: Any) -> Any:
+            return result_of(self.ainvoke(*arguments, **options), self.loop)
 
-        def stream(self, *given: Any, **options: Any) -> Iterator[Any]:
-            parts = self.astream(*given, **options)
+        def stream(self, *arguments: Any, **options: Any) -> Iterator[Any]:
+            parts = self.astream(*arguments, **options)
             try:
                 while True:
                     yield result_of(anext(parts), self.loop)
@@ -121,8 +121,8 @@ class RagStateGraph(StateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState])
         if name not in self.nodes:
             raise InputError(f"the graph has no node {name!r}; its nodes are: {', '.join(self.nodes)}")
 
-    def compile(self, *given: Any, **options: Any) -> RagGraph:
+    def compile(self, *arguments: Any, **options: Any) -> RagGraph:
         """As ``StateGraph.compile``."""
-        compiled = vars(super().compile(*given, **options))
+        compiled = vars(super().compile(*arguments, **options))
         parts = {name: value for name, value in compiled.items() if name != "__orig_class__"}
         return RagGraph(loop=self.loop, **parts)

@@ -199,11 +199,11 @@ async def _embedding(config: RagConfig) -> Finding:
 
 async def _relevance(model: Embedding) -> str:
     """How relevance is calibrated for the model."""
-    from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, measured
+    from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, measure_model
 
     if EmbeddingCalibration(model).is_fitted:
         return "its relevance is calibrated"
-    told = (await measured(model)).levels
+    told = (await measure_model(model)).levels
     hardly = [name for pair, name in SCRIPTS.items() if told[pair].apart < TELLS_APART]
     by_pairs = "its relevance is calibrated by reference pairs"
     return by_pairs + (
@@ -249,7 +249,7 @@ async def _graph(config: RagConfig) -> Finding:
         await driver.reach()
     finally:
         await driver.close()
-    return Finding("graph", "ok", driver.told)
+    return Finding("graph", "ok", driver.description)
 
 
 async def _vector_store(config: RagConfig) -> Finding:
@@ -272,10 +272,12 @@ async def _vector_store(config: RagConfig) -> Finding:
             stack.pop_all()  # closing the store would wait for its answer
             cure = "restart it, or correct vectors.uri"
             return Finding("vectors", "missing", f"{backend}: no answer within {STORE_SECONDS:g} s", cure)
-    return Finding("vectors", "ok", f"{getattr(store, 'told', backend)}, {len(_shown(names))} datasets")
+    return Finding(
+        "vectors", "ok", f"{getattr(store, 'description', backend)}, {len(_public_names(names))} datasets"
+    )
 
 
-def _shown(names: Sequence[str]) -> list[str]:
+def _public_names(names: Sequence[str]) -> list[str]:
     """The names without those of memories: whether a user has memories is private."""
     return [name for name in names if not name.startswith(MEMORY_PREFIX)]
 

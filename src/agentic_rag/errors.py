@@ -47,10 +47,10 @@ class ConfigError(InputError):
 class UnknownOperation(InputError):
     """The operation is not one of the canvas operations."""
 
-    def __init__(self, operation: str, known: Iterable[str]) -> None:
+    def __init__(self, operation: str, known_names: Iterable[str]) -> None:
         self.operation = operation
-        self.known = tuple(known)
-        super().__init__(f"unknown operation {operation!r}; use one of: {', '.join(self.known)}")
+        self.known_names = tuple(known_names)
+        super().__init__(f"unknown operation {operation!r}; use one of: {', '.join(self.known_names)}")
 
 
 class UnknownDataset(InputError):
@@ -59,10 +59,10 @@ class UnknownDataset(InputError):
     ``place``: where it was looked for. Only the command line tells it: the callers of a service may not know its folders.
     """
 
-    def __init__(self, dataset: str, known: Iterable[str], place: str | None = None) -> None:
+    def __init__(self, dataset: str, known_names: Iterable[str], place: str | None = None) -> None:
         self.dataset = dataset
-        self.known = tuple(sorted(known))
-        have = ", ".join(self.known) if self.known else "none yet"
+        self.known_names = tuple(sorted(known_names))
+        have = ", ".join(self.known_names) if self.known_names else "none yet"
         where, other = (
             ("", "") if place is None else (f" in {place}", "name another folder with --data-dir, or ")
         )

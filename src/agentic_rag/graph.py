@@ -16,7 +16,7 @@ from typing_extensions import get_protocol_members  # typing has it from Python 
 from agentic_rag import tracing
 from agentic_rag.compiled import Node, RagGraph, RagStateGraph
 from agentic_rag.domain.ports import Chat, Embedding, MessageChat
-from agentic_rag.domain.usage import counted
+from agentic_rag.domain.usage import counting
 from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.cascade_retrieval import decide_tier
 from agentic_rag.fusion.strategy_selector import CanvasOperation
@@ -173,7 +173,7 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
     }
     return {
         "prepare_query": partial(
-            prepared,
+            run_first_node,
             node=partial(
                 prepare_query,
                 defaults=defaults,
@@ -182,7 +182,7 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
                 further=tuple(parts.sources),
             ),
         ),
-        **{name: partial(metered, name=name, node=node) for name, node in asking.items()},
+        **{name: partial(run_node, name=name, node=node) for name, node in asking.items()},
     }
 
 
@@ -216,19 +216,19 @@ def _mistakes(parts: GraphParts) -> ListMistakes | None:
     return partial(mistake_quotes, catalogue=parts.catalogue, engine=parts.lancedb)
 
 
-async def prepared(state: CanvasRAGState, runtime: Runtime[Any], *, node: Node) -> dict[str, Any]:
+async def run_first_node(state: CanvasRAGState, runtime: Runtime[Any], *, node: Node) -> dict[str, Any]:
     """Run the first node in a span, with the call's context."""
     with tracing.node("prepare_query"):
         written: dict[str, Any] = await node(state, runtime)
         return written
 
 
-async def metered(state: CanvasRAGState, *, name: str, node: Node) -> dict[str, Any]:
+async def run_node(state: CanvasRAGState, *, name: str, node: Node) -> dict[str, Any]:
     """Run a node in a span of its name; its writes, with the usage of the model endpoints."""
     attributes = _ATTRIBUTES.get(name)
     if attributes is None and name.startswith("retrieve_"):
         attributes = _retrieval(name.removeprefix("retrieve_"))
-    with counted() as used, tracing.node(name, attributes and attributes(Request.of(state))) as span:
+    with counting() as used, tracing.node(name, attributes and attributes(Request.of(state))) as span:
         written: dict[str, Any] = await node(state)
         if attributes is not None:
             _set_outcome(span, name, state, written)
@@ -258,20 +258,20 @@ _ATTRIBUTES: Mapping[str, Callable[[Request], dict[str, Any]]] = {
 """Attributes of a node's span, by node. Other sources have those of ``_retrieval``, other nodes none."""
 
 
-def _set_outcome(span: tracing.Span, name: str, state: CanvasRAGState, written: Mapping[str, Any]) -> None:
+def _set_outcome(span: tracing.Span, name: str, state: CanvasRAGState, writes: Mapping[str, Any]) -> None:
     """Record the outcome of a source or the rerank; query and documents only if content capture is on."""
     source = name.removeprefix("retrieve_")
-    outcome = written[f"{source}_outcome"] or {"status": "skipped"}
+    outcome = writes[f"{source}_outcome"] or {"status": "skipped"}
     span.set_attribute("agentic_rag.status", outcome["status"])
     if name == "rerank":
-        span.set_attribute("agentic_rag.count", len(written["reranked_results"]))
+        span.set_attribute("agentic_rag.count", len(writes["reranked_results"]))
         return
-    hits = written[f"{source}_results"]
+    hits = writes[f"{source}_results"]
     span.set_attribute("agentic_rag.count", len(hits))
     tracing.content(
         span,
         gen_ai__retrieval__query__text=state["search_query"],
-        gen_ai__retrieval__documents=tracing.scored(hits, "score"),
+        gen_ai__retrieval__documents=tracing.scored_documents(hits, "score"),
     )
 
 

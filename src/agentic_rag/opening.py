@@ -63,7 +63,7 @@ async def open_stores(config: RagConfig, embedding: Embedding, stack: AsyncExitS
     from agentic_rag.stores.graphiti.store import GraphitiStore
     from agentic_rag.stores.lancedb.ledger import LanceLedger
 
-    folder = await asyncio.to_thread(_made, config.data_dir)
+    folder = await asyncio.to_thread(_make_folder, config.data_dir)
     await asyncio.to_thread(checked_format, folder)
     connection = _connection(config, folder)
     stack.push_async_callback(connection.close)
@@ -163,7 +163,7 @@ def further_sources(config: RagConfig, stack: AsyncExitStack) -> dict[str, Sourc
     return {name: closed_by(stack, factory(config)) for name, factory in factories.items()}
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -210,10 +210,10 @@ async def embedding_from_config(config: RagConfig, spending: Spending | None = N
 
 
 @asynccontextmanager
-async def opened_embedding(config: RagConfig, given: Embedding | None) -> AsyncIterator[Embedding]:
+async def opened_embedding(config: RagConfig, embedding: Embedding | None) -> AsyncIterator[Embedding]:
     """The given model, or the configured one; raises as ``embedding_from_config``."""
     async with AsyncExitStack() as stack:
-        yield given or closed_by(stack, await embedding_from_config(config))
+        yield embedding or closed_by(stack, await embedding_from_config(config))
 
 
 def closed_by(stack: AsyncExitStack, model: Model) -> Model:
@@ -230,7 +230,9 @@ async def open_calibration(config: RagConfig, embedding: Embedding) -> Embedding
     calibration = EmbeddingCalibration(embedding)
     if calibration.is_fitted:
         return calibration
-    return EmbeddingCalibration(embedding, kept=await asyncio.to_thread(_kept_levels, config, embedding))
+    return EmbeddingCalibration(
+        embedding, levels_file=await asyncio.to_thread(_kept_levels, config, embedding)
+    )
 
 
 def _kept_levels(config: RagConfig, embedding: Embedding) -> KeptLevels:

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from agentic_rag.domain.progress import Progress
     from agentic_rag.ingest.engines import IngestEngine
     from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
-    from agentic_rag.ingest.watching import Followed
+    from agentic_rag.ingest.watching import WatchReport
     from agentic_rag.notes.catalogue import Schema, Snapshot
     from agentic_rag.retrieval.config import Strategy
     from agentic_rag.retrieval.schemas import RetrievalResult
@@ -152,7 +152,7 @@ class Rag:
 
     @property
     def embedding(self) -> Embedding:
-        """Of questions and of what is ingested."""
+        """The embedding of questions and of ingested texts."""
         return self.parts.embedding
 
     @property
@@ -220,7 +220,7 @@ class Rag:
             run = await self._run(question, options)
             if thread_id is not None and request_id is not None:
                 run["config"].setdefault("metadata", {})[_REQUEST] = request_id
-                given = await self._given(thread_id, request_id)
+                given = await self._earlier_state(thread_id, request_id)
                 if given is not None and _question(given) == question:
                     yield Answer.of(given)
                     return
@@ -284,7 +284,7 @@ class Rag:
             last = await self.graph.aget_state(last.parent_config)
         return last
 
-    async def _given(self, thread_id: str, request_id: str) -> dict[str, Any] | None:
+    async def _earlier_state(self, thread_id: str, request_id: str) -> dict[str, Any] | None:
         """The state at the end of an earlier request of the conversation; None if there is none."""
         history = self.graph.aget_state_history(
             {"configurable": {"thread_id": thread_id}}, filter={_REQUEST: request_id}
@@ -298,7 +298,7 @@ class Rag:
         """Without a thread nothing is kept: nobody could name it, to read or to forget it."""
         return self.graph.copy({"checkpointer": False}) if thread_id is None else self.graph
 
-    async def _resumed(self, thread_id: str) -> dict[str, Any]:
+    async def _resume_config(self, thread_id: str) -> dict[str, Any]:
         """The config of a run that goes on from there."""
         last = await self._last(thread_id)
         if last.next:  # nothing was answered yet
@@ -333,7 +333,7 @@ class Rag:
         if thread_id is None:
             return run
         given = run["config"].get("configurable") or {}
-        kept = (await self._resumed(thread_id))["configurable"]
+        kept = (await self._resume_config(thread_id))["configurable"]
         # One checkpoint at the end: a run of a tenth of a second is asked again rather than resumed.
         return run | {"config": {**run["config"], "configurable": {**given, **kept}}, "durability": "exit"}
 
@@ -481,23 +481,23 @@ class Rag:
         *,
         dataset: str = DEFAULT_DATASET,
         stop: asyncio.Event | None = None,
-    ) -> AsyncGenerator[Followed]:
+    ) -> AsyncGenerator[WatchReport]:
         """Keep a dataset equal to folders: caught up at once, then after every change; see ``ingest.watching``.
 
         Raises:
             InputError: a folder is none, or a bad dataset name.
         """
-        from agentic_rag.ingest.remembered import Remembered
+        from agentic_rag.ingest.remembered import DatasetCache
 
         with needing("following folders", "service"):
             from agentic_rag.ingest.watching import follow
 
         notes_dataset(dataset)
-        remembered: Remembered[Any] = Remembered()
+        remembered: DatasetCache[Any] = DatasetCache()
 
         async def ingest(paths: Sequence[Path]) -> IngestReport:
             async with self._pipeline(dataset) as pipeline:
-                return await pipeline.run(paths, dataset, remembered=remembered)
+                return await pipeline.run(paths, dataset, cache=remembered)
 
         async with aclosing(follow(_as_paths(folders), ingest, stop)) as followed:
             async for done in followed:
@@ -542,7 +542,8 @@ class Rag:
             InputError, MissingExtra, RunError: as in ``ingest``.
             StoreError, ModelError: something failed; nothing has changed.
         """
-        from agentic_rag.stores.lancedb.reindex import reindexed
+
+        from agentic_rag.stores.lancedb.reindex import reindex
 
         dataset_name(dataset)
         stores = _reindexable(self.chunks, self.knowledge)
@@ -552,9 +553,9 @@ class Rag:
             )
         async with joined(engine, address) as workers, changing_stores(self.config):
             if workers is None:
-                return await reindexed(stores, self.embedding, dataset, progress)
+                return await reindex(stores, self.embedding, dataset, progress)
             embedding = await workers.embedding(self.config, self.given_embedding, self.embedding)
-            return await reindexed(stores, embedding, dataset, progress, at_once=embedding.at_once)
+            return await reindex(stores, embedding, dataset, progress, at_once=embedding.at_once)
 
     async def backup(self, target: str | Path) -> BackupReport:
         """Copy the data folder while it is in use; see ``backup.back_up``."""
@@ -609,7 +610,7 @@ class Rag:
             dataset, query, top_k, threshold, filters, as_of=as_of, strategy=strategy
         )
 
-    async def related(
+    async def related_facts(
         self,
         name: str,
         *,
@@ -714,10 +715,10 @@ def _reindexable(*stores: ChunkStore | GraphStore) -> list[Reindexable] | None:
 
 def _renewing(chunks: ChunkStore, knowledge: GraphStore, embedding: Embedding) -> Renew:
     async def renew(dataset: str) -> None:
-        from agentic_rag.stores.lancedb.reindex import renewed
+        from agentic_rag.stores.lancedb.reindex import renew_vectors
 
         if stores := _reindexable(chunks, knowledge):
-            await renewed(stores, embedding, dataset)
+            await renew_vectors(stores, embedding, dataset)
 
     return renew
 
@@ -731,9 +732,9 @@ def _discarding(data: Path) -> Discard:
     return discard
 
 
-def _as_paths(given: Any) -> list[Path]:
+def _as_paths(paths: Any) -> list[Path]:
     """One path or several; ``InputError`` for anything else."""
-    several = [given] if isinstance(given, str | Path) else given
+    several = [paths] if isinstance(paths, str | Path) else paths
     listed = list(several) if isinstance(several, Iterable) else [several]
     if wrong := [one for one in listed if not isinstance(one, str | Path)]:
         raise InputError(f"paths are texts or Path objects, not {wrong[0]!r}")

@@ -38,7 +38,7 @@ from agentic_rag.stores.graph.commit import Journal
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import LanceConnection
-from agentic_rag.stores.lancedb.damage import Damage, all_damages, salvaged, table_names, without_indexes
+from agentic_rag.stores.lancedb.damage import Damage, all_damages, salvage, table_names, without_indexes
 from agentic_rag.stores.lancedb.manifests import Manifest, Manifests, generation_name, of_generation
 from agentic_rag.stores.lancedb.process_lock import fair_lock, in_use
 from agentic_rag.stores.set_aside import REPAIRING, SET_ASIDE, place_of
@@ -69,7 +69,7 @@ class MendedTable:
     """Whether all kept rows are of the latest version."""
 
     def __str__(self) -> str:
-        return self.part if self.group is None else f"{self.part} of {_called(self.group) or self.group}"
+        return self.part if self.group is None else f"{self.part} of {_dataset_of(self.group) or self.group}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class _Repair:
         self._folder = config.data_dir
         self._vectors = config.data_dir / VECTORS
         self._state = config.data_dir / REPAIRING
-        self._aside = _unused(
+        self._aside = _unused_path(
             config.data_dir / SET_ASIDE.replace("*", f"{datetime.now(UTC):%Y-%m-%dT%H%M%S}")
         )
 
@@ -169,7 +169,7 @@ class _Repair:
         self._finish_swaps()
         names = self._names()
         indexes = await self._mended_tables(names)
-        tables = self._noted()
+        tables = self._replaced_tables()
         datasets: list[MendedDataset] = []
         if tables or indexes:
             async with open_rag(self._config, embedding=self._embedding) as rag:
@@ -211,7 +211,7 @@ class _Repair:
 
     def _finish_swaps(self) -> None:
         """Activate copies that were complete when an earlier repair was interrupted."""
-        for one in self._noted():
+        for one in self._replaced_tables():
             if not (self._vectors / f"{one.table}.lance").exists():
                 self._put_in_place(one.table)
 
@@ -220,7 +220,7 @@ class _Repair:
         if copy.exists():
             copy.rename(self._vectors / f"{name}.lance")
 
-    def _noted(self) -> list[MendedTable]:
+    def _replaced_tables(self) -> list[MendedTable]:
         """The tables replaced by copies, in this repair or an interrupted one."""
         return [
             MendedTable(**json.loads(note.read_text("utf-8"))) for note in sorted(self._state.glob("*.json"))
@@ -233,7 +233,7 @@ class _Repair:
             return names
         group = group_id(self._only)
         if group not in (groups := {place_of(name)[0] for name in names}):
-            raise UnknownDataset(self._only, [known for one in groups if (known := _called(one))])
+            raise UnknownDataset(self._only, [known for one in groups if (known := _dataset_of(one))])
         return [name for name in names if place_of(name)[0] in (group, None)]
 
     async def _mended_tables(self, names: Sequence[str]) -> dict[str, str]:
@@ -248,9 +248,11 @@ class _Repair:
 
     async def _replace(self, damage: Damage) -> None:
         name = damage.table
-        saved = await salvaged(self._vectors, name, self._state / "tables")
+        saved = await salvage(self._vectors, name, self._state / "tables")
         group, part = place_of(name)
-        mended = MendedTable(name, part, group, damage.reason, saved.kept, saved.lost, saved.is_latest)
+        mended = MendedTable(
+            name, part, group, damage.reason, saved.kept_rows, saved.lost_rows, saved.is_latest
+        )
         write_whole(self._state / f"{name}.json", json.dumps(asdict(mended)))
         self._set_aside(self._vectors / f"{name}.lance")
         self._put_in_place(name)
@@ -278,7 +280,9 @@ class _Repair:
                     await rag.chunks.optimize(name)
                     await rag.knowledge.optimize(name)
             except ManifestMismatch as error:
-                told = replace(await self._marked(rag, name, 0, everything=bool(parts)), problem=str(error))
+                told = replace(
+                    await self._mark_pending(rag, name, 0, everything=bool(parts)), problem=str(error)
+                )
             if parts or told.pending:
                 mended.append(told)
         return mended
@@ -287,7 +291,7 @@ class _Repair:
         self, rag: Rag, name: str, parts: Mapping[str, MendedTable], *, ledger_lost: bool
     ) -> MendedDataset:
         """Restore the lost part of one store from the other, or mark it pending."""
-        restored = await _restored(rag, name, newer="episodes" not in parts) if "chunks" in parts else 0
+        restored = await _restore(rag, name, newer="episodes" not in parts) if "chunks" in parts else 0
         if parts and isinstance(rag.chunks, LanceChunkStore):
             await rag.chunks.record_values(name)
         if name.startswith(MEMORY_PREFIX):
@@ -296,19 +300,19 @@ class _Repair:
                     rag.chunks, rag.knowledge, rag.embedding, token_counter(), lambda _: nullcontext()
                 )
                 await store.rebuild_graph(name.removeprefix(MEMORY_PREFIX))
-            return MendedDataset(name, restored, 0, (), _lost(parts.get("chunks"), restored))
+            return MendedDataset(name, restored, 0, (), _lost_chunks(parts.get("chunks"), restored))
         if ledger_lost:
-            await self._recorded(rag, name)
+            await self._record(rag, name)
         elif parts:
             await _without_removed(rag, name)
-        is_whole = _lost(parts.get("chunks"), restored) == 0
+        is_whole = _lost_chunks(parts.get("chunks"), restored) == 0
         lacks = parts.keys() & (OF_NOTES - {"chunks"} if is_whole else OF_NOTES)
-        return await self._marked(rag, name, restored, everything=bool(lacks))
+        return await self._mark_pending(rag, name, restored, everything=bool(lacks))
 
-    async def _recorded(self, rag: Rag, name: str) -> None:
+    async def _record(self, rag: Rag, name: str) -> None:
         """Add documents that the ledger has lost, as pending and under UNKNOWN_ROOT."""
         known = await rag.ledger.records(name)
-        chunks = [one for one in (await _held(rag, name)).values() if one.document_id not in known]
+        chunks = [one for one in (await _chunks_of(rag, name)).values() if one.document_id not in known]
         of: dict[str, list[Chunk]] = defaultdict(list)
         for chunk in chunks:
             of[chunk.document_id].append(chunk)
@@ -320,7 +324,9 @@ class _Repair:
         ]
         await rag.ledger.put(name, records)
 
-    async def _marked(self, rag: Rag, name: str, restored: int, *, everything: bool) -> MendedDataset:
+    async def _mark_pending(
+        self, rag: Rag, name: str, restored_chunks: int, *, everything: bool
+    ) -> MendedDataset:
         """Mark every document of a dataset pending if ``everything``; the report on the pending documents."""
         records = await rag.ledger.records(name)
         if everything:
@@ -330,16 +336,18 @@ class _Repair:
             await rag.ledger.put(name, pending)
         else:
             pending = [record for record in records.values() if record.pending]
-        return MendedDataset(name, restored, len(pending), tuple(sorted({record.root for record in pending})))
+        return MendedDataset(
+            name, restored_chunks, len(pending), tuple(sorted({record.root for record in pending}))
+        )
 
 
-def _unused(path: Path) -> Path:
+def _unused_path(path: Path) -> Path:
     """The path, with a number appended if it exists."""
     numbered = (path.with_name(f"{path.name}-{number}") for number in count(2))
     return next(one for one in chain([path], numbered) if not one.exists())
 
 
-def _called(group: str | None) -> str | None:
+def _dataset_of(group: str | None) -> str | None:
     """The dataset of a group; None if its id cannot be decoded."""
     if group is None or not group.startswith("u_"):
         return group
@@ -349,21 +357,21 @@ def _called(group: str | None) -> str | None:
         return None
 
 
-def _lost(chunks: MendedTable | None, restored: int) -> int | None:
+def _lost_chunks(chunks: MendedTable | None, restored_chunks: int) -> int | None:
     if chunks is None:
         return 0
-    return max(0, chunks.lost - restored) if chunks.lost is not None and chunks.is_latest else None
+    return max(0, chunks.lost - restored_chunks) if chunks.lost is not None and chunks.is_latest else None
 
 
-async def _held(rag: Rag, name: str) -> dict[str, Chunk]:
+async def _chunks_of(rag: Rag, name: str) -> dict[str, Chunk]:
     ids = await rag.chunks.matching_chunk_ids(name, Restriction(), limit=MOST)
     return await rag.chunks.get_chunks(name, ids)
 
 
-async def _restored(rag: Rag, name: str, *, newer: bool) -> int:
+async def _restore(rag: Rag, name: str, *, newer: bool) -> int:
     """Store the chunks that only the graph holds; returns their number. ``newer``: the graph's text replaces the
     stored one."""
-    held = await _held(rag, name)
+    held = await _chunks_of(rag, name)
     told = {chunk.id: chunk for chunk in await cast(GraphitiStore, rag.knowledge).all_chunks(name)}
     chunks = {**held, **told} if newer else {**told, **held}
     other = {chunk.document_id for chunk in chunks.values() if held.get(chunk.id) != chunk}
@@ -400,11 +408,11 @@ async def _restore_manifests(rag: Rag, tables: Sequence[str]) -> None:
         if group is not None and part in ("chunks", "entities"):
             generations[group].append(table)
     for group, of_group in generations.items():
-        stored = await manifests.stored(group)
+        stored = await manifests.stored_manifest(group)
         generation = await _generation(connection, of_group)
         if stored is not None and stored.generation == generation:
             continue
-        name = named.get(group) or _called(group) or ""
+        name = named.get(group) or _dataset_of(group) or ""
         model, dimension = await _model(rag, connection, generation_name(f"chunks_{group}", generation))
         await manifests.restore(group, Manifest(model, dimension, generation=generation, name=name))
 

@@ -19,7 +19,7 @@ from pydantic import Field
 from typing_extensions import TypedDict  # before Python 3.12 pydantic makes no schema of typing's own
 
 from agentic_rag.domain import Hit
-from agentic_rag.domain.usage import summed
+from agentic_rag.domain.usage import sum_usage
 
 AUTO: Literal["auto"] = "auto"
 """The operation is chosen by the words of the question."""
@@ -29,7 +29,7 @@ OperationName = Literal[
 Entry = TypeVar("Entry", bound=Mapping[str, Any])
 
 
-class Shortened(list[Entry]):
+class ShortenedList(list[Entry]):
     """Hits or results as the state holds them: the first ``top_k`` in full, the others shortened.
 
     Checkpoints, streams and servers contain only this list. ``whole``, which the nodes read, exists only in the
@@ -45,13 +45,13 @@ class Shortened(list[Entry]):
 
 def in_full(entries: list[Entry]) -> list[Entry]:
     """The full hits or results if this process found them; else the entries in the state."""
-    return entries.whole if isinstance(entries, Shortened) else entries
+    return entries.whole if isinstance(entries, ShortenedList) else entries
 
 
-def shortened_hits(hits: list[Hit], top_k: int) -> Shortened[Hit]:
+def shortened_hits(hits: list[Hit], top_k: int) -> ShortenedList[Hit]:
     """Hits beyond ``top_k`` without the content and metadata that the chunk store has; hits without a chunk stay
     whole."""
-    return Shortened([*hits[:top_k], *map(_short_hit, hits[top_k:])], hits)
+    return ShortenedList([*hits[:top_k], *map(_short_hit, hits[top_k:])], hits)
 
 
 def _short_hit(hit: Hit) -> Hit:
@@ -61,27 +61,27 @@ def _short_hit(hit: Hit) -> Hit:
 
 
 def shortened_results(
-    results: list[dict[str, Any]], top_k: int, fused: Collection[str] | None = None
-) -> Shortened[dict[str, Any]]:
-    """Results beyond ``top_k`` as id and scores: the rest follows from the hits. A result not among ``fused``
+    results: list[dict[str, Any]], top_k: int, fused_ids: Collection[str] | None = None
+) -> ShortenedList[dict[str, Any]]:
+    """Results beyond ``top_k`` as id and scores: the rest follows from the hits. A result not among ``fused_ids``
     stays whole."""
     rest = (
         {key: result[key] for key in ("id", "fused_score", "rerank_score")}
-        if fused is None or result["id"] in fused
+        if fused_ids is None or result["id"] in fused_ids
         else result
         for result in results[top_k:]
     )
-    return Shortened([*results[:top_k], *rest], results)
+    return ShortenedList([*results[:top_k], *rest], results)
 
 
-class Packed(LastValue[Any]):
+class CompressedValue(LastValue[Any]):
     """The last value written, compressed in checkpoints, because savers store every value again after every node."""
 
-    __slots__ = ("_packed",)
+    __slots__ = ("_packed_value",)
 
     def __init__(self, typ: Any, key: str = "") -> None:
         super().__init__(typ, key)
-        self._packed: tuple[Any, bytes] | None = None
+        self._packed_value: tuple[Any, bytes] | None = None
         """The last compressed value, and its compressed form."""
 
     def checkpoint(self) -> Any:
@@ -89,11 +89,11 @@ class Packed(LastValue[Any]):
         held = super().checkpoint()
         if not self.is_available():
             return held
-        if self._packed is None or self._packed[0] is not held:
-            self._packed = held, zlib.compress(json.dumps(held).encode())
-        return self._packed[1]
+        if self._packed_value is None or self._packed_value[0] is not held:
+            self._packed_value = held, zlib.compress(json.dumps(held).encode())
+        return self._packed_value[1]
 
-    def from_checkpoint(self, checkpoint: Any) -> Packed:
+    def from_checkpoint(self, checkpoint: Any) -> CompressedValue:
         """The channel with the value of a checkpoint."""
         held = json.loads(zlib.decompress(checkpoint)) if isinstance(checkpoint, bytes) else checkpoint
         return super().from_checkpoint(held)
@@ -181,12 +181,18 @@ class CanvasRAGState(CallerKeys, total=False):
 
     request: Annotated[dict[str, Any], Field(description="The question as every node reads it, normalised.")]
     search_query: Annotated[str, Field(description="What is searched for in this pass.")]
-    graphiti_results: Annotated[list[Hit], Field(description="Hits of the graph, best first."), Packed]
+    graphiti_results: Annotated[
+        list[Hit], Field(description="Hits of the graph, best first."), CompressedValue
+    ]
     graphiti_outcome: Annotated[Outcome | None, Field(description="How asking the graph went.")]
-    lancedb_results: Annotated[list[Hit], Field(description="Hits of the vector store, best first."), Packed]
+    lancedb_results: Annotated[
+        list[Hit], Field(description="Hits of the vector store, best first."), CompressedValue
+    ]
     lancedb_outcome: Annotated[Outcome | None, Field(description="How asking the vector store went.")]
     memory_results: Annotated[
-        list[Hit], Field(description="Memories of the user, best first; empty without a user."), Packed
+        list[Hit],
+        Field(description="Memories of the user, best first; empty without a user."),
+        CompressedValue,
     ]
     memory_outcome: Annotated[Outcome | None, Field(description="How asking the memories went.")]
     selection: Annotated[
@@ -194,20 +200,24 @@ class CanvasRAGState(CallerKeys, total=False):
         Field(
             description="The question read as a query to the notes, and what it selects; see its ``status``."
         ),
-        Packed,
+        CompressedValue,
     ]
-    fused_results: Annotated[list[dict[str, Any]], Field(description="Results of all, fused."), Packed]
+    fused_results: Annotated[
+        list[dict[str, Any]], Field(description="Results of all, fused."), CompressedValue
+    ]
     fusion: Annotated[dict[str, Any], Field(description="Operation, strategy, parameters, tier, and why.")]
     outcomes: Annotated[dict[str, Any], Field(description='By source its outcome, or "skipped".')]
     reranked_results: Annotated[
-        list[dict[str, Any]], Field(description="Results in their final order."), Packed
+        list[dict[str, Any]], Field(description="Results in their final order."), CompressedValue
     ]
     rerank_outcome: Annotated[
         dict[str, Any] | None, Field(description="Method, whether it failed, and what was left out.")
     ]
     quality: Annotated[dict[str, Any], Field(description="Grade, best relevance, reasons, decision.")]
     units: Annotated[
-        list[dict[str, Any]], Field(description="The lines that answer, each with its place."), Packed
+        list[dict[str, Any]],
+        Field(description="The lines that answer, each with its place."),
+        CompressedValue,
     ]
     rewrites: Annotated[list[str], Field(description="The other words that were tried in this run.")]
     rewrite_outcome: Annotated[
@@ -226,13 +236,13 @@ class CanvasRAGState(CallerKeys, total=False):
     usage: Annotated[
         dict[str, Any],
         Field(description="Calls, tokens and cost of the models behind endpoints, in this run."),
-        summed,
+        sum_usage,
     ]
 
 
 def state_with(sources: Iterable[str]) -> type[CanvasRAGState]:
     """The state of a graph with further sources: ``NAME_results`` and ``NAME_outcome`` for each."""
-    hits = Annotated[list[Hit], Field(description="Hits of a further source, best first."), Packed]
+    hits = Annotated[list[Hit], Field(description="Hits of a further source, best first."), CompressedValue]
     outcome = Annotated[Outcome | None, Field(description="How asking that source went.")]
     keys = {
         key: kind

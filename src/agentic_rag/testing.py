@@ -15,12 +15,12 @@ from langchain_core.tools import BaseTool
 from agentic_rag.domain import Chunk, Findings, Hit, by_document, new_hit
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.ports import FloatArray, PassageVectors
-from agentic_rag.domain.token_vectors import Places, QuestionTokens, packed
+from agentic_rag.domain.token_vectors import Places, QuestionTokens, pack
 from agentic_rag.errors import ModelError
-from agentic_rag.nodes.prepare_query import begun
+from agentic_rag.nodes.prepare_query import initial_keys
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.ports import Filters
-from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult, chunk_metadata
+from agentic_rag.retrieval.schemas import JudgedResults, Leg, RetrievalResult, chunk_metadata
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CanvasRAGState
@@ -30,12 +30,12 @@ from agentic_rag.text import placed_tokens, tokens
 class HashingEmbedding:
     """``ports.Embedding`` that hashes words, without a model: texts that share words have a high cosine.
 
-    ``embedded`` lists every embedded text, in order, so that a test can check what was reused.
+    ``embedded_texts`` lists every embedded text, in order, so that a test can check what was reused.
     """
 
     def __init__(self, dimension: int = 64) -> None:
         self._dimension = dimension
-        self.embedded: list[str] = []
+        self.embedded_texts: list[str] = []
 
     @property
     def name(self) -> str:
@@ -52,7 +52,7 @@ class HashingEmbedding:
         return self._vectors(texts)
 
     def _vectors(self, texts: Sequence[str]) -> FloatArray:
-        self.embedded.extend(texts)
+        self.embedded_texts.extend(texts)
         vectors = np.zeros((len(texts), self._dimension), dtype=np.float32)
         for row, text in enumerate(texts):
             for token in tokens(text) or [""]:
@@ -68,7 +68,7 @@ class TokenHashingEmbedding(HashingEmbedding):
 
     async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
         vectors = await self.embed_passages(texts)
-        return PassageVectors(vectors, tuple(packed(self._tokens(text)) for text in texts))
+        return PassageVectors(vectors, tuple(pack(self._tokens(text)) for text in texts))
 
     async def question_tokens(self, text: str) -> QuestionTokens:
         vectors = self._tokens(text)
@@ -94,7 +94,7 @@ class TokenHashingEmbedding(HashingEmbedding):
 
 def prepared_state(parameters: Parameters | None = None, **keys: Any) -> dict[str, Any]:
     """The state after ``prepare_query`` for the caller's ``keys``, for tests of single nodes."""
-    written = begun(cast(CanvasRAGState, keys), parameters or Parameters())
+    written = initial_keys(cast(CanvasRAGState, keys), parameters or Parameters())
     return {**keys, **written, "messages": [*keys.get("messages", []), *written["messages"]]}
 
 
@@ -105,7 +105,7 @@ def fake_chunk(document_id: str, text: str = "", *, ordinal: int = 0, **fields: 
     return Chunk(f"{document_id}#{ordinal}", document_id, text, ordinal=ordinal, **{**whole, **fields})
 
 
-class _Told:
+class _ScriptedSource:
     """Returns given results after a given time, or raises a given error.
 
     Args:
@@ -113,30 +113,30 @@ class _Told:
         seconds: how long a search takes.
         error: raised by every search.
 
-    ``asked`` holds the arguments of every search, in order.
+    ``requests`` holds the arguments of every search, in order.
     """
 
     def __init__(
         self,
-        found: Sequence[tuple[Chunk, float]] = (),
+        results: Sequence[tuple[Chunk, float]] = (),
         *,
         seconds: float = 0.0,
         error: Exception | None = None,
     ) -> None:
-        self.found = list(found)
+        self.results = list(results)
         self.seconds = seconds
         self.error = error
-        self.asked: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
 
-    async def _answer(self, limit: int, **asked: Any) -> list[tuple[Chunk, float]]:
-        self.asked.append({"limit": limit, **asked})
+    async def _answer(self, limit: int, **request: Any) -> list[tuple[Chunk, float]]:
+        self.requests.append({"limit": limit, **request})
         await asyncio.sleep(self.seconds)
         if self.error is not None:
             raise self.error
-        return self.found[:limit]
+        return self.results[:limit]
 
 
-class FakeGraphEngine(_Told):
+class FakeGraphEngine(_ScriptedSource):
     """``retrieval.ports.GraphSearch``; also ``search`` and ``nearest`` of the engine, for memory services."""
 
     async def ready(self) -> None:
@@ -166,10 +166,10 @@ class FakeGraphEngine(_Told):
     async def nearest(
         self, dataset: str, query: str, *, limit: int, filters: Expression | None = None
     ) -> list[tuple[Chunk, float]]:
-        return self.found[:limit]
+        return self.results[:limit]
 
 
-class FakeRetrievalEngine(_Told):
+class FakeRetrievalEngine(_ScriptedSource):
     """``retrieval.ports.VectorSearch``."""
 
     async def ready(self, strategy: Strategy | None = None) -> None:
@@ -183,10 +183,10 @@ class FakeRetrievalEngine(_Told):
         score_threshold: float | None = None,
         filters: Filters = None,
         **how: Any,
-    ) -> Judged:
+    ) -> JudgedResults:
         asked = {"filters": filters, "as_of": None, "strategy": None, "judged_as": None, **how}
         found = await self._answer(top_k, dataset=dataset_id, query=query_text, **asked)
-        return Judged(
+        return JudgedResults(
             [
                 RetrievalResult(chunk, score, {"dense": Leg(rank, score)})
                 for rank, (chunk, score) in enumerate(found, start=1)
@@ -195,15 +195,15 @@ class FakeRetrievalEngine(_Told):
         )
 
     async def search(
-        self, dataset_id: str, query_text: str, *given: Any, **how: Any
+        self, dataset_id: str, query_text: str, *arguments: Any, **how: Any
     ) -> list[RetrievalResult]:
-        return (await self.find(dataset_id, query_text, *given, **how)).results
+        return (await self.find(dataset_id, query_text, *arguments, **how)).results
 
     async def chunks(self, dataset_id: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
-        return {chunk.id: chunk for chunk, _ in self.found if chunk.id in chunk_ids}
+        return {chunk.id: chunk for chunk, _ in self.results if chunk.id in chunk_ids}
 
     async def documents(self, dataset_id: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
-        return by_document(chunk for chunk, _ in self.found if chunk.document_id in document_ids)
+        return by_document(chunk for chunk, _ in self.results if chunk.document_id in document_ids)
 
     async def likeness(self, dataset_id: str, question: str, chunks: Sequence[Chunk]) -> TermLikeness | None:
         return None
@@ -217,25 +217,25 @@ class FakeRetrievalEngine(_Told):
 class FakeMemory:
     """``retrieval.ports.MemorySearch``: returns the given memories of each user with their relevance, best first.
 
-    ``asked`` holds the arguments of every search; ``error`` is raised by each instead, after ``seconds``.
+    ``requests`` holds the arguments of every search; ``error`` is raised by each instead, after ``seconds``.
     """
 
     def __init__(
         self,
-        found: Mapping[str, Sequence[tuple[str, float]]],
+        memories: Mapping[str, Sequence[tuple[str, float]]],
         *,
         seconds: float = 0.0,
         error: Exception | None = None,
-        degraded: Sequence[str] = (),
+        degraded_types: Sequence[str] = (),
     ) -> None:
-        self.found = found
+        self.memories = memories
         self.seconds = seconds
         self.error = error
-        self.degraded = list(degraded)
-        self.asked: list[dict[str, Any]] = []
+        self.degraded_types = list(degraded_types)
+        self.requests: list[dict[str, Any]] = []
 
     async def find(self, user_id: str, query: str, *, limit: int, **how: Any) -> Findings:
-        self.asked.append({"user_id": user_id, "query": query, "limit": limit, **how})
+        self.requests.append({"user_id": user_id, "query": query, "limit": limit, **how})
         await asyncio.sleep(self.seconds)
         if self.error is not None:
             raise self.error
@@ -254,23 +254,23 @@ class FakeMemory:
                     "kind": "memory",
                 },
             )
-            for rank, (text, score) in enumerate(self.found.get(user_id, ())[:limit], start=1)
+            for rank, (text, score) in enumerate(self.memories.get(user_id, ())[:limit], start=1)
         ]
-        return Findings(hits, {"degraded": self.degraded})
+        return Findings(hits, {"degraded": self.degraded_types})
 
 
 class ScriptedChat:
     """``ports.Chat`` that replies with its lines in order; an exception among them is raised.
 
-    ``heard`` holds (system, user) of every call. A call beyond the last line raises ``ModelError``.
+    ``prompts`` holds (system, user) of every call. A call beyond the last line raises ``ModelError``.
     """
 
     def __init__(self, *lines: str | Exception) -> None:
         self._lines = list(lines)
-        self.heard: list[tuple[str, str]] = []
+        self.prompts: list[tuple[str, str]] = []
 
     async def complete(self, system: str, user: str) -> str:
-        self.heard.append((system, user))
+        self.prompts.append((system, user))
         if not self._lines:
             raise ModelError("the scripted chat has no more lines")
         line = self._lines.pop(0)
@@ -283,18 +283,18 @@ class ScriptedAgent(ScriptedChat):
     """``ports.MessageChat`` that replies with its messages in order: calls of tools, or a text; an exception among them is
     raised.
 
-    ``conversations`` holds the messages of every call, ``offered`` the names of its tools.
+    ``conversations`` holds the messages of every call, ``offered_tools`` the names of its tools.
     """
 
     def __init__(self, *replies: AIMessage | str | Exception) -> None:
         super().__init__()
         self._replies = list(replies)
         self.conversations: list[list[BaseMessage]] = []
-        self.offered: list[list[str]] = []
+        self.offered_tools: list[list[str]] = []
 
     async def respond(self, messages: Sequence[BaseMessage], tools: Sequence[BaseTool] = ()) -> AIMessage:
         self.conversations.append(list(messages))
-        self.offered.append([tool.name for tool in tools])
+        self.offered_tools.append([tool.name for tool in tools])
         if not self._replies:
             raise ModelError("the scripted agent has no more replies")
         reply = self._replies.pop(0)

@@ -76,10 +76,10 @@ class AnswerRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
-        async def asked() -> Answer:
+        async def ask_once() -> Answer:
             return await self.ask(query)
 
-        return [document_of(result) for result in result_of(asked(), self.loop).results]
+        return [document_of(result) for result in result_of(ask_once(), self.loop).results]
 
 
 def document_of(result: Mapping[str, Any]) -> Document:

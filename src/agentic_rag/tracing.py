@@ -17,7 +17,17 @@ from urllib.parse import urlsplit
 from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, StatusCode
 
-__all__ = ["Span", "content", "message", "node", "of_server", "scored", "span", "traced", "used"]
+__all__ = [
+    "Span",
+    "content",
+    "message",
+    "node",
+    "of_server",
+    "scored_documents",
+    "set_token_usage",
+    "span",
+    "trace_parts",
+]
 
 T = TypeVar("T")
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
@@ -37,30 +47,30 @@ def span(
         remote: the span is a call of another program.
     """
     given = {"gen_ai.operation.name": operation, **(attributes or {})}
-    with _current(_begun(f"{operation} {subject}", given, remote=remote)) as begun:
+    with _current(_start_span(f"{operation} {subject}", given, remote=remote)) as begun:
         yield begun
 
 
 @contextmanager
 def node(name: str, attributes: Mapping[str, Any] | None = None) -> Iterator[Span]:
     """Trace the block as a span with the name of a node of the graph; attributes of value None are left out."""
-    with _current(_begun(name, attributes or {})) as begun:
+    with _current(_start_span(name, attributes or {})) as begun:
         yield begun
 
 
 @contextmanager
-def _current(begun: Span) -> Iterator[Span]:
-    with trace.use_span(begun, end_on_exit=True, record_exception=False, set_status_on_exception=False):
+def _current(span: Span) -> Iterator[Span]:
+    with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
         try:
-            yield begun
+            yield span
         except BaseException as error:
-            _failed(begun, error)
+            _record_failure(span, error)
             raise
 
 
-async def traced(operation: str, subject: str, parts: AsyncIterator[T]) -> AsyncGenerator[T]:
+async def trace_parts(operation: str, subject: str, parts: AsyncIterator[T]) -> AsyncGenerator[T]:
     """The parts, produced within a span; the consumer runs outside of it."""
-    begun = _begun(f"{operation} {subject}", {"gen_ai.operation.name": operation})
+    begun = _start_span(f"{operation} {subject}", {"gen_ai.operation.name": operation})
     try:
         while True:
             with trace.use_span(begun, record_exception=False, set_status_on_exception=False):
@@ -70,7 +80,7 @@ async def traced(operation: str, subject: str, parts: AsyncIterator[T]) -> Async
                     return
             yield part
     except BaseException as error:
-        _failed(begun, error)
+        _record_failure(begun, error)
         raise
     finally:
         begun.end()
@@ -78,21 +88,21 @@ async def traced(operation: str, subject: str, parts: AsyncIterator[T]) -> Async
             await parts.aclose()
 
 
-def used(sent: int, written: int | None) -> None:
+def set_token_usage(sent_tokens: int, written_tokens: int | None) -> None:
     """Set the tokens of the current call on its span."""
     begun = trace.get_current_span()
-    begun.set_attribute("gen_ai.usage.input_tokens", sent)
-    if written is not None:
-        begun.set_attribute("gen_ai.usage.output_tokens", written)
+    begun.set_attribute("gen_ai.usage.input_tokens", sent_tokens)
+    if written_tokens is not None:
+        begun.set_attribute("gen_ai.usage.output_tokens", written_tokens)
 
 
-def content(begun: Span, **told: Any) -> None:
+def content(span: Span, **attributes: Any) -> None:
     """Set attributes with user text if content capture is on; ``__`` in a name stands for a dot, other values
     become JSON."""
-    if begun.is_recording() and os.environ.get(CONTENT, "").casefold() == "true":
-        for name, value in told.items():
+    if span.is_recording() and os.environ.get(CONTENT, "").casefold() == "true":
+        for name, value in attributes.items():
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            begun.set_attribute(name.replace("__", "."), text)
+            span.set_attribute(name.replace("__", "."), text)
 
 
 def message(role: str, text: str) -> dict[str, Any]:
@@ -110,12 +120,12 @@ def of_server(url: str | None) -> dict[str, Any]:
     return {"server.address": parts.hostname, "server.port": port} if parts.hostname else {}
 
 
-def scored(entries: Sequence[Mapping[str, Any]], score: str) -> list[dict[str, Any]]:
+def scored_documents(entries: Sequence[Mapping[str, Any]], score: str) -> list[dict[str, Any]]:
     """Documents in the format of the conventions."""
     return [{"id": entry["id"], "score": entry.get(score)} for entry in entries]
 
 
-def _begun(name: str, attributes: Mapping[str, Any], *, remote: bool = False) -> Span:
+def _start_span(name: str, attributes: Mapping[str, Any], *, remote: bool = False) -> Span:
     return _TRACER.start_span(
         name,
         kind=SpanKind.CLIENT if remote else SpanKind.INTERNAL,
@@ -123,9 +133,9 @@ def _begun(name: str, attributes: Mapping[str, Any], *, remote: bool = False) ->
     )
 
 
-def _failed(begun: Span, error: BaseException) -> None:
+def _record_failure(span: Span, error: BaseException) -> None:
     """Record only the error's type and HTTP status, because its text may contain a question or a passage."""
     if isinstance(error, GeneratorExit):
         return
-    begun.set_attribute("error.type", str(getattr(error, "status_code", None) or type(error).__name__))
-    begun.set_status(StatusCode.ERROR)
+    span.set_attribute("error.type", str(getattr(error, "status_code", None) or type(error).__name__))
+    span.set_status(StatusCode.ERROR)

@@ -57,7 +57,7 @@ class Workers(Protocol):
 
     def stream(
         self,
-        opened: Open[Parts],
+        open_parts: Open[Parts],
         task: Task[Parts, Item, Result],
         items: Sequence[Item],
         doing: str,
@@ -67,7 +67,7 @@ class Workers(Protocol):
         """The result of each item, in order, as soon as it is ready.
 
         Args:
-            opened: opens the parts of a worker.
+            open_parts: opens the parts of a worker.
             task: makes the result of an item.
             items: in order.
             doing: the activity as errors name it.

@@ -21,7 +21,7 @@ from agentic_rag.cli.options import (
     Limit,
     Operation,
     Split,
-    configured,
+    with_config,
 )
 from agentic_rag.cli.running import print_json, run
 from agentic_rag.errors import InputError
@@ -33,7 +33,7 @@ app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 @app.command("eval")
-@configured
+@with_config
 def evaluate(
     config: RagConfig,
     source: Annotated[
@@ -104,7 +104,7 @@ def evaluate(
 
 
 @app.command()
-@configured
+@with_config
 def tune(
     config: RagConfig,
     source: Annotated[
@@ -164,7 +164,7 @@ app.add_typer(bench_app, name="bench")
 
 
 @bench_app.callback()
-@configured
+@with_config
 def bench(
     context: typer.Context,
     load: Callable[[], RagConfig],

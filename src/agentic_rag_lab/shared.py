@@ -18,7 +18,7 @@ from agentic_rag_lab.designs.config import PipelineConfig, read_pipeline
 from agentic_rag_lab.designs.conversation import Conversation
 from agentic_rag_lab.designs.graph import build_main_graph
 from agentic_rag_lab.designs.open_lab import MemoryLab, open_lab
-from agentic_rag_lab.designs.runs import Compiled, Pipelines, Runs
+from agentic_rag_lab.designs.runs import CompiledGraph, Pipelines, Runs
 from agentic_rag_lab.evaluation.bench.conversations import read_tasks
 
 FOLDER = "memory-studio"
@@ -30,7 +30,7 @@ class _Design:
     """An open design: one memory for its insert and test graphs, and a fresh one for each main run."""
 
     pipelines: Pipelines
-    main: Compiled
+    main: CompiledGraph
 
 
 class SharedMemory:
@@ -42,15 +42,15 @@ class SharedMemory:
         self._stack = AsyncExitStack()
         self._opening = asyncio.Lock()
 
-    async def insert(self, design: Path) -> Compiled:
+    async def insert(self, design: Path) -> CompiledGraph:
         """The insert graph of a design; the same design's test graph finds what it inserted."""
         return (await self._get(design)).pipelines.insert
 
-    async def test(self, design: Path) -> Compiled:
+    async def test(self, design: Path) -> CompiledGraph:
         """The test graph of a design, on the memory that its insert graph fills."""
         return (await self._get(design)).pipelines.test
 
-    async def main(self, design: Path) -> Compiled:
+    async def main(self, design: Path) -> CompiledGraph:
         """The main graph of a design; each run has its own memory."""
         return (await self._get(design)).main
 
@@ -85,13 +85,13 @@ class SharedMemory:
         return shown
 
 
-_SHARED: dict[Path, SharedMemory] = {}
+_SHARED_MEMORIES: dict[Path, SharedMemory] = {}
 
 
 def shared_memory(rag_config: RagConfig) -> SharedMemory:
     """The shared instance of this process and data folder: LangGraph's server loads a file anew for each of its
     graphs."""
-    return _SHARED.setdefault(rag_config.data_dir.absolute(), SharedMemory(rag_config))
+    return _SHARED_MEMORIES.setdefault(rag_config.data_dir.absolute(), SharedMemory(rag_config))
 
 
 def _runs(config: PipelineConfig, lab: MemoryLab) -> Runs:

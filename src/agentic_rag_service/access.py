@@ -27,7 +27,7 @@ UPLOADS = ("/ingest/files", "/page/upload")
 """Paths with a larger limit on the request body."""
 
 
-class Refused(InputError):
+class AccessRefusal(InputError):
     """The request is refused; ``status`` is 401 or 403."""
 
     def __init__(self, message: str, status: int) -> None:
@@ -60,9 +60,9 @@ class Caller:
         return self.datasets is None or dataset_name(dataset) in self.datasets
 
     def require(self, dataset: str) -> str:
-        """The dataset's name; raises ``Refused`` if the caller may not use it."""
+        """The dataset's name; raises ``AccessRefusal`` if the caller may not use it."""
         if not self.may(dataset):
-            raise Refused(f"this key does not open dataset {dataset!r}", 403)
+            raise AccessRefusal(f"this key does not open dataset {dataset!r}", 403)
         return dataset_name(dataset)
 
 
@@ -95,15 +95,15 @@ class Access:
         return self.of_key(_key_of(headers))
 
     def of_key(self, key: str | None) -> Caller:
-        """The caller with this key; raises ``Refused`` as ``caller``."""
+        """The caller with this key; raises ``AccessRefusal`` as ``caller``."""
         if not self._callers:
             return Caller(LOCAL_USER, None, sees_paths=True)
         if not key:
-            raise Refused("an API key is needed: Authorization: Bearer …", 401)
+            raise AccessRefusal("an API key is needed: Authorization: Bearer …", 401)
         given = key.encode("utf-8", "surrogatepass")
         found = [caller for known, caller in self._callers if hmac.compare_digest(known, given)]
         if not found:
-            raise Refused("the API key is not known", 401)
+            raise AccessRefusal("the API key is not known", 401)
         return found[0]
 
 
@@ -149,7 +149,7 @@ class Gate:
             return
         read, is_whole = 0, False
 
-        async def bounded() -> Message:
+        async def receive_bounded() -> Message:
             nonlocal read, is_whole
             try:
                 # What comes after the body is the end of the connection, which may take as long as the answer.
@@ -163,22 +163,22 @@ class Gate:
                 raise TooLarge(most)
             return message
 
-        await self._app(scope, bounded, send)
+        await self._app(scope, receive_bounded, send)
 
     def _refusal(self, headers: Headers, most: int) -> JSONResponse | None:
         host = headers.get("host", "")
         if not self._any_host and _name(host) not in self._hosts:
-            return _refused(403, f"unknown host {host!r}; {_allowed_by('hosts', _name(host))}")
+            return _refusal(403, f"unknown host {host!r}; {_allowed_by('hosts', _name(host))}")
         origin = headers.get("origin")
         if origin and origin != "null" and _netloc(origin) != host.lower() and origin not in self._origins:
-            return _refused(
+            return _refusal(
                 403, f"a page of {origin} may not call this service; {_allowed_by('origins', origin)}"
             )
         if origin == "null":
-            return _refused(403, "a page without an origin may not call this service")
+            return _refusal(403, "a page without an origin may not call this service")
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > most:
-            return _refused(413, str(TooLarge(most)))
+            return _refusal(413, str(TooLarge(most)))
         return None
 
 
@@ -200,7 +200,7 @@ class TooSlow(InputError):
         )
 
 
-def _refused(status: int, message: str) -> JSONResponse:
+def _refusal(status: int, message: str) -> JSONResponse:
     return JSONResponse(error_body("refused", message), status_code=status)
 
 

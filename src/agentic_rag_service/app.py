@@ -37,7 +37,7 @@ from agentic_rag_service.roots import AllowedRoots
 from agentic_rag_service.service import Service
 
 logger = logging.getLogger(__name__)
-Opened = Callable[[], AbstractAsyncContextManager[Rag]]
+OpenRag = Callable[[], AbstractAsyncContextManager[Rag]]
 """Opens a ``Rag``, or gives access to one that stays open."""
 METHODS = frozenset(HTTPMethod)
 ROUTERS = (asking, notes, boards, people, chat, responses, health)
@@ -49,9 +49,9 @@ def create_app(
     host: str = "127.0.0.1",
     roots: Sequence[Path] = (),
     mcp_write: bool = False,
-    watched: Sequence[Path] = (),
+    watched_folders: Sequence[Path] = (),
     dataset: str = DEFAULT_DATASET,
-    opened: Opened | None = None,
+    store_opener: OpenRag | None = None,
 ) -> FastAPI:
     """The app; stores open when it starts and close when it ends.
 
@@ -60,7 +60,7 @@ def create_app(
         host: the address that it will listen on.
         roots: folders that clients may name.
         watched: folders whose changes ``dataset`` follows.
-        dataset: the dataset of ``watched``.
+        dataset: the dataset of ``watched_folders``.
         mcp_write: whether MCP clients may ingest, write boards and remember.
         opened: gives an open ``Rag``, which then stores no conversations of this app; None: the app opens its own.
 
@@ -69,7 +69,7 @@ def create_app(
             write.
         InputError: a root is no folder.
     """
-    if not config.service.writes and (watched or mcp_write):
+    if not config.service.writes and (watched_folders or mcp_write):
         raise ConfigError(
             "service.writes is false, so this replica cannot watch folders (--watch) nor let MCP clients write "
             "(--mcp-write); leave that to the replica that writes"
@@ -85,21 +85,21 @@ def create_app(
             """AGENTIC_RAG_SERVICE__KEYS='[{"key": "…", "user": "…"}]', or listen on 127.0.0.1"""
         )
     allowed = AllowedRoots(roots)
-    if missing := [str(folder) for folder in watched if not folder.is_dir()]:
+    if missing := [str(folder) for folder in watched_folders if not folder.is_dir()]:
         raise InputError(f"there is no folder {missing[0]!r} to watch")
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            if opened is None:
+            if store_opener is None:
                 kept = await stack.enter_async_context(kept_conversations(config))
                 rag = await stack.enter_async_context(open_rag(config, checkpointer=kept.saver))
             else:
-                kept, rag = None, await stack.enter_async_context(opened())
+                kept, rag = None, await stack.enter_async_context(store_opener())
             limits = config.service
             slots = QuestionSlots(limits.most_running, limits.most_waiting, limits.timeout_seconds)
             conversations = Conversations(kept)
-            readiness = Readiness(_needed(rag, conversations))
+            readiness = Readiness(_needed_stores(rag, conversations))
             service = await asyncio.to_thread(  # it looks where its folders lie
                 Service, rag, Access(limits.keys), slots, conversations, allowed, readiness
             )
@@ -108,12 +108,12 @@ def create_app(
             app.state.mcp = await stack.enter_async_context(http_door(server, service.access))
             app.state.service = service
             _freeze_garbage()
-            warming = asyncio.create_task(_warmed(rag))
-            stack.push_async_callback(_ended, warming)
-            stack.push_async_callback(_ended, asyncio.create_task(service.metrics.watch_the_loop()))
-            if watched:
-                following = asyncio.create_task(_followed(service, watched, dataset))
-                stack.push_async_callback(_ended, following)
+            warming = asyncio.create_task(_warm_models(rag))
+            stack.push_async_callback(_end_task, warming)
+            stack.push_async_callback(_end_task, asyncio.create_task(service.metrics.watch_the_loop()))
+            if watched_folders:
+                following = asyncio.create_task(_follow(service, watched_folders, dataset))
+                stack.push_async_callback(_end_task, following)
             try:
                 yield
             finally:
@@ -136,7 +136,7 @@ def create_app(
         await app.state.mcp(scope, receive, send)
 
     app.mount("/mcp", mcp)
-    app.add_middleware(Timed)
+    app.add_middleware(RequestTimer)
     if config.service.origins:
         app.add_middleware(
             CORSMiddleware,
@@ -149,7 +149,7 @@ def create_app(
     return app
 
 
-def _needed(rag: Rag, conversations: Conversations) -> dict[str, Reach]:
+def _needed_stores(rag: Rag, conversations: Conversations) -> dict[str, Reach]:
     """The stores that requests need. A replica that only answers does not need the graph server: searches do not
     use it."""
     reach: dict[str, Reach] = {**rag.reach, "conversations": conversations.reach}
@@ -164,14 +164,14 @@ def _freeze_garbage() -> None:
     gc.freeze()
 
 
-async def _warmed(rag: Rag) -> None:
+async def _warm_models(rag: Rag) -> None:
     """Load the models while the first requests are answered."""
     with suppress(AgenticRagError):
         await rag.warm_up()
     _freeze_garbage()
 
 
-async def _ended(task: asyncio.Task[None]) -> None:
+async def _end_task(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
@@ -187,20 +187,22 @@ def mounted_at(app: FastAPI, prefix: str) -> Starlette:
     return Starlette(routes=[Mount(prefix, app)], lifespan=lifespan)
 
 
-async def _followed(service: Service, folders: Sequence[Path], dataset: str) -> None:
+async def _follow(service: Service, folders: Sequence[Path], dataset: str) -> None:
     """Keep the dataset up to date until cancelled; the next start finishes incomplete work."""
     names = ", ".join(map(str, folders))
-    service.watched[dataset] = names
+    service.watched_folders[dataset] = names
     try:
         async with aclosing(service.rag.watch(folders, dataset=dataset)) as changes:
             async for done in changes:
-                service.watched[dataset] = names if done.problem is None else f"{names}: {done.problem}"
+                service.watched_folders[dataset] = (
+                    names if done.problem is None else f"{names}: {done.problem}"
+                )
     except Exception as error:  # it must say that it ended, and how
         logger.exception("watching has ended")
-        service.watched[dataset] = f"{names}: watching ended with {type(error).__name__}; see the log"
+        service.watched_folders[dataset] = f"{names}: watching ended with {type(error).__name__}; see the log"
 
 
-class Timed:
+class RequestTimer:
     """Counts requests by route, not by path, because a path may name a note. An unknown method counts as "other"."""
 
     def __init__(self, app: ASGIApp) -> None:

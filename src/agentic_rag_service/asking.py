@@ -22,7 +22,7 @@ from agentic_rag.rag import Rag
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.state import AskOptions, OperationName
 from agentic_rag_service.access import Caller, error_body
-from agentic_rag_service.errors import DOCUMENTED, error_of
+from agentic_rag_service.errors import ERROR_RESPONSES, error_of
 from agentic_rag_service.service import Service, TheCaller, TheService
 
 logger = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ class Citation(BaseModel):
     url: str | None
 
 
-class Answered(BaseModel):
+class AnswerBody(BaseModel):
     """An answer, as ``agentic-rag ask --json`` prints it."""
 
     query: str
@@ -106,7 +106,7 @@ class Search(BaseModel):
     filters: dict[str, Any] | None = None
 
 
-class Found(BaseModel):
+class ChunkResults(BaseModel):
     """Chunks by relevance in [0, 1], best first."""
 
     query: str
@@ -144,7 +144,7 @@ def require_few(filters: Any, most: int) -> None:
         raise InputError(f"the filters have more than {most} values (service.max_conditions); give fewer")
 
 
-async def asked(
+async def ask_stream(
     service: Service,
     caller: Caller,
     ask: Ask,
@@ -164,7 +164,7 @@ async def asked(
     thread = service.conversations.thread(caller.user_id, ask.thread_id)
     options = cast(AskOptions, {name: getattr(ask, name) for name in Ask.model_fields if name != "query"})
     options["dataset"] = caller.require(ask.dataset)
-    options["user_id"] = await _remembered(service.rag, caller)
+    options["user_id"] = await _memory_user(service.rag, caller)
     options["thread_id"] = thread
     if messages is not None:
         options["messages"] = messages
@@ -173,7 +173,7 @@ async def asked(
     async with service.slots.acquire(), service.conversations.turn(thread, caller):
         async for part in service.rag.stream(ask.query, request_id=request_id, **options):
             if isinstance(part, Answer):
-                service.metrics.answered(part)
+                service.metrics.count_answer(part)
             yield part
 
 
@@ -186,14 +186,14 @@ async def answer_to(
     route: str = "/ask",
 ) -> Answer:
     """The answer without steps and tokens."""
-    async with aclosing(asked(service, caller, ask, messages, request_id, route)) as parts:
+    async with aclosing(ask_stream(service, caller, ask, messages, request_id, route)) as parts:
         async for part in parts:
             if isinstance(part, Answer):
                 return part
     raise AssertionError("a run ends with an answer")
 
 
-async def _remembered(rag: Rag, caller: Caller) -> str | None:
+async def _memory_user(rag: Rag, caller: Caller) -> str | None:
     """The user's id if anything is remembered of them; else None, because asking the agents would only cost time."""
     return caller.user_id if await rag.memory.count(caller.user_id) else None
 
@@ -204,7 +204,10 @@ def event(name: str, value: Any) -> str:
 
 
 async def to_the_end(
-    service: Service, caller: Caller, parts: AsyncGenerator[str], failed: Callable[[dict[str, Any]], str]
+    service: Service,
+    caller: Caller,
+    parts: AsyncGenerator[str],
+    failure_event: Callable[[dict[str, Any]], str],
 ) -> AsyncIterator[str]:
     """A stream that ends with an error event on failure, because its status was already sent.
 
@@ -219,16 +222,16 @@ async def to_the_end(
             async for part in parts:
                 yield part
     except AgenticRagError as error:
-        yield failed(error_of(error, service, caller)[1])
+        yield failure_event(error_of(error, service, caller)[1])
     except Exception as error:
         logger.exception("a question failed")
-        yield failed(error_body("internal", f"{type(error).__name__}; see the log"))
+        yield failure_event(error_body("internal", f"{type(error).__name__}; see the log"))
 
 
 async def _events(service: Service, caller: Caller, ask: Ask, request_id: str | None) -> AsyncGenerator[str]:
     started = time.perf_counter()
     yield event("started", {"query": ask.query})
-    async with aclosing(asked(service, caller, ask, request_id=request_id)) as parts:
+    async with aclosing(ask_stream(service, caller, ask, request_id=request_id)) as parts:
         async for part in parts:
             match part:
                 case Step():
@@ -240,7 +243,7 @@ async def _events(service: Service, caller: Caller, ask: Ask, request_id: str | 
                     yield event("answer", {**part.to_dict(), "seconds": seconds})
 
 
-@router.post("/ask", response_model=Answered, responses={**DOCUMENTED, 200: {"content": {EVENTS: {}}}})
+@router.post("/ask", response_model=AnswerBody, responses={**ERROR_RESPONSES, 200: {"content": {EVENTS: {}}}})
 async def ask(
     ask: Ask, request: Request, service: TheService, caller: TheCaller, request_id: RequestId = None
 ) -> Any:
@@ -267,8 +270,8 @@ async def ask(
     return {**answer.to_dict(), "seconds": round(time.perf_counter() - started, 3)}
 
 
-@router.post("/search", responses=DOCUMENTED)
-async def search(search: Search, service: TheService, caller: TheCaller) -> Found:
+@router.post("/search", responses=ERROR_RESPONSES)
+async def search(search: Search, service: TheService, caller: TheCaller) -> ChunkResults:
     """Search the vector store alone."""
     started = time.perf_counter()
     dataset = caller.require(search.dataset)
@@ -283,7 +286,7 @@ async def search(search: Search, service: TheService, caller: TheCaller) -> Foun
             filters=search.filters,
             strategy=search.strategy,
         )
-    return Found(
+    return ChunkResults(
         query=search.query,
         strategy=search.strategy,
         results=[one.to_dict() for one in results],

@@ -12,18 +12,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentic_rag.answer import Answer
 from agentic_rag.boards.checking import CheckReport, filled_board
-from agentic_rag.boards.drawing import drawn
+from agentic_rag.boards.drawing import draw_board
 from agentic_rag.boards.files import SUFFIX
 from agentic_rag.boards.vault import Vault
 from agentic_rag.errors import InputError
 from agentic_rag.rag import Rag
 from agentic_rag_service.access import Caller
 from agentic_rag_service.asking import Ask, RequestId, answer_to
-from agentic_rag_service.errors import DOCUMENTED
+from agentic_rag_service.errors import ERROR_RESPONSES
 from agentic_rag_service.roots import AllowedRoots
 from agentic_rag_service.service import Service, TheCaller, TheService, TheWriter
 
-router = APIRouter(tags=["boards"], responses=DOCUMENTED)
+router = APIRouter(tags=["boards"], responses=ERROR_RESPONSES)
 
 
 class BoardRequest(Ask):
@@ -53,7 +53,7 @@ class CheckRequest(BaseModel):
     path: str = Field(min_length=1, max_length=1000)
 
 
-class Checked(BaseModel):
+class CheckBody(BaseModel):
     """How right each answer is."""
 
     board: str
@@ -68,7 +68,7 @@ class Due(BaseModel):
     questions: list[dict[str, Any]]
 
 
-async def checked(service: Service, caller: Caller, path: str) -> CheckReport:
+async def check_board(service: Service, caller: Caller, path: str) -> CheckReport:
     """Mark a board below the caller's roots for its dataset.
 
     Raises:
@@ -126,7 +126,7 @@ async def make_board(
     answer = await answer_to(service, caller, ask, request_id=request_id, route=f"/boards {request.path}")
     if answer.abstained:
         return BoardMade(board={}, answer=answer.text, abstained=True, written=None)
-    board = drawn(answer.to_dict(), vault_of(place, answer)).board
+    board = draw_board(answer.to_dict(), vault_of(place, answer)).board
     written = None
     if place is not None:
         report = service.rag.write_board(answer, place.file, within=place.root)
@@ -135,10 +135,10 @@ async def make_board(
 
 
 @router.post("/boards/check")
-async def check(request: CheckRequest, service: TheWriter, caller: TheCaller) -> Checked:
+async def check(request: CheckRequest, service: TheWriter, caller: TheCaller) -> CheckBody:
     """Mark what was written into a verification board beneath the roots; colours it and writes mistake notes."""
-    report = await checked(service, caller, request.path)
-    return Checked(**service.disclosure.values(caller, report.to_dict()))
+    report = await check_board(service, caller, request.path)
+    return CheckBody(**service.disclosure.values(caller, report.to_dict()))
 
 
 @router.get("/boards/due")

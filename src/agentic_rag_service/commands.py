@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.cli.options import BoardUser, Dataset, Roots, configured, is_new, require_data_folder
+from agentic_rag.cli.options import BoardUser, Dataset, Roots, is_new, require_data_folder, with_config
 from agentic_rag.cli.running import run
 from agentic_rag.errors import needing
 
@@ -18,7 +18,7 @@ app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 @app.command()
-@configured
+@with_config
 def serve(
     config: RagConfig,
     host: Annotated[
@@ -53,7 +53,7 @@ def serve(
 
 
 @app.command()
-@configured
+@with_config
 def mcp(
     config: RagConfig,
     write: Annotated[

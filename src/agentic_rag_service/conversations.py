@@ -12,13 +12,13 @@ from langgraph.checkpoint.base import empty_checkpoint
 
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
-from agentic_rag_service.access import Caller, Refused
+from agentic_rag_service.access import AccessRefusal, Caller
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from agentic_rag.rag import Rag
-    from agentic_rag.stores.checkpoints import Kept
+    from agentic_rag.stores.checkpoints import Checkpoints
 
 MOST_LISTED = 100
 """Maximum number of conversations on a page."""
@@ -55,15 +55,15 @@ class Conversations:
         kept: the checkpointer that stores them; None: no conversations are stored.
     """
 
-    def __init__(self, kept: Kept | None) -> None:
-        self._kept = kept
-        self._asked: Counter[str] = Counter()
+    def __init__(self, checkpoints: Checkpoints | None) -> None:
+        self._checkpoints = checkpoints
+        self._open_questions: Counter[str] = Counter()
         """Number of questions under way by thread: the first question of a thread is stored only at its end."""
 
     @property
     def are_kept(self) -> bool:
         """Whether conversations are stored."""
-        return self._kept is not None
+        return self._checkpoints is not None
 
     def thread(self, user_id: str, conversation_id: str | None) -> str | None:
         """The LangGraph thread of a user's conversation.
@@ -73,7 +73,7 @@ class Conversations:
         """
         if conversation_id is None:
             return None
-        if self._kept is None:
+        if self._checkpoints is None:
             raise InputError("this service keeps no conversations; leave thread_id out")
         if not conversation_id.strip() or len(conversation_id) > MAX_ID or "/" in conversation_id:
             raise InputError(f"a thread_id has 1 to {MAX_ID} characters and no '/', not {conversation_id!r}")
@@ -87,20 +87,20 @@ class Conversations:
         Raises:
             Refused: the thread has answers from a dataset that the caller's key does not open.
         """
-        if thread is None or self._kept is None:
+        if thread is None or self._checkpoints is None:
             yield
             return
-        self._asked[thread] += 1
+        self._open_questions[thread] += 1
         try:
-            async with self._kept.turn(thread):
+            async with self._checkpoints.turn(thread):
                 if not await self._may(caller, thread):
-                    raise Refused(
+                    raise AccessRefusal(
                         f"this key does not open all datasets of conversation {_id(thread)!r}; begin another",
                         403,
                     )
                 yield
         finally:
-            self._asked -= Counter([thread])
+            self._open_questions -= Counter([thread])
 
     async def bind(self, user_id: str, request_id: str | None, request: str, *, keep: bool) -> None:
         """Check that a request id names this request of the user and no other one.
@@ -114,16 +114,16 @@ class Conversations:
         Raises:
             OtherRequest: the id was stored with another request.
         """
-        if self._kept is None or request_id is None:
+        if self._checkpoints is None or request_id is None:
             return
         named = f"{_owner(user_id)}:{digest(request_id, size=12)}"
         # With the id, so that nobody can guess a forgotten question from its digest.
         value = digest(request_id, request, size=12)
         place: RunnableConfig = {"configurable": {"thread_id": named, "checkpoint_ns": ""}}
-        async with self._kept.turn(named):
-            first = await self._kept.saver.aget_tuple(place)
+        async with self._checkpoints.turn(named):
+            first = await self._checkpoints.saver.aget_tuple(place)
             if first is None and keep:
-                await self._kept.saver.aput(place, empty_checkpoint(), {_REQUEST: value}, {})  # type: ignore[misc]
+                await self._checkpoints.saver.aput(place, empty_checkpoint(), {_REQUEST: value}, {})  # type: ignore[misc]
             elif first is not None and first.metadata.get(_REQUEST) != value:
                 raise OtherRequest
 
@@ -141,9 +141,9 @@ class Conversations:
         Returns:
             the conversations, and ``before`` of the next page; None: this is the last one.
         """
-        if self._kept is None:
+        if self._checkpoints is None:
             return [], None
-        threads = await self._kept.threads(f"{_owner(caller.user_id)}/", limit, before)
+        threads = await self._checkpoints.threads(f"{_owner(caller.user_id)}/", limit, before)
         said = [(thread, await self.messages(rag, caller, _id(thread))) for thread in threads]
         found = [
             Conversation(_id(thread), _title(told), sum(one["role"] == "user" for one in told))
@@ -167,32 +167,32 @@ class Conversations:
 
         Waits for questions under way, because each stores its whole conversation at its end.
         """
-        if self._kept is None:
+        if self._checkpoints is None:
             return 0
         user = _owner(caller.user_id)
-        asked = [one for one in self._asked if one.startswith(f"{user}/")]
-        threads = list(dict.fromkeys([*await self._kept.threads(f"{user}/"), *asked]))
+        asked = [one for one in self._open_questions if one.startswith(f"{user}/")]
+        threads = list(dict.fromkeys([*await self._checkpoints.threads(f"{user}/"), *asked]))
         if conversation_id is not None:
             named = f"{user}/{conversation_id}"
             threads = [named] if named in threads and await self._may(caller, named) else []
-        bound = await self._kept.threads(f"{user}:") if conversation_id is None else {}
+        bound = await self._checkpoints.threads(f"{user}:") if conversation_id is None else {}
         for thread in [*threads, *bound]:
-            async with self._kept.turn(thread):
-                await self._kept.saver.adelete_thread(thread)
+            async with self._checkpoints.turn(thread):
+                await self._checkpoints.saver.adelete_thread(thread)
         if threads or bound:
-            await self._kept.purge()
+            await self._checkpoints.purge()
         return len(threads)
 
     async def reach(self) -> None:
         """Raises ``StoreError`` if the conversations cannot be read."""
-        if self._kept is not None:
-            await self._kept.reach()
+        if self._checkpoints is not None:
+            await self._checkpoints.reach()
 
     async def _may(self, caller: Caller, thread: str) -> bool:
         """Whether the key opens every dataset that the thread was answered from; every answer left a checkpoint."""
         place: RunnableConfig | None = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
-        while self._kept is not None and caller.datasets is not None and place is not None:
-            found = await self._kept.saver.aget_tuple(place)
+        while self._checkpoints is not None and caller.datasets is not None and place is not None:
+            found = await self._checkpoints.saver.aget_tuple(place)
             request = found.checkpoint["channel_values"].get("request") if found else None
             if request is not None and not caller.may(request["dataset"]):
                 return False
@@ -208,8 +208,8 @@ def _owner(user_id: str) -> str:
     return digest(user_id, size=12)
 
 
-def _title(told: list[dict[str, Any]]) -> str:
-    return next((one["text"] for one in told if one["role"] == "user"), "")
+def _title(messages: list[dict[str, Any]]) -> str:
+    return next((one["text"] for one in messages if one["role"] == "user"), "")
 
 
 def _plain(message: Any) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Disclosure:
     def error(self, caller: Caller, error: AgenticRagError) -> str:
         """The error's message."""
         if isinstance(error, UnknownDataset):
-            error = UnknownDataset(error.dataset, filter(caller.may, error.known))
+            error = UnknownDataset(error.dataset, filter(caller.may, error.known_names))
         return self.text(caller, str(error))
 
 

@@ -22,7 +22,7 @@ from agentic_rag.errors import (
     StoreLocked,
     UnknownDataset,
 )
-from agentic_rag_service.access import Caller, OnlyAnswers, Refused, TooLarge, TooSlow, error_body
+from agentic_rag_service.access import AccessRefusal, Caller, OnlyAnswers, TooLarge, TooSlow, error_body
 from agentic_rag_service.conversations import OtherRequest
 from agentic_rag_service.jobs import UnknownJob
 from agentic_rag_service.limits import RETRY_AFTER, Busy, TooLate
@@ -50,7 +50,7 @@ _STATUS: tuple[tuple[type[AgenticRagError], int], ...] = (
 """HTTP status by error type; the first matching type counts."""
 
 
-_UNKNOWN = Caller("", frozenset())
+_UNKNOWN_CALLER = Caller("", frozenset())
 """A request that failed before its caller was known."""
 
 
@@ -83,7 +83,7 @@ _MEANS = {
     503: "busy, a store is away, or no source can be searched",
     504: "no answer in time",
 }
-DOCUMENTED: dict[int | str, dict[str, Any]] = {
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorBody, "description": told} for status, told in _MEANS.items()
 }
 """Answers of every route, for OpenAPI."""
@@ -106,7 +106,7 @@ def error_of(error: AgenticRagError, service: Service, caller: Caller) -> tuple[
     """Status and body of an error, with what the caller may know of it."""
     status = (
         error.status
-        if isinstance(error, Refused)
+        if isinstance(error, AccessRefusal)
         else next(s for kind, s in _STATUS if isinstance(error, kind))
     )
     param = error.param if isinstance(error, UnsupportedParameter) else None
@@ -121,7 +121,7 @@ def add_error_handlers(app: FastAPI, page: Callable[[Request, str, int], Respons
         page: makes the response of the page, from message and status.
     """
 
-    def answered(
+    def respond(
         request: Request, status: int, body: dict[str, Any], headers: Mapping[str, str] | None = None
     ) -> Response:
         if "hx-request" in request.headers:
@@ -129,8 +129,8 @@ def add_error_handlers(app: FastAPI, page: Callable[[Request, str, int], Respons
         return JSONResponse(body, status_code=status, headers=headers)
 
     @app.exception_handler(AgenticRagError)
-    async def told(request: Request, error: AgenticRagError) -> Response:
-        caller = getattr(request.state, "caller", _UNKNOWN)
+    async def on_own_error(request: Request, error: AgenticRagError) -> Response:
+        caller = getattr(request.state, "caller", _UNKNOWN_CALLER)
         status, body = error_of(error, service_of(request), caller)
         headers = {"Retry-After": str(RETRY_AFTER)} if status == 503 else {}
         if status == 401:
@@ -141,22 +141,22 @@ def add_error_handlers(app: FastAPI, page: Callable[[Request, str, int], Respons
             # Not the path: it may name a note.
             route = getattr(request.scope.get("route"), "path", "unknown")
             logger.warning("%s %s: %s", request.method, route, type(error).__name__)
-        return answered(request, status, body, headers)
+        return respond(request, status, body, headers)
 
     @app.exception_handler(RequestValidationError)
-    async def malformed(request: Request, error: RequestValidationError) -> Response:
+    async def on_invalid_request(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])  # the first element is body, query or path
         message = f"{where}: {first['msg']}" if where else str(first["msg"])
-        return answered(request, 422, error_body("invalid_request", message, where.partition(".")[0] or None))
+        return respond(request, 422, error_body("invalid_request", message, where.partition(".")[0] or None))
 
     @app.exception_handler(HTTPException)
-    async def refused(request: Request, error: HTTPException) -> Response:
+    async def on_http_error(request: Request, error: HTTPException) -> Response:
         # FastAPI hides the cause of a failed body read.
         if isinstance(error.__cause__, AgenticRagError):
-            return await told(request, error.__cause__)
-        return answered(request, error.status_code, error_body("http", str(error.detail)), error.headers)
+            return await on_own_error(request, error.__cause__)
+        return respond(request, error.status_code, error_body("http", str(error.detail)), error.headers)
 
     @app.exception_handler(Exception)
-    async def unexpected(request: Request, error: Exception) -> Response:
-        return answered(request, 500, error_body("internal", f"{type(error).__name__}; see the log"))
+    async def on_unexpected_error(request: Request, error: Exception) -> Response:
+        return respond(request, 500, error_body("internal", f"{type(error).__name__}; see the log"))

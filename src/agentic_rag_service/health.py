@@ -7,8 +7,8 @@ from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
-from agentic_rag_service.access import Refused
-from agentic_rag_service.errors import DOCUMENTED
+from agentic_rag_service.access import AccessRefusal
+from agentic_rag_service.errors import ERROR_RESPONSES
 from agentic_rag_service.limits import RETRY_AFTER
 from agentic_rag_service.notes import dataset_names
 from agentic_rag_service.service import TheCaller, TheService
@@ -17,7 +17,7 @@ router = APIRouter(tags=["health"])
 
 
 class Alive(BaseModel):
-    """That it answers."""
+    """Liveness."""
 
     status: str
 
@@ -29,7 +29,7 @@ async def alive() -> Alive:
 
 
 class Unready(Alive):
-    """That no requests should come here now, and why."""
+    """Not ready for requests, and why."""
 
     stores: dict[str, str] = {}
     """Reason by the name of each store that cannot be used; addresses only for callers with a key."""
@@ -44,14 +44,14 @@ async def ready(request: Request, service: TheService) -> JSONResponse:
     try:
         caller = service.access.caller(request.headers)
         problems = service.disclosure.values(caller, problems)
-    except Refused:
+    except AccessRefusal:
         problems = dict.fromkeys(problems, "it cannot be used; the log says why")
     told = {"status": "ending"} if service.closing else {"status": "unready", "stores": problems}
     return JSONResponse(told, status_code=503, headers={"Retry-After": str(RETRY_AFTER)})
 
 
 @router.get(
-    "/metrics", responses={**DOCUMENTED, 200: {"content": {"text/plain": {}}}}, response_class=Response
+    "/metrics", responses={**ERROR_RESPONSES, 200: {"content": {"text/plain": {}}}}, response_class=Response
 )
 async def metrics(service: TheService, caller: TheCaller) -> Response:
     """Counts and times for Prometheus; of the datasets that the key may read."""

@@ -22,25 +22,25 @@ MOST_KEPT = 100
 
 @dataclass(slots=True)
 class Job:
-    """One ingest."""
+    """One ingest of the service, with its progress."""
 
     dataset: str
     user_id: str
     id: str = field(default_factory=lambda: uuid4().hex)
     status: Status = "running"
-    started: datetime = field(default_factory=lambda: datetime.now(UTC))
-    ended: datetime | None = None
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    ended_at: datetime | None = None
     stage: str | None = None
-    done: int = 0
+    finished_work: int = 0
     total: int = 0
     report: dict[str, Any] | None = None
     """``IngestReport.to_dict`` of a finished job."""
     error: str | None = None
     _task: asyncio.Task[None] | None = field(default=None, repr=False)
 
-    def told(self, stage: str, done: int, total: int) -> None:
+    def report_progress(self, stage: str, finished_work: int, total: int) -> None:
         """Progress callback of the pipeline."""
-        self.stage, self.done, self.total = stage, done, total
+        self.stage, self.finished_work, self.total = stage, finished_work, total
 
     async def until(self, event: asyncio.Event) -> None:
         """Wait for the event or for the job's end: a job cancelled before it begins never sets the event."""
@@ -58,10 +58,10 @@ class Job:
             "id": self.id,
             "dataset": self.dataset,
             "status": self.status,
-            "started": self.started.isoformat(),
-            "ended": None if self.ended is None else self.ended.isoformat(),
+            "started": self.started_at.isoformat(),
+            "ended": None if self.ended_at is None else self.ended_at.isoformat(),
             "stage": self.stage,
-            "done": self.done,
+            "done": self.finished_work,
             "total": self.total,
             "report": self.report,
             "error": self.error,
@@ -104,7 +104,7 @@ class Jobs:
         return [job for job in reversed(self._jobs.values()) if _is_theirs(job, caller)]
 
     def get(self, job_id: str, caller: Caller) -> Job:
-        """One of these jobs; raises ``UnknownJob`` otherwise."""
+        """The caller's job with this id; raises ``UnknownJob`` otherwise."""
         job = self._jobs.get(job_id)
         if job is None or not _is_theirs(job, caller):
             raise UnknownJob(f"there is no job {job_id!r}; a service that restarts forgets its jobs")
@@ -117,7 +117,7 @@ class Jobs:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             if job.status == "running":  # the job had not begun
-                job.status, job.ended = "cancelled", datetime.now(UTC)
+                job.status, job.ended_at = "cancelled", datetime.now(UTC)
 
     async def close(self) -> None:
         """Cancel all running jobs."""
@@ -125,7 +125,7 @@ class Jobs:
 
     async def _run(self, job: Job, work: Callable[[Progress], Awaitable[dict[str, Any]]]) -> None:
         try:
-            job.report = await work(job.told)
+            job.report = await work(job.report_progress)
             job.status = "done"
         except asyncio.CancelledError:
             job.status = "cancelled"
@@ -135,7 +135,7 @@ class Jobs:
             logger.exception("the job %s failed", job.id)
             job.status, job.error = "failed", f"{type(error).__name__}; see the service's log"
         finally:
-            job.ended = datetime.now(UTC)
+            job.ended_at = datetime.now(UTC)
 
 
 def _is_theirs(job: Job, caller: Caller) -> bool:

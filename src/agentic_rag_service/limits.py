@@ -32,7 +32,7 @@ class QuestionSlots:
     def __init__(self, running: int, waiting: int, seconds: float) -> None:
         self._free = asyncio.Semaphore(running)
         self._most, self._seconds = running + waiting, seconds
-        self.taken = 0
+        self.used_slots = 0
         """Number of questions running and waiting."""
         self.running = 0
 
@@ -44,9 +44,11 @@ class QuestionSlots:
             Busy: the queue is full.
             TooLate: the time limit passed; the question was cancelled.
         """
-        if self.taken >= self._most:
-            raise Busy(f"the service is busy: {self.taken} questions are running or waiting; try again later")
-        self.taken += 1
+        if self.used_slots >= self._most:
+            raise Busy(
+                f"the service is busy: {self.used_slots} questions are running or waiting; try again later"
+            )
+        self.used_slots += 1
         try:
             async with asyncio.timeout(self._seconds):
                 async with self._free:
@@ -58,4 +60,4 @@ class QuestionSlots:
         except TimeoutError as error:
             raise TooLate(f"no answer within {self._seconds:g} s") from error
         finally:
-            self.taken -= 1
+            self.used_slots -= 1

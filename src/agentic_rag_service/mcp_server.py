@@ -41,7 +41,7 @@ from agentic_rag.fusion import CanvasOperation
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import LOCAL_USER, Rag
 from agentic_rag.state import OperationName
-from agentic_rag_service.access import Access, Caller, Refused, error_body
+from agentic_rag_service.access import Access, AccessRefusal, Caller, error_body
 from agentic_rag_service.asking import LONGEST
 from agentic_rag_service.boards import board_place
 from agentic_rag_service.disclosure import Disclosure
@@ -51,12 +51,12 @@ from agentic_rag_service.roots import AllowedRoots
 
 PAGE = 20
 """Facts, or datasets, per page of a result."""
-LISTED = 100
+MAX_LISTED = 100
 """Notes per page of the resource list."""
 MARKDOWN = "text/markdown"
 MOST_TEXT = 50_000
 """Maximum characters of a note in one fetch."""
-FOUND = 10
+MAX_FOUND = 10
 """Passages per search."""
 ALONE = (4, 64, 60.0)
 """Defaults without a service: questions running, questions waiting, seconds per question."""
@@ -157,15 +157,15 @@ _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
 Tools = TypeVar("Tools", bound="NoteTools")
 
 
-def _told(
+def _with_tool_errors(
     tool: Callable[Concatenate[Tools, P], Awaitable[R]],
 ) -> Callable[Concatenate[Tools, P], Awaitable[R]]:
     """Turns this package's errors into tool errors with our own message."""
 
     @functools.wraps(tool)
-    async def telling(self: Tools, /, *given: P.args, **named: P.kwargs) -> R:
+    async def telling(self: Tools, /, *arguments: P.args, **keywords: P.kwargs) -> R:
         try:
-            return await tool(self, *given, **named)
+            return await tool(self, *arguments, **keywords)
         except AgenticRagError as error:
             raise ToolError(self.message(error)) from error
 
@@ -195,7 +195,7 @@ class NoteTools:
         """What the caller may know of an error."""
         return self._disclosure.error(self._asks, error)
 
-    @_told
+    @_with_tool_errors
     async def ask(
         self,
         question: Text,
@@ -232,13 +232,13 @@ class NoteTools:
             selection=None if answer.selection is None else {key: answer.selection[key] for key in READING},
         )
 
-    @_told
+    @_with_tool_errors
     async def search(self, query: Text, dataset: Name = DEFAULT_DATASET) -> SearchResult:
         """Find passages."""
         name = self._asks.require(dataset)
         await self._rag.require_dataset(name)
         async with self._slots.acquire():
-            found = await self._rag.search(query, dataset=name, top_k=FOUND)
+            found = await self._rag.search(query, dataset=name, top_k=MAX_FOUND)
         hits = [
             SearchHit(
                 id=note_path(name, one.chunk.document_id),
@@ -250,7 +250,7 @@ class NoteTools:
         ]
         return SearchResult(results=hits)
 
-    @_told
+    @_with_tool_errors
     async def fetch(self, id: Name) -> FetchResult:  # noqa: A002  # the name that chat products expect
         """A note's whole text, by the id of a result."""
         dataset, document = of_note_id(id)
@@ -262,13 +262,15 @@ class NoteTools:
             id=id, title=note.title, text=note.text[:MOST_TEXT], url=note_uri(name, document), metadata=told
         )
 
-    @_told
+    @_with_tool_errors
     async def related(
         self, name: Name, dataset: Name = DEFAULT_DATASET, as_of: AsOf = None, cursor: str | None = None
     ) -> RelatedResult:
         """Facts around a note, person or thing, and when they hold."""
         start, of = _place(cursor), self._asks.require(dataset)
-        found = await self._rag.related(name, dataset=of, as_of=parse_as_of(as_of), limit=start + PAGE + 1)
+        found = await self._rag.related_facts(
+            name, dataset=of, as_of=parse_as_of(as_of), limit=start + PAGE + 1
+        )
         facts = [
             {
                 "source": one.source,
@@ -283,14 +285,14 @@ class NoteTools:
         ]
         return RelatedResult(facts=facts, next_cursor=_next(start, len(found)))
 
-    @_told
+    @_with_tool_errors
     async def datasets(self, cursor: str | None = None) -> DatasetsResult:
         """Which notes there are, and their properties, tags and folders."""
         start, found = _place(cursor), await summaries(self._rag, self._asks)
         shown = [one.model_dump(by_alias=True) for one in found[start : start + PAGE]]
         return DatasetsResult(datasets=shown, next_cursor=_next(start, len(found)))
 
-    @_told
+    @_with_tool_errors
     async def ingest(self, path: Name, dataset: Name = DEFAULT_DATASET) -> str:
         """Read a file or folder beneath a root into the notes."""
         name = self._asks.require(dataset)
@@ -298,7 +300,7 @@ class NoteTools:
         counts = ", ".join(f"{number} {action}" for action, number in report.to_dict()["counts"].items())
         return f"{counts or 'nothing found'}; the dataset holds {report.documents} documents"
 
-    @_told
+    @_with_tool_errors
     async def write_board(
         self,
         question: Text,
@@ -316,7 +318,7 @@ class NoteTools:
         shown = self._disclosure.text(self._asks, report.path)
         return f"{shown}: {report.added} new, {report.kept} kept"
 
-    @_told
+    @_with_tool_errors
     async def remember(self, text: Text) -> str:
         """Remember what the user says of themselves."""
         async with self._slots.acquire():
@@ -338,8 +340,8 @@ class NoteTools:
                 )
                 for document, record in sorted(records.items())
             ]
-        more = str(start + LISTED) if len(notes) > start + LISTED else None
-        return ListResourcesResult(resources=notes[start : start + LISTED], next_cursor=more)
+        more = str(start + MAX_LISTED) if len(notes) > start + MAX_LISTED else None
+        return ListResourcesResult(resources=notes[start : start + MAX_LISTED], next_cursor=more)
 
     async def note(self, dataset: str, path: str) -> str:
         """The text of an ingested note."""
@@ -376,7 +378,7 @@ def mcp_server(
     described = server.resource("notes://{dataset}/{+path}", name="note", mime_type=MARKDOWN)
     described(tools.note)
 
-    async def checked(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    async def check_call(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         # The MCP library treats a wrong prompt as a crash and logs the client's input.
         if ctx.method == "prompts/get":
             _check_prompt(ctx.params or {})
@@ -394,7 +396,7 @@ def mcp_server(
         except AgenticRagError as error:
             raise MCPError(code=INVALID_PARAMS, message=tools.message(error)) from error
 
-    server.middleware.extend([checked, by_pages])
+    server.middleware.extend([check_call, by_pages])
     for operation, (title, form) in _PROMPTS.items():
         named = server.prompt(name=operation.value, title=title, description=form.format(topic="…"))
         named(_prompt(form, operation))
@@ -409,12 +411,12 @@ def _tool(function: Callable[..., Any], annotations: ToolAnnotations) -> Tool:
     return tool
 
 
-def _unknown_argument(params: Mapping[str, Any], known: Mapping[str, Sequence[str]]) -> str | None:
+def _unknown_argument(params: Mapping[str, Any], known_arguments: Mapping[str, Sequence[str]]) -> str | None:
     """Why a call is refused whose arguments the tool does not have, which the library would leave out; None: it is not.
 
-    ``known``: the arguments of each tool.
+    ``known_arguments``: the arguments of each tool.
     """
-    arguments = known.get(str(params.get("name")))
+    arguments = known_arguments.get(str(params.get("name")))
     given = params.get("arguments")
     unknown = (
         [] if arguments is None or not isinstance(given, Mapping) else sorted(set(given) - set(arguments))
@@ -482,8 +484,8 @@ def _place(cursor: str | None) -> int:
     return int(cursor)
 
 
-def _next(start: int, found: int) -> str | None:
-    return str(start + PAGE) if found > start + PAGE else None
+def _next(start: int, count: int) -> str | None:
+    return str(start + PAGE) if count > start + PAGE else None
 
 
 def _iso(moment: datetime | None) -> str | None:
@@ -506,7 +508,7 @@ async def http_door(server: MCPServer[Any], access: Access) -> AsyncIterator[ASG
     async def door(scope: Scope, receive: Receive, send: Send) -> None:
         try:
             caller = access.caller(Headers(scope=scope))
-        except Refused as error:
+        except AccessRefusal as error:
             refusal = JSONResponse(error_body("Refused", str(error)), status_code=error.status)
             await refusal(scope, receive, send)
             return

@@ -39,7 +39,7 @@ class Metrics:
         self.answers = Counter(
             "agentic_rag_answers", "Questions answered", ["operation", "abstained"], registry=self.registry
         )
-        self.degraded = Counter(
+        self.degraded_answers = Counter(
             "agentic_rag_degraded",
             "Answers that a source or a step with a model was missing from",
             ["part"],
@@ -61,12 +61,12 @@ class Metrics:
             await asyncio.sleep(CHECKED_EVERY)
             self.lag.observe(max(0.0, time.perf_counter() - began - CHECKED_EVERY))
 
-    def answered(self, answer: Answer) -> None:
+    def count_answer(self, answer: Answer) -> None:
         """Count an answer."""
         self.answers.labels(answer.operation, str(answer.abstained).lower()).inc()
         for part, outcome in answer.outcomes.items():
             if isinstance(outcome, dict) and outcome["status"] == "degraded":
-                self.degraded.labels(part).inc()
+                self.degraded_answers.labels(part).inc()
 
     async def text(self, rag: Rag, slots: QuestionSlots, datasets: Sequence[str]) -> bytes:
         """All metrics in Prometheus's text format.
@@ -79,7 +79,7 @@ class Metrics:
         now = CollectorRegistry()
         questions = Gauge("agentic_rag_questions", "Questions by what they do", ["state"], registry=now)
         questions.labels("running").set(slots.running)
-        questions.labels("waiting").set(slots.taken - slots.running)
+        questions.labels("waiting").set(slots.used_slots - slots.running)
         _models(rag, now)
         await self._stores(rag, datasets, now)
         return generate_latest(self.registry) + generate_latest(now)
@@ -115,7 +115,7 @@ class Metrics:
 
 
 def _models(rag: Rag, registry: CollectorRegistry) -> None:
-    used = rag.spending.used
+    used = rag.spending.total_usage
     calls = Gauge("agentic_rag_model_calls", "Calls of models behind endpoints", registry=registry)
     calls.set(used.calls)
     tokens = Gauge("agentic_rag_model_tokens", "Their tokens", ["kind"], registry=registry)

@@ -32,18 +32,18 @@ from agentic_rag.ingest.sources import made_text
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Rag
 from agentic_rag_service.access import Caller
-from agentic_rag_service.errors import DOCUMENTED
+from agentic_rag_service.errors import ERROR_RESPONSES
 from agentic_rag_service.jobs import Job
 from agentic_rag_service.service import Service, TheCaller, TheService, TheWriter
 
-router = APIRouter(tags=["datasets"], responses=DOCUMENTED)
-UPLOADED = "uploads"
+router = APIRouter(tags=["datasets"], responses=ERROR_RESPONSES)
+UPLOAD_FOLDER = "uploads"
 """Subfolder of the data folder with the copies of uploaded files, by dataset."""
 MOST_FILES = 20_000
 """Maximum number of files per upload."""
 LONGEST_PATH = 1000
 """Maximum length of an uploaded file's path, in characters."""
-SHOWN = (30, 5)
+SHOWN_LIMITS = (30, 5)
 """Properties, tags and folders of a dataset that a list of datasets names, and values of each property."""
 
 
@@ -55,7 +55,7 @@ class DatasetSummary(BaseModel):
     chunks: int
     entities: int
     facts: int
-    stated: dict[str, Any] = Field(
+    stated_schema: dict[str, Any] = Field(
         serialization_alias="schema",
         description="What the notes state: properties, tags, folders, tasks; the first ones of each.",
     )
@@ -133,7 +133,7 @@ async def summaries(rag: Rag, caller: Caller) -> list[DatasetSummary]:
                 chunks=chunks,
                 entities=graph.entities,
                 facts=graph.facts,
-                stated=schema.to_dict(*SHOWN),
+                stated_schema=schema.to_dict(*SHOWN_LIMITS),
             )
         )
     return found
@@ -263,7 +263,7 @@ def _texts(record: DocumentRecord, documents: Extractor) -> tuple[str, str]:
         if text is not None:
             return text, text
         raw, suffix = file.read_bytes(), file.suffix.lower()
-        source = documents.extracted(raw, suffix).text if suffix in MIME_TYPES else decode(raw)
+        source = documents.extract(raw, suffix).text if suffix in MIME_TYPES else decode(raw)
         return parse_canvas(path, path, source).text if suffix == SUFFIX else source, source
     except OSError as error:
         raise InputError(
@@ -311,7 +311,7 @@ def state_of(service: Service, caller: Caller, job: Job) -> JobState:
 
 def upload_folder(service: Service, dataset: str) -> Path:
     """Folder of the uploaded copies of a dataset; its last part is the vault's name in links to Obsidian."""
-    return service.rag.config.data_dir.absolute() / UPLOADED / group_id(dataset)
+    return service.rag.config.data_dir.absolute() / UPLOAD_FOLDER / group_id(dataset)
 
 
 def upload_path(name: str) -> Path:
@@ -367,12 +367,12 @@ def _keep(folder: Path, files: Mapping[Path, UploadFile]) -> None:
         ) from error
 
 
-def _make(folder: Path, made: list[Path]) -> None:
-    """Make a folder and those above it; adds the new ones to ``made``."""
+def _make(folder: Path, created_folders: list[Path]) -> None:
+    """Make a folder and those above it; adds the new ones to ``created_folders``."""
     new = list(takewhile(lambda one: not one.exists(), (folder, *folder.parents)))
     for one in reversed(new):
         one.mkdir(exist_ok=True)
-        made.append(one)
+        created_folders.append(one)
 
 
 def _delete_tree(folder: Path) -> None:

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from agentic_rag.stores.set_aside import check_conversations
 from agentic_rag_service.asking import LONGEST
 from agentic_rag_service.conversations import MOST_LISTED
-from agentic_rag_service.errors import DOCUMENTED
+from agentic_rag_service.errors import ERROR_RESPONSES
 from agentic_rag_service.service import TheCaller, TheService, TheWriter
 
-router = APIRouter(tags=["people"], responses=DOCUMENTED)
+router = APIRouter(tags=["people"], responses=ERROR_RESPONSES)
 
 
 class ConversationSummary(BaseModel):
@@ -46,14 +46,14 @@ class Remember(BaseModel):
     text: str = Field(min_length=1, max_length=LONGEST)
 
 
-class Kept(BaseModel):
+class MemoryIds(BaseModel):
     """Ids of what is remembered now."""
 
     ids: list[str]
 
 
-class Gone(BaseModel):
-    """How much was deleted."""
+class DeletionCounts(BaseModel):
+    """Numbers of what was deleted."""
 
     conversations: int
     memories: int = 0
@@ -86,26 +86,26 @@ async def conversation(thread_id: str, service: TheService, caller: TheCaller) -
 
 
 @router.delete("/threads/{thread_id}")
-async def forget_conversation(thread_id: str, service: TheService, caller: TheCaller) -> Gone:
+async def forget_conversation(thread_id: str, service: TheService, caller: TheCaller) -> DeletionCounts:
     """Delete one of the caller's conversations."""
     conversations = await service.conversations.forget(caller, thread_id)
     check_conversations(service.rag.config.data_dir)
-    return Gone(conversations=conversations)
+    return DeletionCounts(conversations=conversations)
 
 
 @router.post("/memory")
-async def remember(request: Remember, service: TheWriter, caller: TheCaller) -> Kept:
+async def remember(request: Remember, service: TheWriter, caller: TheCaller) -> MemoryIds:
     """Remember what the caller says of themselves; later answers read it."""
     async with service.slots.acquire():
         kept = await service.rag.memory.remember(request.text, caller.user_id)
-    return Kept(ids=[kept.evidence_id, *(str(one["id"]) for one in kept.memories)])
+    return MemoryIds(ids=[kept.evidence_id, *(str(one["id"]) for one in kept.memories)])
 
 
 @router.delete("/memory")
-async def forget(service: TheWriter, caller: TheCaller) -> Gone:
+async def forget(service: TheWriter, caller: TheCaller) -> DeletionCounts:
     """Delete all that is kept of the caller: memories, conversations, questions that were answered."""
     conversations = await service.conversations.forget(caller)
     forgotten = await service.rag.memory.forget(caller.user_id)
     questions = service.rag.reviews(caller.user_id).forget()
     check_conversations(service.rag.config.data_dir)
-    return Gone(conversations=conversations, memories=forgotten.memories, questions=questions)
+    return DeletionCounts(conversations=conversations, memories=forgotten.memories, questions=questions)

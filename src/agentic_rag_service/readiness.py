@@ -27,7 +27,7 @@ class Readiness:
     def __init__(self, stores: Mapping[str, Reach]) -> None:
         self._stores = dict(stores)
         self._looking = asyncio.Lock()
-        self._seen: dict[str, str] = {}
+        self._last_problems: dict[str, str] = {}
         self._at = float("-inf")
 
     async def problems(self) -> dict[str, str]:
@@ -37,14 +37,14 @@ class Readiness:
                 told = await asyncio.gather(*map(_problem, self._stores.values()))
                 seen = {name: why for name, why in zip(self._stores, told, strict=True) if why}
                 self._note(seen)
-                self._seen, self._at = seen, time.monotonic()
-            return self._seen
+                self._last_problems, self._at = seen, time.monotonic()
+            return self._last_problems
 
-    def _note(self, seen: Mapping[str, str]) -> None:
+    def _note(self, problems: Mapping[str, str]) -> None:
         """Log each change of state, not each check."""
-        for name in seen.keys() - self._seen.keys():
-            logger.warning("not ready, the %s cannot be used: %s", name, seen[name])
-        for name in self._seen.keys() - seen.keys():
+        for name in problems.keys() - self._last_problems.keys():
+            logger.warning("not ready, the %s cannot be used: %s", name, problems[name])
+        for name in self._last_problems.keys() - problems.keys():
             logger.warning("the %s can be used again", name)
 
 

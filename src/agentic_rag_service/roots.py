@@ -24,46 +24,46 @@ class Root:
     """The only dataset that is filled from it and whose boards go into it; None: any."""
 
     @classmethod
-    def parsed(cls, given: Path) -> Root:
+    def parse(cls, path_text: Path) -> Root:
         """A root from ``FOLDER`` or ``DATASET=FOLDER``.
 
         Raises:
             InputError: it names no folder.
         """
-        name, equals, place = str(given).partition("=")
+        name, equals, place = str(path_text).partition("=")
         folder = Path(place).expanduser()
-        if not given.is_dir() and equals and folder.is_dir():
+        if not path_text.is_dir() and equals and folder.is_dir():
             return cls(folder.resolve(), notes_dataset(name))
-        if not given.is_dir():
-            raise InputError(f"the root {str(given)!r} is no folder; give FOLDER or DATASET=FOLDER")
-        return cls(given.resolve(), None)
+        if not path_text.is_dir():
+            raise InputError(f"the root {str(path_text)!r} is no folder; give FOLDER or DATASET=FOLDER")
+        return cls(path_text.resolve(), None)
 
 
 class AllowedRoots:
     """Resolves paths that clients name.
 
     Args:
-        roots: allowed folders, as ``Root.parsed`` reads them; none: no path is allowed.
+        roots: allowed folders, as ``Root.parse`` reads them; none: no path is allowed.
 
     Raises:
         InputError: a root is no folder.
     """
 
     def __init__(self, roots: Sequence[Path] = ()) -> None:
-        self._given = tuple(map(Root.parsed, roots))
+        self._roots = tuple(map(Root.parse, roots))
 
     @property
     def roots(self) -> tuple[Path, ...]:
         """The allowed folders, resolved."""
-        return tuple(root.folder for root in self._given)
+        return tuple(root.folder for root in self._roots)
 
     def of(self, caller: Caller, dataset: str | None = None) -> AllowedRoots:
         """The roots that a caller may use for a dataset; None: for any of theirs."""
         name = None if dataset is None else notes_dataset(dataset)
         narrowed = AllowedRoots()
-        narrowed._given = tuple(
+        narrowed._roots = tuple(
             root
-            for root in self._given
+            for root in self._roots
             if (caller.datasets is None if root.dataset is None else caller.may(root.dataset))
             and (name is None or root.dataset in (None, name))
         )
@@ -75,18 +75,18 @@ class AllowedRoots:
             (root for root in self.roots if path.is_relative_to(root)), key=lambda root: len(root.parts)
         )
 
-    def existing(self, given: str) -> Path:
+    def existing(self, path_text: str) -> Path:
         """An existing file or folder.
 
         Raises:
             InputError: it does not exist, or is not below a root after links are resolved.
         """
-        path = self._resolved(given)
+        path = self._resolve(path_text)
         if not path.exists():
-            raise InputError(f"there is no file or folder {given!r} beneath {self._named()}")
+            raise InputError(f"there is no file or folder {path_text!r} beneath {self._root_names()}")
         return path
 
-    def writable(self, given: str, suffix: str, homes: Iterable[str] = ()) -> Path:
+    def writable(self, path_text: str, suffix: str, homes: Iterable[str] = ()) -> Path:
         """A file that may be written; it need not exist.
 
         Args:
@@ -97,21 +97,23 @@ class AllowedRoots:
         Raises:
             InputError: it has another suffix, or is not below a root after links are resolved.
         """
-        path = self._resolved(given, _near(self.roots, homes))
+        path = self._resolve(path_text, _near(self.roots, homes))
         if path.suffix.lower() != suffix or path.is_dir():
-            raise InputError(f"{given!r} does not name a {suffix} file")
+            raise InputError(f"{path_text!r} does not name a {suffix} file")
         return path
 
-    def _resolved(self, given: str, preferred: Sequence[Path] = ()) -> Path:
+    def _resolve(self, path_text: str, preferred_folders: Sequence[Path] = ()) -> Path:
         """The path below a root; a relative path is tried below each root, and the first existing one counts."""
         if not self.roots:
             raise InputError(
-                f"the path {given!r} is not allowed, because no root is set for it; start with --root FOLDER or --root DATASET=FOLDER"
+                f"the path {path_text!r} is not allowed, because no root is set for it; start with --root FOLDER or --root DATASET=FOLDER"
             )
-        if not given.strip() or "\0" in given:
-            raise InputError(f"{given!r} is not a path")
-        named = Path(given)
-        candidates = [named] if named.is_absolute() else [root / named for root in preferred or self.roots]
+        if not path_text.strip() or "\0" in path_text:
+            raise InputError(f"{path_text!r} is not a path")
+        named = Path(path_text)
+        candidates = (
+            [named] if named.is_absolute() else [root / named for root in preferred_folders or self.roots]
+        )
         try:
             resolved = [candidate.resolve() for candidate in candidates]
             inside = [path for path in resolved if any(path.is_relative_to(root) for root in self.roots)]
@@ -119,12 +121,12 @@ class AllowedRoots:
         except (OSError, RuntimeError, ValueError) as error:
             # The error's own text would reveal the path of the root.
             why = (error.strerror if isinstance(error, OSError) else None) or "it cannot be resolved"
-            raise InputError(f"the path {given!r} cannot be used: {why}") from error
+            raise InputError(f"the path {path_text!r} cannot be used: {why}") from error
         if found is None:
-            raise InputError(f"{given!r} does not lie beneath {self._named()}")
+            raise InputError(f"{path_text!r} does not lie beneath {self._root_names()}")
         return found
 
-    def _named(self) -> str:
+    def _root_names(self) -> str:
         """The roots by their last parts; clients may not see the full paths."""
         return ", ".join(root.name or str(root) for root in self.roots)
 

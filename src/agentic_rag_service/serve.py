@@ -28,9 +28,9 @@ from agentic_rag_service.app import create_app
 from agentic_rag_service.mcp_server import mcp_server
 from agentic_rag_service.roots import AllowedRoots
 
-_KNOWN = re.compile(r"^agentic_rag\.errors\.\w+: (.*)\Z", re.MULTILINE | re.DOTALL)
+_OWN_ERROR = re.compile(r"^agentic_rag\.errors\.\w+: (.*)\Z", re.MULTILINE | re.DOTALL)
 """The end of a traceback of one of the package's errors."""
-_LOGGED: dict[str, Any] = {
+_LOGGING: dict[str, Any] = {
     **LOGGING_CONFIG,
     "loggers": {
         **LOGGING_CONFIG["loggers"],
@@ -108,12 +108,14 @@ class StartTold:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def told(message: Message) -> None:
-            if message["type"] == "lifespan.startup.failed" and (why := _KNOWN.search(message["message"])):
+        async def send_and_report(message: Message) -> None:
+            if message["type"] == "lifespan.startup.failed" and (
+                why := _OWN_ERROR.search(message["message"])
+            ):
                 message = {**message, "message": why[1].strip()}
             await send(message)
 
-        await self._app(scope, receive, told if scope["type"] == "lifespan" else send)
+        await self._app(scope, receive, send_and_report if scope["type"] == "lifespan" else send)
 
 
 async def serve_stdio(config: RagConfig, roots: Sequence[Path], user_id: str, *, write: bool) -> None:
@@ -163,7 +165,7 @@ def serve_forever(config: RagConfig, host: str, port: int, **options: Any) -> No
         host=host,
         port=port,
         log_level="info",
-        log_config=_LOGGED,
+        log_config=_LOGGING,
         access_log=False,  # paths contain names of notes
         timeout_graceful_shutdown=math.ceil(config.service.timeout_seconds),
         server_header=False,

@@ -31,10 +31,10 @@ class Service:
     readiness: Readiness
     jobs: Jobs = field(default_factory=Jobs)
     metrics: Metrics = field(default_factory=Metrics)
-    started: float = field(default_factory=time.time)
+    start_time: float = field(default_factory=time.time)
     closing: bool = False
     """Shutdown has begun: the service still answers but is no longer ready."""
-    watched: dict[str, str] = field(default_factory=dict)
+    watched_folders: dict[str, str] = field(default_factory=dict)
     """Names of the followed folders by dataset; after a failure followed by its reason."""
     disclosure: Disclosure = field(init=False)
 
@@ -59,7 +59,7 @@ def writer_of(request: Request) -> Service:
 
 
 def caller_of(request: Request) -> Caller:
-    """The caller of a request; raises ``Refused`` if unknown."""
+    """The caller of a request; raises ``AccessRefusal`` if unknown."""
     caller: Caller = service_of(request).access.caller(request.headers)
     request.state.caller = caller
     return caller

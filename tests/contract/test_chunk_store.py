@@ -35,7 +35,7 @@ from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
 from agentic_rag.stores.lancedb.indexes import MOST_PIECES
-from agentic_rag.stores.lancedb.reindex import reindexed
+from agentic_rag.stores.lancedb.reindex import reindex
 from agentic_rag.stores.lancedb.replacing import replace_rows
 from agentic_rag.testing import HashingEmbedding
 from vector_stores import EVERY, EXTRAS, opened, skip_without, uri_of
@@ -172,7 +172,7 @@ async def test_pieces_of_a_table_that_is_in_force_no_more(
     embedding = HashingEmbedding(8)
     await lance.prepare_staging("notes")
     old = await piece(lance, chunk("a"))
-    await reindexed([lance], embedding, "notes")
+    await reindex([lance], embedding, "notes")
     now = LanceChunkStore(connection, model=embedding.name, dimension=embedding.dimension)
     with pytest.raises(StoreError, match="reindexed meanwhile; run the ingest again"):
         await now.commit_staged("notes", [old])
@@ -301,7 +301,7 @@ async def test_a_table_with_whole_floats_goes_on_until_it_is_reindexed(connectio
     found = await store.get_vectors("notes", ["a#0", "b#0"])
     assert [vector.tolist() for vector in found.values()] == 2 * [third.tolist()], "not rounded"
     assert await dense(store) == ["a#0", "b#0"]
-    await reindexed([store], embedding, "notes")
+    await reindex([store], embedding, "notes")
     table = await connection.table("chunks_notes.1")
     assert table is not None
     assert (await table.schema()).field("vector").type.value_type == pa.float16()

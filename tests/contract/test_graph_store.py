@@ -171,7 +171,7 @@ async def test_links_are_the_whole_graph(store: GraphStore) -> None:
     assert links.dates.astype(str).tolist() == ["2024-01-01T00:00:00.000000"] * 2 + ["NaT"]
     pairs = {
         (links.chunk_ids[chunk], entity_key(links.names[entity]))
-        for chunk, entity in zip(links.mentioning, links.mentioned, strict=True)
+        for chunk, entity in zip(links.mentioning, links.mentioned_entities, strict=True)
     }
     assert len(pairs) == len(links.mentioning)
     assert pairs == {
@@ -306,30 +306,30 @@ async def test_an_entity_names_fifty_chunks_at_most(store: GraphStore, embedding
 async def test_replacing_is_idempotent(store: GraphStore, embedding: HashingEmbedding) -> None:
     await store.replace_documents("notes", [tea(), travel()])
     before = await find(store, embedding, "Oolong Fujian")
-    embedded = len(embedding.embedded)
+    embedded = len(embedding.embedded_texts)
     await store.replace_documents("notes", [tea(), travel()])
-    assert len(embedding.embedded) == embedded, "what is stored already is not embedded again"
+    assert len(embedding.embedded_texts) == embedded, "what is stored already is not embedded again"
     assert await store.counts("notes") == GraphCounts(4, 2, 3, 5)
     assert await find(store, embedding, "Oolong Fujian") == before
 
 
 async def test_each_distinct_text_is_embedded_once(store: GraphStore, embedding: HashingEmbedding) -> None:
     await store.replace_documents("notes", [tea(), travel()])
-    assert sorted(embedding.embedded) == sorted(set(embedding.embedded))
+    assert sorted(embedding.embedded_texts) == sorted(set(embedding.embedded_texts))
 
 
 async def test_vectors_that_were_made_elsewhere_are_taken(
     store: GraphStore, embedding: HashingEmbedding
 ) -> None:
     texts = await store.new_texts("notes", [tea(), travel()])
-    assert embedding.embedded == []
+    assert embedding.embedded_texts == []
     other = HashingEmbedding(embedding.dimension)
     vectors = dict(zip(texts, await other.embed_passages(texts), strict=True))
     left_out = texts[0]
     del vectors[left_out]
     await store.replace_documents("notes", [tea(), travel()], vectors=vectors)
-    assert embedding.embedded == [left_out]
-    assert sorted(other.embedded) == texts
+    assert embedding.embedded_texts == [left_out]
+    assert sorted(other.embedded_texts) == texts
     assert await store.new_texts("notes", [tea(), travel()]) == []
     assert await find(store, embedding, "Oolong Fujian")
 

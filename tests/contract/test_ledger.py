@@ -85,11 +85,11 @@ async def test_the_row_of_a_note_comes_back_byte_for_byte(ledger: Ledger):
         fields=(Field("rating", 5, 0, 9),),
         rows=(Row("task", "call", 10, 14, state=" "),),
     )
-    rows = {"tea.md": note.packed(), "none.md": b"", "odd.md": bytes(range(256))}
+    rows = {"tea.md": note.pack(), "none.md": b"", "odd.md": bytes(range(256))}
     await ledger.put("notes", [record(name, note=row) for name, row in rows.items()])
     known = await ledger.records("notes")
     assert {name: known[name].note for name in rows} == rows
-    assert Note.unpacked(known["tea.md"].note) == note
+    assert Note.unpack(known["tea.md"].note) == note
     await ledger.put("notes", [record("tea.md")])
     assert (await ledger.records("notes"))["tea.md"].note == b""
 

@@ -22,7 +22,7 @@ from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.full_text import full_text_index
 from agentic_rag.testing import HashingEmbedding, TokenHashingEmbedding
 from agentic_rag_backends.distributed import indexing
-from agentic_rag_backends.distributed.cluster import joined
+from agentic_rag_backends.distributed.cluster import open_cluster
 from agentic_rag_lab.designs.config import parse_pipeline
 from agentic_rag_lab.evaluation.bench.run import BenchOptions, run_bench
 from agentic_rag_lab.evaluation.run import EvalOptions, evaluate
@@ -112,14 +112,14 @@ async def test_indexes_of_segments(address: str, tmp_path: Path, monkeypatch: py
     """They find what one index finds, and later rows are taken in."""
     monkeypatch.setattr(indexing, "INDEXED_APART", 1_000)
     monkeypatch.setattr(compaction, "MOST_ROWS", 600)
-    async with joined("ray", address) as cluster, lance_connection(str(tmp_path)) as connection:
+    async with open_cluster("ray", address) as cluster, lance_connection(str(tmp_path)) as connection:
         assert cluster is not None
         tables = [await connection.create_table(name, SCHEMA, "id", None) for name in ("here", "there")]
         for table, builder in zip(tables, (indexes.BUILT_HERE, indexing.RayBuilder(cluster)), strict=True):
             await table.create_index("text", config=full_text_index())
             for part in range(3):
                 await table.add(some_rows(part))
-            await indexes.tidied(table, PLAN, table.name, builder=builder)
+            await indexes.tidy_table(table, PLAN, table.name, builder=builder)
         here, there = tables
         kinds = {
             index.columns[0]: (index.num_segments, index.num_unindexed_rows)
@@ -129,7 +129,7 @@ async def test_indexes_of_segments(address: str, tmp_path: Path, monkeypatch: py
         assert await found(there) == await found(here)
         for table in tables:
             await table.add(some_rows(3))
-            await indexes.tidied(table, PLAN, table.name)
+            await indexes.tidy_table(table, PLAN, table.name)
         assert {index.num_unindexed_rows for index in await there.list_indices()} == {0}
         assert await found(there) == await found(here)
 
@@ -162,7 +162,7 @@ async def test_conversations_are_benchmarked(address: str, tmp_path: Path) -> No
         config = RagConfig(data_dir=tmp_path / folder)
         report = await run_bench(design, config, BenchOptions(data=chats, task_id="all", **options))
         again = await run_bench(design, config, BenchOptions(data=chats, task_id="all", **options))
-        assert again.kept == again.summary["questions"]
+        assert again.reused_answers == again.summary["questions"]
         return {
             key: report.summary[key]
             for key in ("questions", "tested", "failed", "overall", "beam", "inserts")

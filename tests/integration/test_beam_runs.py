@@ -59,10 +59,10 @@ async def test_the_control_is_a_dataset_of_its_own(tmp_path: Path):
     plain = await evaluated(tmp_path, source)
     control = await evaluated(tmp_path, source, control=True)
     assert control.dataset == "100K/1 without always and never"
-    assert control.kept == 0
+    assert control.reused_answers == 0
     assert control.records != plain.records
     again = await evaluated(tmp_path, source)
-    assert again.kept == 9 * 2 + 1
+    assert again.reused_answers == 9 * 2 + 1
 
 
 async def test_a_control_of_other_data_is_refused(tmp_path: Path):
@@ -100,7 +100,7 @@ async def test_a_design_is_asked_after_the_whole_conversation(tmp_path: Path):
     assert found["beam"]["by_kind"]["knowledge_update"]["recall@10"] == pytest.approx(2 / 3, abs=1e-6)
     assert found["beam"]["by_kind"]["event_ordering"]["tau"] == 1.0
     assert len(found["repairs"]) == 10
-    assert (await benched(tmp_path, tmp_path / "chats", task="100K/1")).kept == 11
+    assert (await benched(tmp_path, tmp_path / "chats", task="100K/1")).reused_answers == 11
 
 
 async def test_all_conversations_count_alike(tmp_path: Path):

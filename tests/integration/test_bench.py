@@ -193,9 +193,9 @@ async def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, data: Path):
 async def test_a_second_run_asks_nothing_and_shows_the_same(tmp_path: Path, data: Path):
     first = await bench(tmp_path, design(), data)
     again = await bench(tmp_path, design(), data)
-    assert (first.kept, again.kept) == (0, len(ASKED))
+    assert (first.reused_answers, again.reused_answers) == (0, len(ASKED))
     assert without_time(first.summary) == without_time(again.summary)
-    assert (await bench(tmp_path, design(), data, fresh=True)).kept == 0
+    assert (await bench(tmp_path, design(), data, fresh=True)).reused_answers == 0
 
 
 async def test_a_comparison_tests_the_questions_that_its_table_is_of(tmp_path: Path, data: Path):
@@ -317,11 +317,11 @@ async def test_a_service_that_was_worked_on_is_asked_anew(
     monkeypatch.syspath_prepend(tmp_path)
     services = {"register_memory_service": "latest", "imports": ["brought_package"]}
     first = await bench(tmp_path, parse_pipeline({"services": services}), data)
-    assert (await bench(tmp_path, parse_pipeline({"services": services}), data)).kept == len(ASKED)
+    assert (await bench(tmp_path, parse_pipeline({"services": services}), data)).reused_answers == len(ASKED)
     (package / "inner.py").write_text("SIZE = 3", encoding="utf-8")
     changed = await bench(tmp_path, parse_pipeline({"services": services}), data)
     sys.modules.pop("brought_package")
-    assert (changed.kept, changed.folder != first.folder) == (0, True)
+    assert (changed.reused_answers, changed.folder != first.folder) == (0, True)
 
 
 async def test_a_failing_service_fails_its_questions_and_no_others(tmp_path: Path, data: Path, latest: Any):
@@ -340,8 +340,12 @@ async def test_a_question_that_failed_is_asked_again(
         Latest, "fails", property(lambda self: False, lambda self, value: None), raising=False
     )
     again = await bench(tmp_path, config, data)
-    assert (again.summary["tested"], again.summary["failed"], again.kept) == (len(ASKED), 0, len(ASKED) - 1)
-    assert (await bench(tmp_path, config, data)).kept == len(ASKED)
+    assert (again.summary["tested"], again.summary["failed"], again.reused_answers) == (
+        len(ASKED),
+        0,
+        len(ASKED) - 1,
+    )
+    assert (await bench(tmp_path, config, data)).reused_answers == len(ASKED)
 
 
 # ── models behind endpoints ─────────────────────────────────────────────────────────────────────
@@ -388,14 +392,14 @@ async def test_a_lab_takes_a_chat_model_and_an_embedding(tmp_path: Path):
     config = parse_pipeline({"runtime": {"llm_judge": True}, "services": services})
     async with open_lab(config, RagConfig(data_dir=tmp_path), embedding=embedding, chat=chat) as lab:
         assert lab.reader == "chat"
-        assert chat.heard == []
+        assert chat.prompts == []
         memory = lab.build("ann")
         dialogs = [{"speaker": "Ann", "text": "I live in Porto.", "date_time": "2023-05-08"}]
         await memory.insert.ainvoke({"dialogs": dialogs})
         found = await memory.test.ainvoke({"question": "Where does Ann live?", "answer": "Porto"})
         await memory.close()
     assert (found["predicted_answer"], found["judge"]) == ("In Porto.", True)
-    assert any("I live in Porto." in text for text in embedding.embedded)
+    assert any("I live in Porto." in text for text in embedding.embedded_texts)
 
 
 @pytest.mark.parametrize(

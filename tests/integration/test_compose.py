@@ -108,5 +108,5 @@ async def test_the_replicas_address_of_the_graph_can_be_used(service: str) -> No
     given = COMPOSED["services"][service]["environment"]
     uri, backend = given["AGENTIC_RAG_GRAPH__URI"], given["AGENTIC_RAG_GRAPH__BACKEND"]
     driver = server_driver(backend, uri, given["AGENTIC_RAG_GRAPH__USER"], "given", committer=None)
-    assert driver.told == "falkordb at falkordb:6379"
+    assert driver.description == "falkordb at falkordb:6379"
     await driver.close()

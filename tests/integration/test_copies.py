@@ -86,7 +86,7 @@ async def test_it_answers_as_from_the_tables_and_follows_them(
         found = await reader.search("When is the lantern room locked?", top_k=50, threshold=0.0)
         assert not any("lantern room" in one.content for one in found)
         # The graph is read from copies, too.
-        assert await reader.related("kill-green") == await writer.related("kill-green")
+        assert await reader.related_facts("kill-green") == await writer.related_facts("kill-green")
 
 
 @pytest.mark.slow

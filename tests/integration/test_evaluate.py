@@ -95,7 +95,12 @@ def timeless(report: EvalReport) -> str:
 async def test_a_beir_directory_gives_the_same_bytes_twice(tmp_path: Path) -> None:
     source = beir(tmp_path / "tea")
     report = await evaluated(tmp_path / "one", source)
-    assert (report.dataset, report.queries, report.baseline, report.kept) == ("tea", 3, "lancedb", 0)
+    assert (report.dataset, report.queries, report.baseline, report.reused_answers) == (
+        "tea",
+        3,
+        "lancedb",
+        0,
+    )
     full = report.systems["full"]
     assert full["recall@10"]["value"] == 1.0
     assert set(full["by_category"]) == {"one hop", "多跳"}
@@ -111,10 +116,10 @@ async def test_a_beir_directory_gives_the_same_bytes_twice(tmp_path: Path) -> No
     elsewhere = await evaluated(tmp_path / "two", source)
     assert timeless(elsewhere) == timeless(report)
     again = await evaluated(tmp_path / "one", source)
-    assert again.kept == 3 * len(SYSTEMS) + 2
+    assert again.reused_answers == 3 * len(SYSTEMS) + 2
     assert again.to_dict() == report.to_dict(), "kept answers have kept their latencies"
     anew = await evaluated(tmp_path / "one", source, fresh=True)
-    assert (anew.kept, timeless(anew)) == (0, timeless(report))
+    assert (anew.reused_answers, timeless(anew)) == (0, timeless(report))
 
 
 async def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
@@ -133,7 +138,7 @@ async def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     records.write_bytes(lines[:-20])  # the power failed while the fifth was written
     seen: list[int] = []
     report = await evaluated(data, source, progress=lambda stage, done, total: seen.append(done))
-    assert report.kept == 4
+    assert report.reused_answers == 4
     assert report.records == records
     assert timeless(report) == timeless(whole)
     assert records.read_bytes().count(b"\n") == 1 + 3 * len(SYSTEMS) + 2
@@ -144,10 +149,10 @@ async def test_fewer_queries_and_other_systems_share_the_records(tmp_path: Path)
     assert (await evaluated(data, source, ["dense"], limit=2)).queries == 2
     halves = [await evaluated(data, source, ["dense", "sparse"], half=half) for half in ("first", "second")]
     assert sum(report.queries for report in halves) == 3
-    assert sum(report.kept for report in halves) == 2
+    assert sum(report.reused_answers for report in halves) == 2
     assert len(list((data / "evaluation").iterdir())) == 1
     other = await evaluated(data, source, ["dense"], operation="concept_relation")
-    assert other.kept == 0, "another operation is another question"
+    assert other.reused_answers == 0, "another operation is another question"
     mine = tmp_path / "mine.jsonl"
     assert (await evaluated(data, source, ["dense"], records=mine)).records == mine
     with pytest.raises(InputError, match="--fresh"):
@@ -265,8 +270,8 @@ async def test_what_was_answered_while_a_model_failed_is_asked_again(tmp_path: P
     model.fails = False
     again = await run()
     # For the question on chess nothing is found, and no model asked.
-    assert (again.kept, again.systems["full"]["degraded"]) == (1, 0)
-    assert (await run()).kept == 4
+    assert (again.reused_answers, again.systems["full"]["degraded"]) == (1, 0)
+    assert (await run()).reused_answers == 4
 
 
 class FailingAtFirst:
@@ -296,7 +301,7 @@ async def test_answers_of_another_model_that_was_handed_over_are_not_kept(tmp_pa
     for name in ("one", "other", "one"):
         async with open_rag(config, embedding=HashingEmbedding(), reranker=Rates(name)) as rag:
             report = await evaluate(rag, source, EvalOptions(systems=["fused+rerank"]))
-            kept.append(report.kept)
+            kept.append(report.reused_answers)
             assert report.settings["reranker"] == name
     assert kept == [0, 0, 3]
 
@@ -306,7 +311,7 @@ async def test_answers_of_another_chat_model_that_was_handed_over_are_not_kept(t
     for model in (FakeListChatModel(responses=["a"]), ParrotFakeChatModel()):
         async with open_rag(config, embedding=HashingEmbedding(), chat=LangChainChat(model)) as rag:
             report = await evaluate(rag, source, EvalOptions(systems=["lancedb"]))
-            kept.append((report.kept, report.settings["chat"]["name"]))
+            kept.append((report.reused_answers, report.settings["chat"]["name"]))
     assert kept == [(0, "FakeListChatModel"), (0, "ParrotFakeChatModel")]
 
 
@@ -316,7 +321,7 @@ async def test_answers_of_another_embedding_are_not_kept(tmp_path: Path) -> None
     for prefix in ("", "query: ", "query: "):
         config = RagConfig(data_dir=tmp_path / "data", embedding={"query_prefix": prefix})
         async with open_rag(config, embedding=HashingEmbedding()) as rag:
-            kept.append((await evaluate(rag, source, EvalOptions(systems=["lancedb"]))).kept)
+            kept.append((await evaluate(rag, source, EvalOptions(systems=["lancedb"]))).reused_answers)
     assert kept == [0, 0, 3]
 
 

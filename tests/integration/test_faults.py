@@ -25,7 +25,7 @@ from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import AgenticRagError, StoreAway, StoreError
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.memory.store import IN_GRAPH
-from agentic_rag.stores.checkpoints import FILE, Kept, kept_conversations
+from agentic_rag.stores.checkpoints import FILE, Checkpoints, kept_conversations
 from agentic_rag.testing import HashingEmbedding
 from graph_servers import GraphServer, falkordb_server, neo4j_server
 from images import WRITES, copied
@@ -226,7 +226,7 @@ async def test_a_full_disk_leaves_no_half_backup(disk: Disk, vault: Path, tmp_pa
 
 
 @asynccontextmanager
-async def conversing(folder: Path) -> AsyncIterator[tuple[Kept, Rag]]:
+async def conversing(folder: Path) -> AsyncIterator[tuple[Checkpoints, Rag]]:
     config = RagConfig(data_dir=folder)
     async with (
         kept_conversations(config) as kept,
@@ -300,9 +300,9 @@ async def test_conversations_that_are_damaged_are_told_in_a_line(vault: Path, tm
 class Signalling(HashingEmbedding):
     """Sends a graph server a signal once it holds something, before more is embedded."""
 
-    def __init__(self, server: GraphServer, sent: signal.Signals) -> None:
+    def __init__(self, server: GraphServer, sent_texts: signal.Signals) -> None:
         super().__init__()
-        self.server, self.sent = server, sent
+        self.server, self.sent = server, sent_texts
         self.is_sent = False
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:

@@ -85,12 +85,12 @@ def actions(report: IngestReport) -> dict[str, str]:
 async def test_unchanged_costs_nothing(vault: Path, tmp_path: Path) -> None:
     async with opened(tmp_path / "data") as (rag, embedding):
         first = await rag.ingest(vault)
-        before, calls = await everything(rag), len(embedding.embedded)
+        before, calls = await everything(rag), len(embedding.embedded_texts)
         again = await rag.ingest(vault)
         after = await everything(rag)
     assert first.count("added") == len(NOTES)
     assert again.count("unchanged") == len(NOTES) == len(again.files)
-    assert len(embedding.embedded) == calls, "nothing is embedded again"
+    assert len(embedding.embedded_texts) == calls, "nothing is embedded again"
     assert after.versions == before.versions, "no table is written to"
     assert_same(before, after)
     assert (first.chunks, first.facts, first.entities) == (again.chunks, again.facts, again.entities)
@@ -130,7 +130,7 @@ async def test_a_changed_note_replaces_what_it_gave(vault: Path, tmp_path: Path)
     async with opened(tmp_path / "data") as (rag, embedding):
         await rag.ingest(vault)
         write(vault, {"Roasting.md": "# Roasting\n\nSteam replaces charcoal, says [[Fujian]].\n"})
-        embedding.embedded.clear()
+        embedding.embedded_texts.clear()
         report = await rag.ingest(vault)
         stored = await everything(rag)
     assert actions(report)["Roasting.md"] == "changed"
@@ -138,7 +138,9 @@ async def test_a_changed_note_replaces_what_it_gave(vault: Path, tmp_path: Path)
     assert "dries the leaf" not in stored.text
     assert "slow-warm" not in stored.text
     assert "Steam replaces charcoal" in stored.text
-    assert not any("half oxidised" in text for text in embedding.embedded), "only what changed is embedded"
+    assert not any("half oxidised" in text for text in embedding.embedded_texts), (
+        "only what changed is embedded"
+    )
     assert_whole(stored)
     assert_same(stored, await fresh(vault, tmp_path / "other"))
 
@@ -149,13 +151,13 @@ async def test_a_chunk_that_stays_keeps_its_id_and_vector(vault: Path, tmp_path:
         before = await tables(tmp_path / "data")
         note = vault / "teas" / "Oolong.md"
         note.write_text(note.read_text(encoding="utf-8") + "\n## Storing\n\nKeep it dry.\n", encoding="utf-8")
-        embedding.embedded.clear()
+        embedding.embedded_texts.clear()
         await rag.ingest(vault)
         after = await tables(tmp_path / "data")
     kept = before.rows["chunks_default"].keys() & after.rows["chunks_default"].keys()
     assert {key for key in before.rows["chunks_default"] if key.startswith("teas/Oolong.md#")} <= kept
     texts = [row["search_text"] for key, row in before.rows["chunks_default"].items() if key in kept]
-    assert not set(texts) & set(embedding.embedded)
+    assert not set(texts) & set(embedding.embedded_texts)
 
 
 @pytest.mark.parametrize("how", ["removed", "renamed"])
@@ -293,11 +295,13 @@ async def test_a_new_note_is_found_in_old_ones_that_name_it(vault: Path, tmp_pat
     async with opened(tmp_path / "data") as (rag, embedding):
         await rag.ingest(vault)
         write(vault, {"people/Lin Mei.md": "---\naliases: [blue tea friend]\n---\n# Lin Mei\n\nA friend.\n"})
-        embedding.embedded.clear()
+        embedding.embedded_texts.clear()
         report = await rag.ingest(vault)
         stored = await everything(rag)
     assert actions(report)["daily/2024-05-06.md"] == "relinked"
-    assert not any("prefers the 2023 harvest" in text and "Drank" in text for text in embedding.embedded)
+    assert not any(
+        "prefers the 2023 harvest" in text and "Drank" in text for text in embedding.embedded_texts
+    )
     assert_same(stored, await fresh(vault, tmp_path / "other"))
 
 

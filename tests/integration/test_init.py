@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from agentic_rag import RagConfig, open_rag_blocking
 from agentic_rag.cli.app import app
-from agentic_rag.cli.doctor import started
+from agentic_rag.cli.doctor import write_starter
 from agentic_rag.errors import InputError
 from agentic_rag.settings.environment import load_config
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_its_notes_are_asked_without_an_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written = started(tmp_path)
+    written = write_starter(tmp_path)
     monkeypatch.chdir(tmp_path)
     config = load_config()
     assert config.answer.sentences == 6
@@ -36,7 +36,7 @@ def test_its_notes_are_asked_without_an_event_loop(tmp_path: Path, monkeypatch: 
 
 
 def test_what_studio_needs_is_the_checkouts_own(tmp_path: Path) -> None:
-    started(tmp_path)
+    write_starter(tmp_path)
     for name in ("langgraph.json", "configs/locomo_agentic_memory_pipeline.yaml"):
         assert (tmp_path / name).read_text("utf-8") == (ROOT / name).read_text("utf-8"), name
     for place in json.loads((tmp_path / "langgraph.json").read_text("utf-8"))["graphs"].values():
@@ -48,11 +48,11 @@ def test_what_studio_needs_is_the_checkouts_own(tmp_path: Path) -> None:
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "langgraph.json").write_text("mine")
     with pytest.raises(InputError, match=r"langgraph\.json already"):
-        started(tmp_path)
+        write_starter(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["langgraph.json"]
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write into"):
-        started(tmp_path / "file")
+        write_starter(tmp_path / "file")
 
 
 def test_the_command_that_it_suggests_is_quoted(tmp_path: Path) -> None:

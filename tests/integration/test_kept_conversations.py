@@ -16,7 +16,7 @@ import pytest
 
 from agentic_rag import Answer, RagConfig, open_rag
 from agentic_rag.errors import AllSourcesFailed, ConfigError, StoreAway, StoreError
-from agentic_rag.stores.checkpoints import Kept, kept_conversations
+from agentic_rag.stores.checkpoints import Checkpoints, kept_conversations
 from service_server import running_service
 from vector_stores import emptied_postgres
 
@@ -136,7 +136,7 @@ async def test_questions_of_a_conversation_wait_for_each_other(
     running: dict[str, int] = defaultdict(int)
     most: dict[str, int] = defaultdict(int)
 
-    async def question(kept: Kept, thread: str) -> None:
+    async def question(kept: Checkpoints, thread: str) -> None:
         async with kept.turn(thread):
             running[thread] += 1
             most[thread] = max(most[thread], running[thread])

@@ -59,7 +59,7 @@ class World:
             (self.notes / f"{name}.md").write_text(text, encoding="utf-8")
 
     async def ingest(self) -> IngestReport:
-        self.extractor._unanswered = 0  # an extractor serves one ingest
+        self.extractor._unanswered_calls = 0  # an extractor serves one ingest
         return await self.pipeline.run([self.notes], DATASET, "vault")
 
     async def facts(self) -> dict[str, Any]:

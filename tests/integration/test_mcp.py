@@ -176,7 +176,7 @@ async def test_facts_come_by_pages_and_as_of_a_day(rag: Rag) -> None:
 
 
 async def test_notes_are_resources_listed_by_pages(rag: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcp_module, "LISTED", 20)
+    monkeypatch.setattr(mcp_module, "MAX_LISTED", 20)
     async with Client(mcp_server(rag, AllowedRoots())) as client:
         seen: list[str] = []
         cursor = None

@@ -42,7 +42,7 @@ async def test_memories_outlive_a_restart_and_every_agent_finds_its_own(tmp_path
     async with rag(tmp_path) as second:
         assert await second.memory.list("ada", include_ended=True) == before
         found = await second.memory.search("What about green tea?", "ada")
-        assert not found.degraded
+        assert not found.degraded_agents
         agents = {source["agent"] for memory in found.memories for source in memory.sources}
         assert agents == {
             "core_agent",
@@ -105,7 +105,7 @@ async def test_what_is_forgotten_is_in_no_file(tmp_path: Path):
     async with rag(tmp_path) as opened:
         await opened.memory.remember("I prefer tea.", "ada")
         secret = await opened.memory.remember("My favourite word is zyxxqvubla.", "ada")
-        assert (await opened.memory.forget("ada", [secret.evidence_id])).found == 0
+        assert (await opened.memory.forget("ada", [secret.evidence_id])).remaining == 0
     assert files_with(b"zyxxqvubla", tmp_path) == []
 
 
@@ -195,10 +195,10 @@ async def test_memories_are_forgotten_under_another_model(tmp_path: Path, before
     async with rag(tmp_path, HashingEmbedding(96)) as opened:
         if before == "a reindex":
             await opened.reindex("memory:ada")
-        assert (await opened.memory.forget("ada", [secret.evidence_id])).found == 0
+        assert (await opened.memory.forget("ada", [secret.evidence_id])).remaining == 0
         assert await lives_in(opened) == ["Oslo"]
         assert files_with(b"yxxqvubla", tmp_path) == []
-        assert (await opened.memory.forget("ada")).found == 0
+        assert (await opened.memory.forget("ada")).remaining == 0
         assert await opened.memory.count("ada") == 0
         with pytest.raises(InputError, match="no memory"):
             await opened.memory.forget("ada", [secret.evidence_id])

@@ -65,10 +65,10 @@ async def test_the_same_is_found_as_on_lancedb(
         report = await rag.ingest(EXAMPLE_VAULT)
         assert report.count("failed") == 0
         assert await found(rag) == await expected(on_lancedb)
-        embedding.embedded.clear()
+        embedding.embedded_texts.clear()
         again = await rag.ingest(EXAMPLE_VAULT)
         assert again.count("unchanged") == len(again.files)
-        assert embedding.embedded == []
+        assert embedding.embedded_texts == []
         retriever = rag.retrieval.as_retriever("default", top_k=3)
         assert [d.id for d in await retriever.ainvoke(QUESTIONS[0])] == [
             result.id for result in await rag.search(QUESTIONS[0], top_k=3)

@@ -128,10 +128,10 @@ async def test_ingest_goes_on_where_it_was(vault: Path, tmp_path: Path) -> None:
     embedding = HashingEmbedding(NEW)
     async with opened(tmp_path / "data", NEW, embedding) as rag:
         await rag.reindex()
-        embedding.embedded.clear()
+        embedding.embedded_texts.clear()
         again = await rag.ingest(vault)
         assert again.count("unchanged") == len(again.files) == 24
-        assert embedding.embedded == []
+        assert embedding.embedded_texts == []
         write_notes(vault, [3, 99], also="and a word")
         (vault / "Note 5.md").unlink()
         await rag.ingest(vault)
@@ -314,7 +314,7 @@ async def test_a_writer_with_the_old_model_stops_whole(vault: Path, tmp_path: Pa
 async def test_a_failure_changes_nothing(vault: Path, tmp_path: Path) -> None:
     class Failing(HashingEmbedding):
         async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
-            if len(self.embedded) > 60:
+            if len(self.embedded_texts) > 60:
                 raise ModelError("no more")
             return await super().embed_passages(texts)
 

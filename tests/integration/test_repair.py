@@ -351,7 +351,9 @@ async def test_forgetting_reaches_what_was_set_aside(
     (aside,) = folder.glob("damaged-*")
     async with opened(folder) as rag:
         told = [one for one in await rag.memory.list("ada", include_ended=True) if "Norwegian" in one.content]
-        assert (await rag.memory.forget("ada", None if everything else [one.id for one in told])).found == 0
+        assert (
+            await rag.memory.forget("ada", None if everything else [one.id for one in told])
+        ).remaining == 0
     assert files_with("Norwegian", folder) == []
     assert [one.name for one in (aside / "vectors").iterdir()] == ["chunks_other.lance"]
 
@@ -507,7 +509,7 @@ async def test_which_generation_and_model_are_in_force_is_found_out(base: Base, 
 
 async def test_who_writes_is_waited_for(base: Base, tmp_path: Path):
     folder = base.copied(tmp_path / "data")
-    async with process_lock(str(folder), "copying", shared=True):
+    async with process_lock(str(folder), "copying", is_shared=True):
         task = asyncio.create_task(repaired(folder))
         await asyncio.wait([task], timeout=0.5)
         assert not task.done()

@@ -59,7 +59,7 @@ def check(documents: list[Document]) -> int:
 def vault(name: str) -> list[Document]:
     scan = discover([SHARED / "vaults" / name])
     expected = ("files of other kinds", "the vault's folder of templates")
-    assert all(skipped.reason.startswith(expected) for skipped in scan.skipped)
+    assert all(skipped.reason.startswith(expected) for skipped in scan.skipped_files)
     # A PDF and files of pictures are in them, too, whose text there may be none of.
     return [item.parse() for item in scan.items if Path(item.path).suffix.lower() not in MIME_TYPES]
 
@@ -97,7 +97,7 @@ def test_corpus(name: str, tmp_path: Path) -> None:
         (tmp_path / "corpus.jsonl").write_text("".join(itertools.islice(stream, LINES)), encoding="utf-8")
     (tmp_path / "queries.jsonl").touch()
     scan = discover([tmp_path])
-    assert scan.skipped == ()
+    assert scan.skipped_files == ()
     documents = [item.parse() for item in scan.items]
     assert check(documents) >= len(documents) > 100
 
@@ -105,7 +105,7 @@ def test_corpus(name: str, tmp_path: Path) -> None:
 def test_locomo() -> None:
     scan = discover([SHARED / "locomo" / "locomo_conv26_conv30_conv49.json"])
     documents = [item.parse() for item in scan.items]
-    assert scan.skipped == ()
+    assert scan.skipped_files == ()
     assert len(documents) == 63
     assert sum(len(document.blocks) for document in documents) == 1297
     assert all(document.date is not None for document in documents)

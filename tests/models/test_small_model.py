@@ -25,7 +25,7 @@ from pydantic import SecretStr
 
 from agentic_rag import Answer, Rag, RagConfig, open_rag
 from agentic_rag.errors import BudgetSpent, ModelError
-from agentic_rag_lab.designs.operators.memory_test import judged
+from agentic_rag_lab.designs.operators.memory_test import judge_answer
 from example_vault import EXAMPLE_VAULT
 
 MODEL = os.environ.get("AGENTIC_RAG_SMALL_MODEL")
@@ -214,11 +214,11 @@ async def test_judges(data: Path, address: str) -> None:
         assert rag.chat is not None
         told: object
         try:
-            told = await judged(rag.chat, "Where does tea come from?", "From China.", "China")
+            told = await judge_answer(rag.chat, "Where does tea come from?", "From China.", "China")
         except ModelError as error:
             told = str(error)
         assert told in (True, False) or "the judge must reply CORRECT or WRONG" in str(told)
-        assert rag.spending.used.calls == 1
+        assert rag.spending.total_usage.calls == 1
 
 
 async def test_marks_a_board(data: Path, address: str, tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ async def test_a_budget_ends_it(data: Path, address: str) -> None:
         answer = await rag.ask(QUESTIONS[0][0])
         assert "budget.tokens is 400" in answer.outcomes["answer"]["reason"]
         assert answer.citations
-        assert rag.spending.used.tokens == 0
+        assert rag.spending.total_usage.tokens == 0
         assert rag.chat is not None
         with pytest.raises(BudgetSpent):
             await rag.chat.complete("s" * 400, "u")

@@ -57,7 +57,7 @@ def test_they_are_pythons_own_errors_too_so_that_a_server_passes_their_messages_
 def test_messages_name_the_value_and_what_to_do():
     unknown = UnknownOperation("guess", ["a", "b"])
     assert str(unknown) == "unknown operation 'guess'; use one of: a, b"
-    assert (unknown.operation, unknown.known) == ("guess", ("a", "b"))
+    assert (unknown.operation, unknown.known_names) == ("guess", ("a", "b"))
     dataset = UnknownDataset("x", {"b", "a"})
     assert "known: a, b" in str(dataset)
     assert "agentic-rag ingest PATH --dataset x" in str(dataset)

@@ -60,7 +60,7 @@ def compiled(
 ) -> Any:
     """The graph over two engines; ``values`` are parameters by section."""
     parts = GraphParts(graphiti, lancedb, HashingEmbedding(), chat, ConfiguredRerankers(chat))
-    return build_rag_graph(parts, Parameters().overridden(values)).compile(checkpointer=saver)
+    return build_rag_graph(parts, Parameters().override(values)).compile(checkpointer=saver)
 
 
 def found(*chunks: Chunk, score: float = 0.9) -> FakeRetrievalEngine:
@@ -126,7 +126,7 @@ async def test_defaults_are_what_the_caller_leaves_out():
     graphiti, lancedb = in_graph(TEA), found(TEA)
     await ask(compiled(graphiti, lancedb))
     for engine in (graphiti, lancedb):
-        asked = engine.asked[0]
+        asked = engine.requests[0]
         assert (asked["dataset"], asked["query"], asked["filters"], asked["as_of"]) == (
             "default",
             QUESTION,
@@ -147,7 +147,7 @@ async def test_dataset_filters_and_as_of_restrict_both_sources():
         as_of="2024-06-30T12:00:00",
     )
     for engine in (graphiti, lancedb):
-        asked = engine.asked[0]
+        asked = engine.requests[0]
         assert asked["dataset"] == "笔记"
         assert parse_filters(asked["filters"]) == parse_filters(filters)
         assert asked["as_of"] == datetime(2024, 6, 30, 12, tzinfo=UTC)
@@ -156,7 +156,7 @@ async def test_dataset_filters_and_as_of_restrict_both_sources():
 async def test_without_messages_a_question_is_taken_as_it_is():
     graphiti = in_graph(TEA)
     await ask(compiled(graphiti, found(TEA)), "it?")
-    assert graphiti.asked[0]["query"] == "it?"
+    assert graphiti.requests[0]["query"] == "it?"
 
 
 async def test_a_follow_up_is_completed_from_the_conversation():
@@ -168,7 +168,7 @@ async def test_a_follow_up_is_completed_from_the_conversation():
     ]
     state = await compiled(graphiti, lancedb).ainvoke({"messages": messages, "operation": FIND})
     expected = f"{QUESTION} And when was tea first made?"
-    assert state["search_query"] == graphiti.asked[0]["query"] == lancedb.asked[0]["query"] == expected
+    assert state["search_query"] == graphiti.requests[0]["query"] == lancedb.requests[0]["query"] == expected
 
 
 async def test_empty_results_are_an_honest_not_found():
@@ -193,7 +193,7 @@ async def test_tier_1_never_asks_the_vector_store():
     graphiti = in_graph(TEA, MILK, TRAIN, score=0.8)
     lancedb = FakeRetrievalEngine(error=AssertionError("the vector store was asked"))
     state = await ask(compiled(graphiti, lancedb), operation=RELATE)
-    assert lancedb.asked == []
+    assert lancedb.requests == []
     assert (state["fusion"]["tier"], state["fusion"]["decision"]) == (1, "sufficient")
     assert state["outcomes"]["lancedb"] == "skipped"
     assert (state["lancedb_results"], state["lancedb_outcome"]) == ([], None)
@@ -204,7 +204,7 @@ async def test_tier_1_never_asks_the_vector_store():
 async def test_tier_2_asks_it_after_the_graph(hits: int, score: float):
     graphiti, lancedb = in_graph(*(TEA, MILK, TRAIN)[:hits], score=score), found(TEA, score=0.9)
     state = await ask(compiled(graphiti, lancedb), operation=RELATE)
-    assert (len(graphiti.asked), len(lancedb.asked)) == (1, 1)
+    assert (len(graphiti.requests), len(lancedb.requests)) == (1, 1)
     assert (state["fusion"]["tier"], state["fusion"]["decision"]) == (2, "fallback")
     assert f"{hits if score >= 0.6 else 0} of {hits} graph hits" in state["fusion"]["reason"]
     assert state["outcomes"]["lancedb"]["status"] == "ok"
@@ -215,7 +215,7 @@ async def test_the_cascades_bounds_can_be_given():
     graph = compiled(in_graph(TEA, score=0.5), lancedb)
     context = {"fusion": {"graphiti_threshold": 1, "graphiti_min_score": 0.5}}
     assert (await ask(graph, operation=RELATE, context=context))["fusion"]["tier"] == 1
-    assert lancedb.asked == []
+    assert lancedb.requests == []
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ async def test_what_is_set_wins_and_the_rest_is_the_operations(
         lancedb = found(TEA)
         graph = compiled(in_graph(*(TEA, MILK, TRAIN)[:hits], score=score), lancedb, **values)
         state = await ask(graph, operation=RELATE, context=context)
-        assert (state["fusion"]["tier"], len(lancedb.asked)) == (tier, tier - 1)
+        assert (state["fusion"]["tier"], len(lancedb.requests)) == (tier, tier - 1)
         used = state["fusion"]["parameters"]
         effect = {"graphiti_threshold": 3, "graphiti_min_score": 0.6, **given}
         assert {name: used[name] for name in effect} == effect
@@ -251,7 +251,7 @@ async def test_any_operation_can_be_run_as_a_cascade(count: int, score: float, t
     graph = compiled(in_graph(*chunks, score=score), lancedb)
     state = await ask(graph, operation=FIND, context={"fusion": {"strategy": "cascade"}})
     assert (state["fusion"]["strategy"], state["fusion"]["tier"]) == ("cascade", tier)
-    assert len(lancedb.asked) == tier - 1
+    assert len(lancedb.requests) == tier - 1
     assert (state["fusion"]["threshold"], state["fusion"]["min_score"]) == (5, 0.7)
 
 
@@ -259,7 +259,7 @@ async def test_without_a_fallback_the_graph_stands_alone():
     lancedb = found(TEA)
     graph = compiled(in_graph(TEA), lancedb, fusion={"use_lancedb_fallback": False})
     state = await ask(graph, operation=RELATE)
-    assert lancedb.asked == []
+    assert lancedb.requests == []
     assert state["fusion"]["decision"] == "fallback_disabled"
 
 
@@ -304,7 +304,7 @@ async def test_with_the_only_source_asked_down_the_run_fails():
     with pytest.raises(AllSourcesFailed) as failed:
         await ask(graph, operation=RELATE)
     assert set(failed.value.reasons) == {"graphiti"}
-    assert lancedb.asked == []
+    assert lancedb.requests == []
 
 
 async def test_a_source_that_is_too_slow_is_degraded():
@@ -350,7 +350,7 @@ async def test_bad_input_is_told(keys: dict[str, Any], told: str):
     graphiti = in_graph(TEA)
     with pytest.raises(InputError, match=told):
         await compiled(graphiti, found(TEA)).ainvoke({"query": QUESTION, **keys})
-    assert graphiti.asked == []
+    assert graphiti.requests == []
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ async def test_a_bad_override_is_told_before_anything_is_searched(context: Any, 
     graphiti, lancedb = in_graph(TEA), found(TEA)
     with pytest.raises(ConfigError, match=told):
         await ask(compiled(graphiti, lancedb), operation=FIND, context=context)
-    assert graphiti.asked == lancedb.asked == []
+    assert graphiti.requests == lancedb.requests == []
 
 
 @pytest.mark.parametrize(
@@ -391,10 +391,10 @@ async def test_a_call_may_name_another_rerank_model_than_the_configured_one():
     asked = await ask(graph, operation=FIND, context={"rerank": {"method": "chat"}})
     assert asked["rerank_outcome"]["method"] == "chat"
     assert {result["rerank_score"] for result in asked["reranked_results"]} == {0.9}
-    assert len(chat.heard) == 1
+    assert len(chat.prompts) == 1
     plain = await ask(graph, operation=FIND)
     assert plain["rerank_outcome"]["method"] == "offline"
-    assert len(chat.heard) == 1
+    assert len(chat.prompts) == 1
 
 
 async def test_a_call_overrides_and_the_next_does_not_remember():
@@ -415,7 +415,7 @@ async def test_a_weak_result_is_asked_again_just_so_often(rewrites: int):
     graphiti, lancedb = in_graph(TRAIN, score=0.2), found(TRAIN, score=0.2)
     values = {**WEAK, "quality": {**WEAK["quality"], "max_rewrites": rewrites}}
     state = await ask(compiled(graphiti, lancedb, **values), operation=FIND)
-    assert len(graphiti.asked) == len(lancedb.asked) == 1 + rewrites
+    assert len(graphiti.requests) == len(lancedb.requests) == 1 + rewrites
     assert len(state["rewrites"]) == rewrites
     stopped, missing = state["quality"]["reasons"][1:]
     assert stopped == f"stopped: {rewrites} of {rewrites} rewrites tried"
@@ -427,7 +427,7 @@ async def test_a_weak_result_is_asked_again_just_so_often(rewrites: int):
 async def test_the_rewrite_is_what_is_searched_for():
     graphiti = in_graph(TRAIN, score=0.2)
     state = await ask(compiled(graphiti, found(TRAIN, score=0.2), **WEAK), operation=FIND)
-    assert [asked["query"] for asked in graphiti.asked] == [QUESTION, state["rewrites"][0]]
+    assert [asked["query"] for asked in graphiti.requests] == [QUESTION, state["rewrites"][0]]
     assert state["rewrites"][0].startswith(QUESTION)
     assert "railway" in state["rewrites"][0]
 
@@ -438,7 +438,7 @@ async def test_a_chat_model_rewrites_and_answers():
     values = {**WEAK, "rewrite": {"method": "chat"}, "answer": {"abstain_below": 0.0, "method": "chat"}}
     graph = compiled(graphiti, found(TEA, score=0.3), chat=chat, **values)
     state = await ask(graph, "Where do oolong tea leaves come from?", operation=FIND)
-    assert graphiti.asked[1]["query"] == "origin of oolong"
+    assert graphiti.requests[1]["query"] == "origin of oolong"
     assert state["answer"] == "It comes from Fujian [1]."
     assert [citation["chunk_id"] for citation in state["citations"]] == [TEA.id]
 
@@ -446,7 +446,7 @@ async def test_a_chat_model_rewrites_and_answers():
 async def test_a_weak_result_with_a_line_that_says_all_is_not_asked_again():
     graphiti = in_graph(TEA, score=0.3)
     state = await ask(compiled(graphiti, found(TEA, score=0.3), **WEAK), operation=FIND)
-    assert (len(graphiti.asked), state["rewrites"]) == (1, [])
+    assert (len(graphiti.requests), state["rewrites"]) == (1, [])
     assert state["quality"]["reasons"][-1] == "a unit says all that is asked"
     assert state["citations"][0]["quote"] == TEA.text
 
@@ -454,7 +454,7 @@ async def test_a_weak_result_with_a_line_that_says_all_is_not_asked_again():
 async def test_a_strong_result_is_not_asked_again():
     graphiti = in_graph(TEA)
     await ask(compiled(graphiti, found(TEA), quality={"max_rewrites": 5}), operation=FIND)
-    assert len(graphiti.asked) == 1
+    assert len(graphiti.requests) == 1
 
 
 async def test_after_the_deadline_no_new_try_starts():
@@ -462,7 +462,7 @@ async def test_after_the_deadline_no_new_try_starts():
     graphiti.seconds = 0.06
     values = {**WEAK, "quality": {"weak_below": 1.0, "max_rewrites": 5, "deadline_seconds": 0.1}}
     state = await ask(compiled(graphiti, found(TRAIN, score=0.2), **values), operation=FIND)
-    assert len(graphiti.asked) <= 2
+    assert len(graphiti.requests) <= 2
     assert state["quality"]["reasons"][1].endswith("of 0.1 s are used")
     assert state["answer"]
 
@@ -470,7 +470,7 @@ async def test_after_the_deadline_no_new_try_starts():
 async def test_a_loop_under_the_cascade_takes_the_cascade_again():
     graphiti, lancedb = in_graph(TRAIN, score=0.2), found(TRAIN, score=0.2)
     state = await ask(compiled(graphiti, lancedb, **WEAK), operation=RELATE)
-    assert (len(graphiti.asked), len(lancedb.asked), len(state["rewrites"])) == (2, 2, 1)
+    assert (len(graphiti.requests), len(lancedb.requests), len(state["rewrites"])) == (2, 2, 1)
 
 
 # --- threads -------------------------------------------------------------------------------------
@@ -484,7 +484,7 @@ async def test_nothing_stale_is_fused_on_a_reused_thread():
     cascade = await ask(graph, operation=RELATE, thread="a")
     assert cascade["outcomes"]["lancedb"] == "skipped"
     assert set(ids(cascade["fused_results"])) == {TEA.id, MILK.id, TRAIN.id}
-    lancedb.found = [(fake_chunk("new", "New oolong tea."), 0.9)]
+    lancedb.results = [(fake_chunk("new", "New oolong tea."), 0.9)]
     again = await ask(graph, operation=FIND, thread="a")
     assert "new#0" in ids(again["fused_results"])
     assert "old#0" not in ids(again["fused_results"])
@@ -494,9 +494,9 @@ async def test_rewrites_of_one_question_do_not_count_for_the_next():
     graphiti = in_graph(TRAIN, score=0.2)
     graph = compiled(graphiti, found(TRAIN, score=0.2), saver=InMemorySaver(), **WEAK)
     for question in (QUESTION, QUESTION, "Who sells porcelain teapots in Kyoto?"):
-        graphiti.asked.clear()
+        graphiti.requests.clear()
         state = await ask(graph, question, operation=FIND, thread="a")
-        assert [asked["query"] for asked in graphiti.asked] == [question, state["rewrites"][0]]
+        assert [asked["query"] for asked in graphiti.requests] == [question, state["rewrites"][0]]
         assert len(state["rewrites"]) == 1
 
 
@@ -508,9 +508,9 @@ async def test_a_run_that_broke_off_in_the_loop_does_not_haunt_the_next():
     graph = compiled(graphiti, found(TRAIN, score=0.2), chat=chat, saver=InMemorySaver(), **values)
     with pytest.raises(RuntimeError, match="cut off"):
         await ask(graph, operation=FIND, thread="a")
-    graphiti.asked.clear()
+    graphiti.requests.clear()
     await ask(graph, operation=FIND, thread="a", context={"quality": {"max_rewrites": 1}})
-    assert [asked["query"] for asked in graphiti.asked] == [QUESTION, "fresh words"]
+    assert [asked["query"] for asked in graphiti.requests] == [QUESTION, "fresh words"]
 
 
 async def test_threads_are_apart():
@@ -518,9 +518,9 @@ async def test_threads_are_apart():
     graph = compiled(graphiti, found(TEA), saver=InMemorySaver())
     await ask(graph, thread="a", messages=[HumanMessage(QUESTION)])
     await ask(graph, "And when was it made?", thread="b", messages=[HumanMessage("And when was it made?")])
-    assert graphiti.asked[1]["query"] == "And when was it made?"
+    assert graphiti.requests[1]["query"] == "And when was it made?"
     await ask(graph, "And when was it made?", thread="a", messages=[HumanMessage("And when was it made?")])
-    assert graphiti.asked[2]["query"] == f"{QUESTION} And when was tea made?"
+    assert graphiti.requests[2]["query"] == f"{QUESTION} And when was tea made?"
 
 
 # --- the state -----------------------------------------------------------------------------------
@@ -583,7 +583,7 @@ async def test_the_operations_strategy_decides_the_final_order():
     """The same two lists: what both sources found second, what only the graph found first, what only the other did."""
     both, by_graph, by_vectors = TEA, MILK, TRAIN
     graphiti, lancedb = in_graph(by_graph, both), found(by_vectors, both)
-    graphiti.found[1], lancedb.found[1] = (both, 0.7), (both, 0.7)
+    graphiti.results[1], lancedb.results[1] = (both, 0.7), (both, 0.7)
     orders = {}
     for operation in ("verification_canvas", "weak_point_clustering", "document_retrieval"):
         state = await ask(compiled(graphiti, lancedb), operation=operation)
@@ -653,7 +653,7 @@ async def test_a_kept_thread_is_a_conversation():
     graph = compiled(graphiti, found(TEA), saver=InMemorySaver())
     for question in (QUESTION, "And when was it first made?"):
         state = await ask(graph, question, operation=FIND, thread="talk")
-    assert graphiti.asked[-1]["query"] == f"{QUESTION} And when was tea first made?"
+    assert graphiti.requests[-1]["query"] == f"{QUESTION} And when was tea first made?"
     assert [message.type for message in state["messages"]] == ["human", "ai"] * 2
 
 

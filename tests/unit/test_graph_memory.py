@@ -53,7 +53,7 @@ def compiled(
         HashingEmbedding(),
         memory=memories,
     )
-    return build_rag_graph(parts, Parameters().overridden(values)).compile(checkpointer=saver)
+    return build_rag_graph(parts, Parameters().override(values)).compile(checkpointer=saver)
 
 
 async def ask(graph: Any, *, thread: str | None = None, context: Any = None, **keys: Any) -> Any:
@@ -68,7 +68,7 @@ def texts(state: Any) -> list[str]:
 async def test_without_a_user_nothing_is_asked_of_the_memories():
     memories = memory()
     state = await ask(compiled(memories))
-    assert memories.asked == []
+    assert memories.requests == []
     assert (state["memory_results"], state["memory_outcome"], "memory" in state["outcomes"]) == (
         [],
         None,
@@ -94,11 +94,11 @@ async def test_a_citation_points_into_what_was_said():
 async def test_under_a_weighted_strategy_memories_weigh_as_much_as_the_two_others_together():
     memories = memory()
     state = await ask(compiled(memories), operation=FIND, user_id="ada")
-    assert (len(memories.asked), state["fusion"]["parameters"]["memory_weight"]) == (1, 0.5)
+    assert (len(memories.requests), state["fusion"]["parameters"]["memory_weight"]) == (1, 0.5)
     unasked = await ask(
         compiled(memories), operation=FIND, user_id="ada", context={"fusion": {"memory_weight": 0}}
     )
-    assert (len(memories.asked), unasked["outcomes"]["memory"]) == (1, "skipped")
+    assert (len(memories.requests), unasked["outcomes"]["memory"]) == (1, "skipped")
     given = await ask(
         compiled(memories), operation=FIND, user_id="ada", context={"fusion": {"memory_weight": 0.4}}
     )
@@ -111,7 +111,7 @@ async def test_under_the_cascade_memories_are_asked_in_either_tier():
     enough = tuple(fake_chunk(f"tea-{n}", f"Oolong tea {n} comes from Fujian.") for n in range(4))
     memories = memory()
     first = await ask(compiled(memories, graph=enough), operation=RELATE, user_id="ada")
-    assert (first["fusion"]["tier"], len(memories.asked)) == (1, 1)
+    assert (first["fusion"]["tier"], len(memories.requests)) == (1, 1)
     assert MINE in texts(first)
     second = await ask(compiled(memories, graph=()), operation=RELATE, user_id="ada")
     assert second["fusion"]["tier"] == 2
@@ -170,7 +170,7 @@ async def test_memories_that_hang_are_degraded_when_their_time_is_up():
 
 
 async def test_an_agent_that_failed_is_named():
-    state = await ask(compiled(memory(degraded=["core_agent"])), operation=BOARD, user_id="ada")
+    state = await ask(compiled(memory(degraded_types=["core_agent"])), operation=BOARD, user_id="ada")
     outcome = state["outcomes"]["memory"]
     assert (outcome["status"], outcome["reason"]) == ("ok", "without core_agent, which failed")
 

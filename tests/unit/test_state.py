@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
-from agentic_rag.state import Packed, Shortened, in_full, shortened_hits
+from agentic_rag.state import CompressedValue, ShortenedList, in_full, shortened_hits
 
 
 def hit(number: int, **fields: Any) -> Any:
@@ -27,14 +27,14 @@ def test_a_shortened_list_is_the_list_and_remembers_the_whole():
 
 
 class Held(TypedDict, total=False):
-    found: Annotated[list[dict[str, Any]], Packed]
+    found: Annotated[list[dict[str, Any]], CompressedValue]
 
 
 @pytest.mark.parametrize("value", [[], [{"id": "茶\ud800", "score": 0.1}, {"id": "b", "score": None}]])
 def test_a_packed_value_comes_back_from_a_checkpoint(value: list[dict[str, Any]]):
     saver, thread = InMemorySaver(), {"configurable": {"thread_id": "a"}}
     graph: Any = StateGraph(Held)
-    graph.add_node("find", lambda state: {"found": Shortened(value, value)})
+    graph.add_node("find", lambda state: {"found": ShortenedList(value, value)})
     graph.add_edge(START, "find")
     compiled = graph.compile(checkpointer=saver)
     assert compiled.invoke({}, thread)["found"] == value
@@ -44,5 +44,5 @@ def test_a_packed_value_comes_back_from_a_checkpoint(value: list[dict[str, Any]]
 
 
 def test_a_checkpoint_of_before_can_be_read():
-    channel = Packed(list)
+    channel = CompressedValue(list)
     assert channel.from_checkpoint([{"id": "a"}]).get() == [{"id": "a"}]

@@ -11,7 +11,7 @@ from agentic_rag.answering.units import DEGREES, ERA, TEMPERATURES, to_base, uni
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.text.numbers import NUMBER_WORDS, numbers
 
-CONVERTED = 0.01
+CONVERSION_TOLERANCE = 0.01
 """Relative difference up to which amounts in two units are equal, and fractions: who converts, rounds."""
 NEAR = 0.1
 """The same for an amount that is called approximate; it counts half."""
@@ -31,21 +31,24 @@ class Amount:
     end: int
 
 
-def likeness(wanted: Amount, given: Amount, *, is_vague: bool = False) -> float:
+def likeness(wanted_amount: Amount, given_amount: Amount, *, is_vague: bool = False) -> float:
     """1 for the same amount, 0.5 for a part of it, 0 for another one.
 
     A part is the number without its unit, one end of a range, the month of a day, a number without its decimals; and
     what is within NEAR where it is called approximate.
     """
-    if wanted.unit in (CLOCK, HALF_CLOCK):
-        return _clock_likeness(wanted, given)
-    if given.unit in (CLOCK, HALF_CLOCK):
+    if wanted_amount.unit in (CLOCK, HALF_CLOCK):
+        return _clock_likeness(wanted_amount, given_amount)
+    if given_amount.unit in (CLOCK, HALF_CLOCK):
         return 0.0
-    if DAYS in (wanted.unit, given.unit):
-        return _day_likeness(wanted, given)
-    pair = _in_one_unit(wanted, given)
+    if DAYS in (wanted_amount.unit, given_amount.unit):
+        return _day_likeness(wanted_amount, given_amount)
+    pair = _in_one_unit(wanted_amount, given_amount)
     if pair is None:
-        is_bare = not given.unit and (given.low, given.high) == (wanted.low, wanted.high)
+        is_bare = not given_amount.unit and (given_amount.low, given_amount.high) == (
+            wanted_amount.low,
+            wanted_amount.high,
+        )
         return 0.5 if is_bare else 0.0
     (low, high, other_low, other_high), tolerance = pair
     ends = [
@@ -57,49 +60,55 @@ def likeness(wanted: Amount, given: Amount, *, is_vague: bool = False) -> float:
     if any(ends) and (low == high) != (other_low == other_high):
         return 0.5
     near = max(abs(low - other_low), abs(high - other_high)) / (abs(low) or 1.0)
-    is_cut = given.low.is_integer() and not wanted.low.is_integer() and near <= CONVERTED
+    is_cut = (
+        given_amount.low.is_integer() and not wanted_amount.low.is_integer() and near <= CONVERSION_TOLERANCE
+    )
     return 0.5 if is_cut or (is_vague and near <= NEAR) else 0.0
 
 
-def _clock_likeness(wanted: Amount, given: Amount) -> float:
-    minutes = given.low
-    if given.unit == "":  # 2100, 9
-        if minutes * 60 in (wanted.low, wanted.low - 720):
+def _clock_likeness(wanted_amount: Amount, given_amount: Amount) -> float:
+    minutes = given_amount.low
+    if given_amount.unit == "":  # 2100, 9
+        if minutes * 60 in (wanted_amount.low, wanted_amount.low - 720):
             return 0.5
         minutes = minutes // 100 * 60 + minutes % 100
-    elif given.unit not in (CLOCK, HALF_CLOCK):
+    elif given_amount.unit not in (CLOCK, HALF_CLOCK):
         return 0.0
-    period = 720 if HALF_CLOCK in (wanted.unit, given.unit) else 1440
-    return float(wanted.low % period == minutes % period)
+    period = 720 if HALF_CLOCK in (wanted_amount.unit, given_amount.unit) else 1440
+    return float(wanted_amount.low % period == minutes % period)
 
 
-def _day_likeness(wanted: Amount, given: Amount) -> float:
-    if wanted.unit != given.unit:
+def _day_likeness(wanted_amount: Amount, given_amount: Amount) -> float:
+    if wanted_amount.unit != given_amount.unit:
         return 0.0
-    if (wanted.low, wanted.high) == (given.low, given.high):
+    if (wanted_amount.low, wanted_amount.high) == (given_amount.low, given_amount.high):
         return 1.0
-    within = given.low <= wanted.low and wanted.high <= given.high
-    return 0.5 if within or (wanted.low <= given.low and given.high <= wanted.high) else 0.0
+    within = given_amount.low <= wanted_amount.low and wanted_amount.high <= given_amount.high
+    return (
+        0.5
+        if within or (wanted_amount.low <= given_amount.low and given_amount.high <= wanted_amount.high)
+        else 0.0
+    )
 
 
-def _in_one_unit(wanted: Amount, given: Amount) -> tuple[tuple[float, ...], float] | None:
+def _in_one_unit(wanted_amount: Amount, given_amount: Amount) -> tuple[tuple[float, ...], float] | None:
     """Ends of both in one unit, and the tolerance of their comparison; None where they have no unit in common."""
-    ends = wanted.low, wanted.high, given.low, given.high
-    units = {wanted.unit, given.unit}
+    ends = wanted_amount.low, wanted_amount.high, given_amount.low, given_amount.high
+    units = {wanted_amount.unit, given_amount.unit}
     if len(units) == 1:
-        return ends, CONVERTED if wanted.low != round(wanted.low, 4) else 1e-9
+        return ends, CONVERSION_TOLERANCE if wanted_amount.low != round(wanted_amount.low, 4) else 1e-9
     if units <= {ERA, "", "year"}:
         return ends, 1e-9
     if DEGREES in units:
         return (ends, 1e-9) if units & {*TEMPERATURES, ""} else None
     if ERA in units:
         return None
-    bases = [to_base(end, one.unit) for one in (wanted, given) for end in (one.low, one.high)]
-    if not wanted.unit and bases[2][1] != "dimensionless":
+    bases = [to_base(end, one.unit) for one in (wanted_amount, given_amount) for end in (one.low, one.high)]
+    if not wanted_amount.unit and bases[2][1] != "dimensionless":
         return ends, 1e-9  # the note leaves the unit out
     if bases[0][1] != bases[2][1]:
         return None
-    return tuple(magnitude for magnitude, _ in bases), CONVERTED
+    return tuple(magnitude for magnitude, _ in bases), CONVERSION_TOLERANCE
 
 
 _NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys(map(ord, "−–—‐‑"), ord("-"))
@@ -124,18 +133,18 @@ def amounts(text: str) -> list[Amount]:
     text = plain(text)
     read = list(_days(text))
     for reader in (_times, _quantities):
-        read += reader(_blanked(text, read))
-    return _joined(text, sorted(read, key=lambda one: one.start))
+        read += reader(_blank(text, read))
+    return _join(text, sorted(read, key=lambda one: one.start))
 
 
 def without_amounts(text: str) -> str:
     """The text with a space in place of each amount."""
-    return _blanked(plain(text), amounts(text))
+    return _blank(plain(text), amounts(text))
 
 
-def _blanked(text: str, taken: Sequence[Amount]) -> str:
+def _blank(text: str, taken_amounts: Sequence[Amount]) -> str:
     letters = list(text)
-    for one in taken:
+    for one in taken_amounts:
         letters[one.start : one.end] = " " * (one.end - one.start)
     return "".join(letters)
 
@@ -148,19 +157,19 @@ def _days(text: str) -> Iterator[Amount]:
 
 
 _HAN_DIGIT = "〇一二三四五六七八九十百千两"
-_SPELT = "|".join(NUMBER_WORDS)
+_SPELLED_NUMBER = "|".join(NUMBER_WORDS)
 _PERIODS = (
     ("凌晨|早上|早晨|上午|a\\.?m\\.?|in the morning", 0),
     ("中午|下午|傍晚|晚上|夜里|p\\.?m\\.?|in the afternoon|in the evening|at night", 720),
 )
 _PERIOD = "|".join(words for words, _ in _PERIODS)
-_HOUR = rf"(?P<hour>\d{{1,2}}|(?:{_SPELT})\b|[一二三四五六七八九十两]{{1,3}})"
+_HOUR = rf"(?P<hour>\d{{1,2}}|(?:{_SPELLED_NUMBER})\b|[一二三四五六七八九十两]{{1,3}})"
 _CLOCKS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
         rf"(?P<before>{_PERIOD})?\s?(?<!\d)(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?::\d\d)?(?!\d)(?:\s?(?P<period>{_PERIOD})(?!\w))?",
         r"(?<!\d)(?P<hour>\d{1,2})(?:\.(?P<minute>[0-5]\d))?\s?(?P<period>[ap]\.?m\b\.?)",
-        rf"\b(?:(?P<part>half|(?:a\s)?quarter)\s(?P<side>past|to)|(?:(?P<minute>\d{{1,2}}|{_SPELT})\sminutes?|(?P<fives>5|10|20|25|five|ten|twenty(?:-five)?))\s(?P<side2>past|to))\s{_HOUR}"
+        rf"\b(?:(?P<part>half|(?:a\s)?quarter)\s(?P<side>past|to)|(?:(?P<minute>\d{{1,2}}|{_SPELLED_NUMBER})\sminutes?|(?P<fives>5|10|20|25|five|ten|twenty(?:-five)?))\s(?P<side2>past|to))\s{_HOUR}"
         rf"(?:\s?(?P<period>{_PERIOD})|(?!\s?[-\w°%]))",
         rf"(?<!\w){_HOUR}\s?(?:o['’]?clock(?:\s(?P<period>{_PERIOD}))?|(?P<before>in the (?:morning|afternoon|evening)|at night))",
         rf"(?P<before>{_PERIOD})?(?<![\d{_HAN_DIGIT}]){_HOUR}[点點](?P<minute>半|[一三]刻|(?:\d{{1,2}}|[零{_HAN_DIGIT}]{{1,3}})分?)?[钟整]?"
@@ -228,10 +237,10 @@ _BEFORE = 24
 """Code points before a number in which its sign, currency or era is looked for."""
 _QUANTITY = re.compile(
     rf"(?P<over>[{_HAN_DIGIT}]{{1,9}}|\d{{1,9}})分之(?P<under>[{_HAN_DIGIT}]{{1,9}}|\d{{1,9}}(?:\.\d{{1,9}})?)"
-    rf"|(?P<numerator>(?<![\d.])\d{{1,9}}|\b(?:{_SPELT}))\s?(?:/|(?:out\s)?of)\s?(?P<denominator>\d{{1,9}}|(?:{_SPELT})\b)(?![\d/])"
-    rf"|\b(?:(?P<count>an?|\d{{1,9}}|{_SPELT})[\s-]|(?=half|quarter)){_PART}(?:\s(?:of\s)?an?\b)?"
+    rf"|(?P<numerator>(?<![\d.])\d{{1,9}}|\b(?:{_SPELLED_NUMBER}))\s?(?:/|(?:out\s)?of)\s?(?P<denominator>\d{{1,9}}|(?:{_SPELLED_NUMBER})\b)(?![\d/])"
+    rf"|\b(?:(?P<count>an?|\d{{1,9}}|{_SPELLED_NUMBER})[\s-]|(?=half|quarter)){_PART}(?:\s(?:of\s)?an?\b)?"
     rf"|(?P<digits>{_DIGITS})(?:\s?(?P<scale>hundred|thousand|million|billion|trillion|百万|[百千](?=[万亿])|[万亿千百](?![克米瓦伏帕卡焦])))?(?P<ordinal>st\b|nd\b|rd\b|th\b)?"
-    rf"|(?P<spelt>\b(?:{_SPELT})\b(?:[\s-](?:and\s)?(?:{_SPELT}|hundred|thousand|million|billion)\b)*|\ba(?=\s(?:hundred|thousand|million)))"
+    rf"|(?P<spelt>\b(?:{_SPELLED_NUMBER})\b(?:[\s-](?:and\s)?(?:{_SPELLED_NUMBER}|hundred|thousand|million|billion)\b)*|\ba(?=\s(?:hundred|thousand|million)))"
     rf"|(?P<han>两?(?:零(?!下)|[{_HAN_DIGIT.replace('两', '')}万亿]|两(?=[百千万亿])){{1,20}}|两)"
     r"|(?P<half>半)(?!夜)"
     rf"|\b(?P<rank>{'|'.join(_ORDINALS)})\b|\b(?P<roman>(?-i:[IVX]{{1,5}}))(?=[\s-]century)"
@@ -322,7 +331,7 @@ def _ends(match: re.Match[str]) -> tuple[float, float] | None:
         value = float(compact.replace(",", "." if decimal else ""))
         value *= _SCALES[parts["scale"].casefold()] if "scale" in parts else 1
     elif name == "spelt":
-        value = _spelt(written)
+        value = _spelled_value(written)
     elif name == "han":
         return _han(written)
     elif name == "half":
@@ -338,7 +347,7 @@ def _ends(match: re.Match[str]) -> tuple[float, float] | None:
     return value, value
 
 
-def _spelt(words: str) -> float:
+def _spelled_value(words: str) -> float:
     total = section = 0.0
     for word in re.split(r"[\s-]+", words.casefold()):
         if word == "hundred":
@@ -350,14 +359,14 @@ def _spelt(words: str) -> float:
     return total + section
 
 
-def _han(written: str) -> tuple[float, float] | None:
-    head, _, tail = written.rpartition("亿")
+def _han(numeral: str) -> tuple[float, float] | None:
+    head, _, tail = numeral.rpartition("亿")
     rest = numbers(tail)[0] if tail else 0.0
     if head:
         value = numbers(head)[0] * 1e8 + rest
         return value, value
-    first, second = (numbers(c)[0] for c in (written[0], written[-1]))
-    if len(written) == 2 and second == first + 1 < 10 and first > 0:
+    first, second = (numbers(c)[0] for c in (numeral[0], numeral[-1]))
+    if len(numeral) == 2 and second == first + 1 < 10 and first > 0:
         return first, second  # 七八, seven or eight
     return rest, rest
 
@@ -367,10 +376,10 @@ _BETWEEN = re.compile(r"\bbetween\s\Z|在\Z", re.IGNORECASE)
 _SUM = re.compile(r"\s?(?:and\s|又|零)?\s?", re.IGNORECASE)
 
 
-def _joined(text: str, read: Sequence[Amount]) -> list[Amount]:
+def _join(text: str, amounts_read: Sequence[Amount]) -> list[Amount]:
     """The amounts, two as one where they are the ends of a range, or the parts of a sum (2 h 30 min)."""
     joined: list[Amount] = []
-    for one in read:
+    for one in amounts_read:
         last = joined[-1] if joined else None
         is_between = last is not None and _BETWEEN.search(text[max(0, last.start - _BEFORE) : last.start])
         both = (

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agentic_rag.answering.composing import Composed, Line, composed, of_notes
+from agentic_rag.answering.composing import ComposedAnswer, Line, compose_answer, of_notes
 from agentic_rag.answering.evidence import (
     Candidate,
     note_of_chunks,
-    scored,
+    score_units,
     source_notes,
     support,
     vocabulary_of,
 )
 from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.domain import Chunk
-from agentic_rag.questions.aggregates import aggregated
+from agentic_rag.questions.aggregates import aggregate_text
 from agentic_rag.questions.question import Question, Term
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import script, starts_cjk, tokens
@@ -57,26 +57,26 @@ def from_passages(
     notes = source_notes(results, relevance, documents)
     if likeness is not None:
         question = question.in_words(likeness.spans, vocabulary_of(notes))
-    candidates = scored(question, notes, likeness, keys)
-    answer = composed(question, candidates)
-    return _supported(question, answer)
+    candidates = score_units(question, notes, likeness, keys)
+    answer = compose_answer(question, candidates)
+    return _with_support(question, answer)
 
 
 FULL = 0.5
 """Level from which a term of the question is expressed."""
 MISSING = 0.15
 """Level up to which a term of the question is not expressed."""
-UNSUPPORTED = 0.3
+MIN_SUPPORT = 0.3
 """Share of the question's terms, by weight, from which an answer that lacks them is none."""
 UNCLEAR = 0.45
 """The same where steps are asked for: those of a dish that is like it are none."""
-TOLERATED = 0.5
+MAX_MISSING_SHARE = 0.5
 """The same share where a unit has a name or number of the question in its own words."""
 CONTEXT = 0.5
 """Weight of a term that only says what the question is about, and not what it asks of it."""
 
 
-def _supported(question: Question, answer: Composed) -> Evidence:
+def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     """The answer, unless it lacks a name of the question, or much of what it asks."""
     levels = support(question, answer.basis)
     floor = UNCLEAR if question.form == "howto" else MISSING
@@ -92,7 +92,7 @@ def _supported(question: Question, answer: Composed) -> Evidence:
     is_about = any(_is_context(term, answer.basis) for term in question.terms)
     is_prose = any(one.note.is_prose for one in answer.basis)
     is_strict = is_about and not is_named and not is_prose and question.form != "yesno"
-    allowed = (UNSUPPORTED if is_strict else TOLERATED) * sum(weights.values())
+    allowed = (MIN_SUPPORT if is_strict else MAX_MISSING_SHARE) * sum(weights.values())
     is_nameless = not is_prose and question.form != "yesno" and any(term.is_name for term in missing)
     if missing and (empty or is_nameless or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
@@ -138,11 +138,13 @@ def from_selection(
         entries = [entry for entry in entries if entry["value"] == best]
         count = None
     elif query["ask"] in ("average", "sum"):
-        result = aggregated(query["ask"], [entry["value"] for entry in entries])
+        result = aggregate_text(query["ask"], [entry["value"] for entry in entries])
         name = AGGREGATES[query["ask"]][is_chinese]
-        count = f"{query['order'][0]} {name}: {result} ({_counted(len(entries), 'notes', is_chinese)[:-1]})"
+        count = (
+            f"{query['order'][0]} {name}: {result} ({_count_label(len(entries), 'notes', is_chinese)[:-1]})"
+        )
     else:
-        count = _counted(len(entries), query["target"], is_chinese)
+        count = _count_label(len(entries), query["target"], is_chinese)
     lines = [_heading(head), *([_heading(count)] if count else [])]
     lines += [line for entry in entries[:PAGE] if (line := _entry(entry, documents)) is not None]
     if len(entries) > PAGE:
@@ -151,7 +153,7 @@ def from_selection(
     return Evidence(tuple(lines))
 
 
-def _counted(count: int, target: str, is_chinese: bool) -> str:
+def _count_label(count: int, target: str, is_chinese: bool) -> str:
     if is_chinese:
         return f"共 {count} {'项' if target != 'notes' else '篇'}:"
     noun = {"notes": "note", "tasks": "task", "entries": "entry"}[target]
@@ -201,14 +203,14 @@ def from_days(
         return Evidence(tuple(line.to_dict() for line in of_notes(notes).lines))
     candidates = [
         one
-        for one in scored(rest, notes, likeness)
+        for one in score_units(rest, notes, likeness)
         if max([0.0, *one.own.values(), *one.near.values()]) > MISSING
     ]
     answer = Evidence()
     if len(notes) <= FEW_DAYS or rest.asks_one:
-        answer = _supported(rest, composed(rest, candidates))
+        answer = _with_support(rest, compose_answer(rest, candidates))
     if len(notes) > FEW_DAYS and not answer.lines:
-        answer = _supported(rest, of_notes(notes, candidates))
+        answer = _with_support(rest, of_notes(notes, candidates))
     if answer.lines:
         return answer
     words = " ".join(question.text[a:b] for a, b in places)

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from agentic_rag.answering.quotes import Card, CardKind, units_of
-from agentic_rag.notes.units import LISTED, Unit
+from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.text import content_tokens, script, tokens
 
 GAP = "____"
@@ -44,7 +44,7 @@ def topic(result: Mapping[str, Any]) -> str:
     return re.sub(r"^\d{4}-\d{2}-\d{2}[\s_–-]+", "", title)
 
 
-def named(name: str) -> re.Pattern[str]:
+def name_pattern(name: str) -> re.Pattern[str]:
     """A pattern for a name as a whole word, in any case; anywhere in a script without spaces. A number matches as
     a whole number."""
     before = r"(?<!\d)(?<!\d[.,\s])" if name[:1].isdigit() else ""
@@ -127,12 +127,12 @@ _LABEL = re.compile(
 )
 _DEFINES = r"(?:\s?[(（][^()（）]{1,40}[)）])?(?:,[^,]{1,40},)?\s(?P<verb>is|are|was|were)\s(?=(?:an?|the|one|any|what|how|when|where)\s)|{name}s?\s(?P<means>means|refers\sto|stands\sfor)\s"
 _HAN_DEFINES = r"(?:[(（][^()（）]{1,30}[)）])?[,，]?(?:就?是(?!不|否|在|由|从|为)|指的?是?|即|叫做|称为)"
-_LED = re.compile(r"(?:\[\[(?:[^\[\]|]*\|)?(?P<link>[^\[\]|]+)\]\]|\*\*(?P<bold>[^*]{2,40})\*\*)")
+_LEADING_TERM = re.compile(r"(?:\[\[(?:[^\[\]|]*\|)?(?P<link>[^\[\]|]+)\]\]|\*\*(?P<bold>[^*]{2,40})\*\*)")
 
 
 def _definitions(title: str, units: Sequence[Unit], content: str) -> Iterator[Draft]:
     """``Term: what it is`` in a sentence or item, and sentences that say what a name is."""
-    keyed = Counter(unit.block for unit in units if unit.key is not None and unit.kind in LISTED)
+    keyed = Counter(unit.block for unit in units if unit.key is not None and unit.kind in LIST_KINDS)
     for unit in units:
         if unit.kind in ("property", "row") or len(unit.text) > MAX_TEXT or _OF_ITSELF.search(unit.own()):
             continue
@@ -198,7 +198,7 @@ _CLAUSE = re.compile(
 def _subjects(title: str, unit: Unit, content: str) -> list[str]:
     """Names that a sentence may define: the note's, the heading's, a term in bold or linked at its beginning."""
     written = content[unit.start : unit.start + 90]
-    led = _LED.match(re.sub(r"^(?:(?:An?|The)\s)", "", written))
+    led = _LEADING_TERM.match(re.sub(r"^(?:(?:An?|The)\s)", "", written))
     names = [title, *unit.headings[-1:], *([led["link"] or led["bold"]] if led else [])]
     singular = [name[:-1] for name in names if name.endswith("s") and name.isascii()]
     return [name.strip() for name in dict.fromkeys([*names, *singular]) if name.strip()]
@@ -270,7 +270,7 @@ _PREPARES = re.compile(
 )
 """What is done in any order before the first step."""
 _MATERIALS = re.compile(r"\bingredients?\b|原料|材料|食材|用料|配料|计算|用量", re.IGNORECASE)
-_TAKEN = re.compile(
+_NAMED_AMOUNT = re.compile(
     r"(?P<name>[^\d:：=＝]{1,20}?)\s*[:：=＝]?\s*(?P<amount>[\d.]+\s?(?:[-–~～至到]\s?[\d.]+)?\s?(?:[a-zA-Z]{1,3}|[\u4e00-\u9fff]{1,2}))"
 )
 
@@ -279,7 +279,7 @@ def _lists(title: str, units: Sequence[Unit], content: str) -> Iterator[Draft]:
     """The order of steps, the members of a short list, the amounts of a recipe's ingredients."""
     blocks: dict[int, list[Unit]] = {}
     for unit in units:
-        if unit.kind in LISTED:
+        if unit.kind in LIST_KINDS:
             blocks.setdefault(unit.block, []).append(unit)
     places = Counter(block[0].headings for block in blocks.values())
     for block in blocks.values():
@@ -289,7 +289,7 @@ def _lists(title: str, units: Sequence[Unit], content: str) -> Iterator[Draft]:
         if _are_steps(top, heading):
             if is_whole:
                 yield from _steps(title, top)
-        elif _MATERIALS.search(heading) and any(_TAKEN.fullmatch(unit.own()) for unit in top):
+        elif _MATERIALS.search(heading) and any(_NAMED_AMOUNT.fullmatch(unit.own()) for unit in top):
             yield from _ingredients(title, top)
         elif is_whole:
             yield from _members(title, top, content)
@@ -297,7 +297,7 @@ def _lists(title: str, units: Sequence[Unit], content: str) -> Iterator[Draft]:
 
 def _are_steps(items: Sequence[Unit], heading: str) -> bool:
     """Whether the items follow each other: a heading or lead says so, or they are numbered and tell what to do."""
-    telling = sum(bool(_ADDRESSED.search(unit.text)) for unit in items)
+    telling = sum(bool(_INSTRUCTION.search(unit.text)) for unit in items)
     is_numbered = all(unit.kind == "step" for unit in items) and len(heading.split()) > 1
     return bool(_STEPS.search(heading)) or (is_numbered and telling * 2 >= len(items) > 0)
 
@@ -321,7 +321,7 @@ def _steps(title: str, steps: Sequence[Unit]) -> Iterator[Draft]:
         yield Draft(Card(asks, answer, "steps"), _spanning(steps))
         return
     for step, following in pairwise(steps):
-        if _ADDRESSED.search(f"{step.text} {following.text}") or _PREPARES.search(following.text):
+        if _INSTRUCTION.search(f"{step.text} {following.text}") or _PREPARES.search(following.text):
             continue
         if max(len(step.text), len(following.text)) <= MAX_STEP and len(tokens(following.text)) >= 4:
             one = step.text.rstrip("。.；;，, ")
@@ -335,7 +335,7 @@ def _steps(title: str, steps: Sequence[Unit]) -> Iterator[Draft]:
 
 def _ingredients(title: str, items: Sequence[Unit]) -> Iterator[Draft]:
     for unit in items:
-        match = _TAKEN.fullmatch(unit.own())
+        match = _NAMED_AMOUNT.fullmatch(unit.own())
         if match is not None:
             name, amount = match["name"].strip(), match["amount"].strip()
             asks = (
@@ -422,14 +422,14 @@ _AMOUNT = re.compile(
     rf"(?<![\w.,×/–-])-?(?:{_FIGURE}\s?{_UNIT}(?:\s?{_FIGURE}\s?{_UNIT})?|{_HAN_FIGURE}(?:摄氏)?{_UNIT})(?![\d\w-](?<![\u4e00-\u9fff]))|(?<=\b[Ii]n )1\d{{3}}\b(?!s)"
     rf"|(?<![\u4e00-\u9fff几数第]){_HAN_FIGURE}{_UNIT}"
 )
-_CALLED = re.compile(
+_NAMING_PHRASE = re.compile(
     r"(?:\b(?:called|named|known as|termed)\s(?:the\s|an?\s)?|叫做?|名为|称为|称作|俗称)[\"“「]?(?:\*\*|\[\[(?:[^\[\]|]*\|)?)"
     r"(?P<term>[^*:：,，、;；\[\]|#]{2,40})(?:\*\*|\]\])"
 )
 _SUBJECT = re.compile(
     r"(?:The\s|An?\s)?\*\*(?P<term>[^*:：,，、;；]{2,40})\*\*(?=\s(?:is|are|was|were|means)\b|是|指)"
 )
-_ADDRESSED = re.compile(
+_INSTRUCTION = re.compile(
     r"\b(?:you|your|yours|please|select|click|press|choose|open|type|drag|let's)\b|你|您|请", re.IGNORECASE
 )
 
@@ -453,14 +453,14 @@ def _gaps(title: str, units: Sequence[Unit], content: str) -> Iterator[Draft]:
         links = " ".join(_LINK.findall(content[unit.start : unit.end]))
         figures = [match.group() for match in _AMOUNT.finditer(text) if match.group() not in links]
         if 0 < len(figures) <= 3:
-            yield from _gapped(title, unit, figures[0], "amount")
+            yield from _gap_card(title, unit, figures[0], "amount")
         elif not figures and (term := _term(content[unit.start : unit.end])):
-            yield from _gapped(title, unit, term, "name")
+            yield from _gap_card(title, unit, term, "name")
 
 
-def _term(written: str) -> str | None:
+def _term(sentence: str) -> str | None:
     """The term that a sentence names, or begins with and says something of."""
-    found = _SUBJECT.match(written) or _CALLED.search(written)
+    found = _SUBJECT.match(sentence) or _NAMING_PHRASE.search(sentence)
     return None if found is None else found["term"].strip()
 
 
@@ -471,14 +471,14 @@ _DEPENDS = re.compile(
 """Beginning of a sentence that depends on the one before."""
 
 
-def _gapped(title: str, unit: Unit, term: str, kind: CardKind) -> Iterator[Draft]:
+def _gap_card(title: str, unit: Unit, term: str, kind: CardKind) -> Iterator[Draft]:
     """The sentence with a gap, after the note's title if it lacks that; nothing if that title has the term."""
     latin = script(unit.text) != "cjk"
     gloss = r"(?:\s*[(（]?[\u4e00-\u9fff]{1,8}[)）]?)?" if latin and term.isascii() and kind == "name" else ""
-    match = re.search(named(term).pattern + gloss, unit.text, re.IGNORECASE)
+    match = re.search(name_pattern(term).pattern + gloss, unit.text, re.IGNORECASE)
     if match is None or len(match.group()) * 3 > len(unit.text) or term.casefold() in title.casefold():
         return
-    asks = named(match.group()).sub(GAP, unit.text)
+    asks = name_pattern(match.group()).sub(GAP, unit.text)
     if title.casefold() not in unit.text.casefold():
         asks = f"{title}{': ' if latin else '：'}{asks}"
     asks += " What fills the gap?" if latin else "空格里是什么？"

@@ -11,7 +11,7 @@ from agentic_rag.answering.card_forms import DAY, drafts_of, normal, topic
 from agentic_rag.answering.quotes import Card, CardKind, Choice, Quote, by_words, prior
 from agentic_rag.text import content_tokens
 
-DATED = -4.0
+DATED_LOG_ODDS = -4.0
 """Points for a note with a date in its title: its statements mostly concern that day."""
 WORTH: Mapping[CardKind, float] = {
     "definition": 1.0, "relation": 0.9, "row": 0.9, "steps": 0.8, "members": 0.8, "property": 0.7, "amount": 0.7, "name": 0.4,
@@ -54,7 +54,9 @@ def _with_cards(results: Sequence[dict[str, Any]]) -> list[tuple[Quote, Card]]:
     made = []
     owners: dict[str, set[Any]] = {}
     for order, result in enumerate(results):
-        points = prior(result, order) + DATED * bool(DAY.search(str(result["metadata"].get("title") or "")))
+        points = prior(result, order) + DATED_LOG_ODDS * bool(
+            DAY.search(str(result["metadata"].get("title") or ""))
+        )
         for draft in drafts_of(result):
             quote = Quote.of(draft.unit, result, points + WORTH[draft.card.kind], order)
             owners.setdefault(normal(draft.unit.own()), set()).add(quote.note)

@@ -29,7 +29,7 @@ class CitationList:
         self._citations: list[dict[str, Any]] = []
 
     def cite(self, quote: Quote) -> str:
-        """``[n]`` for a quote."""
+        """The mark ``[n]`` that cites a quote, n from 1."""
         key = (str(quote.result["id"]), quote.start, quote.end)
         if key not in self._numbers:
             self._numbers[key] = len(self._numbers) + 1
@@ -85,20 +85,20 @@ def whole(result: dict[str, Any], order: int) -> Quote:
     return Quote.of(unit, result, order=order)
 
 
-def only_known(text: str, known: Sequence[int]) -> str:
+def only_known(text: str, known_numbers: Sequence[int]) -> str:
     """The text with its marks as ``[1, 2]``; marks without a known citation are removed."""
 
-    def kept(mark: re.Match[str]) -> str:
-        numbers = [str(number) for number in mark_numbers(mark) if number in known]
+    def known_marks(mark: re.Match[str]) -> str:
+        numbers = [str(number) for number in mark_numbers(mark) if number in known_numbers]
         return f"{mark['space']}[{', '.join(numbers)}]" if numbers else ""
 
-    return MARK.sub(kept, text)
+    return MARK.sub(known_marks, text)
 
 
-def cited_numbers(text: str, known: Sequence[int]) -> list[int]:
+def cited_numbers(text: str, known_numbers: Sequence[int]) -> list[int]:
     """Numbers in ``[n]`` marks of a text that are known, in order of first appearance."""
     found = [number for mark in MARK.finditer(text) for number in mark_numbers(mark)]
-    return [number for number in dict.fromkeys(found) if number in known]
+    return [number for number in dict.fromkeys(found) if number in known_numbers]
 
 
 def mark_numbers(mark: re.Match[str]) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Literal
 from agentic_rag.answering.clauses import content_words
 from agentic_rag.answering.comparison import Passage, read_passages
 from agentic_rag.answering.stated_amounts import stated_amounts
-from agentic_rag.answering.statements import Parsed, Statement
+from agentic_rag.answering.statements import ParsedAnswer, Statement
 from agentic_rag.answering.support import MOST_UNSAID, Fault, fault, shares, unsaid_share
 from agentic_rag.domain.ports import TokenEmbedding
 from agentic_rag.domain.token_vectors import QuestionTokens
@@ -80,7 +80,7 @@ async def cited_answer(
     Raises:
         ModelError: the embedding model failed.
     """
-    parsed = Parsed.of(answer)
+    parsed = ParsedAnswer.of(answer)
     read = await read_passages(passages, embedding)
     texts = [_checked_text(one, question) for one in parsed.statements]
     vectors: list[QuestionTokens | None] = [None] * len(texts)
@@ -96,35 +96,37 @@ def _checked_text(one: Statement, question: str) -> str:
 
 
 def _cite_claims(
-    parsed: Parsed,
+    parsed_answer: ParsedAnswer,
     texts: Sequence[str],
     question: str,
-    read: Sequence[Passage],
+    passages_read: Sequence[Passage],
     vectors: Sequence[QuestionTokens | None],
 ) -> CitedAnswer:
     cites: list[tuple[int, ...] | Reason] = []
-    for n, (one, text, of) in enumerate(zip(parsed.statements, texts, vectors, strict=True)):
-        cites.append(() if one.kind == "frame" else _cites(one, text, _following(parsed, n), read, of))
+    for n, (one, text, of) in enumerate(zip(parsed_answer.statements, texts, vectors, strict=True)):
+        cites.append(
+            () if one.kind == "frame" else _cites(one, text, _following(parsed_answer, n), passages_read, of)
+        )
     is_kept = [not isinstance(one, str) for one in cites]
-    for n, reaches in _frames(parsed):
-        own = unsaid_share(texts[n], read, vectors[n], known={*tokens(question), *_GENERIC})
+    for n, reaches in _frames(parsed_answer):
+        own = unsaid_share(texts[n], passages_read, vectors[n], known_words={*tokens(question), *_GENERIC})
         led = [is_kept[m] for m in reaches]
         is_kept[n] = own <= MOST_UNSAID and (any(led) or not led)
     kept = [
         (one, of)
-        for one, of, is_it in zip(parsed.statements, cites, is_kept, strict=True)
+        for one, of, is_it in zip(parsed_answer.statements, cites, is_kept, strict=True)
         if is_it and not isinstance(of, str)
     ]
     numbers = dict.fromkeys(number for _, of in kept for number in of)
     left_out = Counter(of for of in cites if isinstance(of, str))
-    claims = sum(one.kind != "frame" for one in parsed.statements)
-    return CitedAnswer(parsed.rebuilt(kept) if numbers else "", tuple(numbers), claims, left_out)
+    claims = sum(one.kind != "frame" for one in parsed_answer.statements)
+    return CitedAnswer(parsed_answer.rebuilt(kept) if numbers else "", tuple(numbers), claims, left_out)
 
 
-def _following(parsed: Parsed, n: int) -> list[int]:
+def _following(parsed_answer: ParsedAnswer, n: int) -> list[int]:
     """The numbers of the next marks in the same paragraph or list: a mark at its end may stand for what is before it."""
-    for before, one in zip(parsed.statements[n:], parsed.statements[n + 1 :], strict=False):
-        if "\n\n" in parsed.between(before, one):
+    for before, one in zip(parsed_answer.statements[n:], parsed_answer.statements[n + 1 :], strict=False):
+        if "\n\n" in parsed_answer.between(before, one):
             break
         if one.numbers:
             return list(one.numbers)
@@ -135,36 +137,36 @@ def _cites(
     one: Statement,
     text: str,
     following: Sequence[int],
-    read: Sequence[Passage],
+    passages_read: Sequence[Passage],
     vectors: QuestionTokens | None,
 ) -> tuple[int, ...] | Reason:
     """The numbers that a claim cites, none where it states nothing; the reason where it is left out."""
-    own = [number for number in one.numbers if 1 <= number <= len(read)]
+    own = [number for number in one.numbers if 1 <= number <= len(passages_read)]
     reason: Reason | None = "uncited"
     if own:
-        cited = [read[number - 1] for number in own]
+        cited = [passages_read[number - 1] for number in own]
         reason = fault(text, cited, vectors)
         if reason is None:
-            sharing = [number for number in own if shares(text, read[number - 1], vectors)]
+            sharing = [number for number in own if shares(text, passages_read[number - 1], vectors)]
             return tuple(sharing or own)
-    for number in dict.fromkeys([*following, *range(1, len(read) + 1)]):
-        if not 1 <= number <= len(read) or [number] == own:
+    for number in dict.fromkeys([*following, *range(1, len(passages_read) + 1)]):
+        if not 1 <= number <= len(passages_read) or [number] == own:
             continue
         is_anew = number not in following
-        if fault(text, [read[number - 1]], vectors, is_anew=is_anew) is None:
+        if fault(text, [passages_read[number - 1]], vectors, is_anew=is_anew) is None:
             return (number,)
     if _SILENT.search(text) and not _SECOND.search(text) and not stated_amounts(text):
         return ()
     return reason or "unsupported"
 
 
-def _frames(parsed: Parsed) -> Iterator[tuple[int, list[int]]]:
+def _frames(parsed_answer: ParsedAnswer) -> Iterator[tuple[int, list[int]]]:
     """Each frame, and the claims that it leads in: up to the next frame, those of a heading up to the next heading."""
-    statements = parsed.statements
+    statements = parsed_answer.statements
     for n, one in enumerate(statements):
         if one.kind != "frame":
             continue
-        is_heading = one.text != parsed.bare[one.start : one.end] and not one.text.endswith(
+        is_heading = one.text != parsed_answer.bare[one.start : one.end] and not one.text.endswith(
             (":", "：", "?", "？")
         )
         reaches: list[int] = []

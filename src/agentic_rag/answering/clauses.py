@@ -10,7 +10,7 @@ import regex
 
 from agentic_rag.answering.opposites import is_negated
 from agentic_rag.answering.stated_amounts import stated_amounts
-from agentic_rag.text import CJK, HAN, STEMMED_STOPWORDS, STOPWORDS, folded, placed_tokens, starts_cjk
+from agentic_rag.text import CJK, HAN, STEMMED_STOPWORDS, STOPWORDS, fold, placed_tokens, starts_cjk
 
 _BREAK = regex.compile(
     r"[;；。！？!?\n]|[,，:：](?!\d)|(?<=\.)\s|\bbut\b|但是?|而(?=[是非不])"
@@ -65,7 +65,7 @@ class Clause:
 
     def units(self) -> list[str]:
         """Words without stop words, and single Han characters, in order."""
-        units = [unit.casefold() for unit in _UNIT.findall(folded(self.text))]
+        units = [unit.casefold() for unit in _UNIT.findall(fold(self.text))]
         return [unit for unit in units if unit not in STOPWORDS and unit not in _STOP_LETTERS]
 
 
@@ -78,7 +78,7 @@ def content_words(text: str) -> list[Word]:
     taken = stated_amounts(text)
     words = [
         word
-        for word in map(_trimmed, (Word(*one) for one in placed_tokens(text) if one[0] not in _STOPWORDS))
+        for word in map(_trim, (Word(*one) for one in placed_tokens(text) if one[0] not in _STOPWORDS))
         if word.token and not any(one.start < word.end and word.start < one.end for one in taken)
     ]
     pairs = [word for word in words if len(word.token) > 1]
@@ -90,7 +90,7 @@ def content_words(text: str) -> list[Word]:
     ]
 
 
-def _trimmed(word: Word) -> Word:
+def _trim(word: Word) -> Word:
     if not starts_cjk(word.token):
         return word
     kept = [n for n, letter in enumerate(word.token) if letter not in _STOP_LETTERS]

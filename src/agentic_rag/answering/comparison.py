@@ -13,7 +13,7 @@ from agentic_rag.answering.clauses import Clause, Word
 from agentic_rag.answering.stated_amounts import is_difference, is_same, passage_amounts
 from agentic_rag.domain.ports import TokenEmbedding
 from agentic_rag.domain.token_vectors import Floats, Places, QuestionTokens, cosines
-from agentic_rag.text import folded, script, starts_cjk
+from agentic_rag.text import fold, script, starts_cjk
 from agentic_rag.text.sentences import split_sentences
 
 ALIKE, ALIKE_ACROSS = 0.62, 0.54
@@ -29,10 +29,10 @@ class Passage:
         places: of the tokens in the text, shape (tokens, 2).
     """
 
-    def __init__(self, text: str, packed: bytes | None = None, places: Places | None = None) -> None:
-        self.text, self.packed = text, packed
+    def __init__(self, text: str, packed_vectors: bytes | None = None, places: Places | None = None) -> None:
+        self.text, self.packed_vectors = text, packed_vectors
         self.clauses = Clause.all(text)
-        self.letters = [folded(one.text).casefold() for one in self.clauses]
+        self.letters = [fold(one.text).casefold() for one in self.clauses]
         self.words = [frozenset(word.token for word in one.words) for one in self.clauses]
         self.amounts = passage_amounts(text)
         self.count = 0 if places is None else len(places)
@@ -86,8 +86,8 @@ class Comparison:
         self._statement = statement
         self._spans = () if tokens is None else tokens.spans
         self._similar: Floats | None = None
-        if tokens is not None and passage.packed is not None:
-            similar = cosines(tokens, passage.packed)
+        if tokens is not None and passage.packed_vectors is not None:
+            similar = cosines(tokens, passage.packed_vectors)
             # Else the model cuts the text otherwise than it tells.
             self._similar = similar if similar.shape[1] == passage.count else None
         self._levels: dict[Word, list[float]] = {}

@@ -10,9 +10,9 @@ from typing import Any
 from agentic_rag.answering.citations import region
 from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote, fits
 from agentic_rag.dates.months import day_text
-from agentic_rag.notes.units import LISTED, Unit
+from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.question import Question
-from agentic_rag.text import folded, tokens
+from agentic_rag.text import fold, tokens
 
 NEAR_TIE = 0.08
 """Units this near to the best one answer beside it."""
@@ -64,14 +64,14 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
+class ComposedAnswer:
     """An answer, and the units that it stands on."""
 
     lines: tuple[Line, ...] = ()
     basis: tuple[Candidate, ...] = ()
 
 
-def composed(question: Question, candidates: Sequence[Candidate]) -> Composed:
+def compose_answer(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer:
     """The answer in the form that the question asks for; nothing where there is no unit.
 
     Args:
@@ -79,27 +79,27 @@ def composed(question: Question, candidates: Sequence[Candidate]) -> Composed:
         candidates: best first.
     """
     if not candidates:
-        return Composed()
+        return ComposedAnswer()
     if candidates[0].note.is_prose:
         near = [one for one in candidates if one.note.is_prose][:PROSE]
-        lines = (_line(one.unit, one.note, _attributed(one.unit, one.note)) for one in near)
-        return Composed(tuple(lines), tuple(near))
+        lines = (_line(one.unit, one.note, _with_author(one.unit, one.note)) for one in near)
+        return ComposedAnswer(tuple(lines), tuple(near))
     candidates = [one for one in candidates if not _is_title(one.unit, one.note)] or candidates
     candidates = _without_labels(candidates)
-    for form in (_steps, _both, _definition, _below, _listed, _subheadings, _headed):
+    for form in (_steps, _both, _definition, _below, _whole_list, _subheadings, _under_heading):
         answer = form(question, candidates)
         if answer is not None:
             return answer
-    return _pointed(question, candidates)
+    return _best_units(question, candidates)
 
 
-def _attributed(unit: Unit, note: SourceNote) -> str:
+def _with_author(unit: Unit, note: SourceNote) -> str:
     """The unit's words, of a message that has a time with who wrote it and when: each sentence of it is quoted alone."""
     chunk = note.chunk_at(unit.start)
     if chunk is None or chunk.date is None or not {"speaker", "time"} <= chunk.metadata.keys():
-        return unit.shown()
+        return unit.display_text()
     speaker = chunk.metadata["speaker"]
-    text = unit.shown().removeprefix(f"{speaker}: ")
+    text = unit.display_text().removeprefix(f"{speaker}: ")
     return f"{speaker} ({day_text(chunk.date)}, {chunk.date:%H:%M}): {text}"
 
 
@@ -125,7 +125,7 @@ def _is_under_label(unit: Unit) -> bool:
 
 
 def _line(unit: Unit, note: SourceNote, text: str | None = None) -> Line:
-    return Line(unit.shown() if text is None else text, note, unit.start, unit.end, unit.headings)
+    return Line(unit.display_text() if text is None else text, note, unit.start, unit.end, unit.headings)
 
 
 def _block(units: Sequence[Unit], note: SourceNote, texts: Sequence[str]) -> tuple[Line, ...]:
@@ -138,12 +138,12 @@ def _clear(levels: dict[str, float] | Any) -> set[str]:
     return {term for term, level in levels.items() if level >= CLEAR}
 
 
-_NUMBERED = re.compile(
+_LIST_NUMBER = re.compile(
     r"^(?:(?:step|schritt)\s*)?\d{1,2}[.):：、]?\s|^第?[一二三四五六七八九十]+[、.步]", re.IGNORECASE
 )
 
 
-def _steps(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+def _steps(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """The steps of the best note, in order: an ordered list, the longest list of its best section, or the sections
     whose headings are numbered."""
     if question.form != "howto":
@@ -151,12 +151,12 @@ def _steps(question: Question, candidates: Sequence[Candidate]) -> Composed | No
     best = candidates[0]
     own = _clear(best.own)
     if len(own) == len(question.terms) and best.unit.key is not None:
-        return Composed((_line(best.unit, best.note),), (best,))
+        return ComposedAnswer((_line(best.unit, best.note),), (best,))
     note = best.note
     blocks = _blocks(note, [one for one in candidates if one.note is note])
     headed = _numbered_sections(question, candidates, note)
     if headed is not None and (not blocks or headed[0] >= blocks[0][0]):
-        return Composed(headed[1], (best,))
+        return ComposedAnswer(headed[1], (best,))
     if not blocks or blocks[0][0] <= 0:
         return None
     _, units = blocks[0]
@@ -164,7 +164,7 @@ def _steps(question: Question, candidates: Sequence[Candidate]) -> Composed | No
     if best.unit not in units and not _covers(units, best, candidates):
         return None
     first = next(one for one in candidates if one.note is note and one.unit in units)
-    return Composed(_block(units, note, _enumerated(units)), (first, best))
+    return ComposedAnswer(_block(units, note, _number_texts(units)), (first, best))
 
 
 def _covers(units: Sequence[Unit], best: Candidate, candidates: Sequence[Candidate]) -> bool:
@@ -182,7 +182,7 @@ def _blocks(note: SourceNote, candidates: Sequence[Candidate]) -> list[tuple[flo
     matches = {(one.unit.start, one.unit.end): one for one in candidates}
     groups: dict[int, list[Unit]] = {}
     for unit in note.reading.units:
-        if unit.kind in LISTED:
+        if unit.kind in LIST_KINDS:
             groups.setdefault(unit.block, []).append(unit)
     ranked = []
     for block, units in groups.items():
@@ -217,7 +217,7 @@ def _of_instructions(note: SourceNote, units: Sequence[Unit]) -> list[Unit]:
     for depth in range(1, len(headings)):
         if _INSTRUCTIONS.search(headings[depth - 1]) and depth > 1:
             path = headings[:depth]
-            return [u for u in note.reading.units if u.headings[:depth] == path and u.kind in LISTED]
+            return [u for u in note.reading.units if u.headings[:depth] == path and u.kind in LIST_KINDS]
     return list(units)
 
 
@@ -234,7 +234,7 @@ _INSTRUCTIONS = re.compile(
 )
 
 
-def _enumerated(units: Sequence[Unit]) -> list[str]:
+def _number_texts(units: Sequence[Unit]) -> list[str]:
     texts, count = [], 0
     for unit in units:
         if unit.depth == 0:
@@ -251,7 +251,7 @@ def _numbered_sections(
     """Numbered headings below the heading that is asked for, each with its first sentence."""
     sections: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for path in note.reading.headings:
-        if _NUMBERED.match(path[-1]):
+        if _LIST_NUMBER.match(path[-1]):
             sections.setdefault(path[:-1], []).append(path)
     best: tuple[float, tuple[Line, ...]] | None = None
     for parent, paths in sections.items():
@@ -263,7 +263,7 @@ def _numbered_sections(
         if best is None or value > best[0]:
             lines = []
             for path in paths[:MAX_LINES]:
-                place = _stripped(note, note.reading.headings[path])
+                place = _strip_span(note, note.reading.headings[path])
                 below = [unit for unit in note.reading.units if unit.headings == path][:BELOW]
                 is_bare = _BARE_NUMBER.fullmatch(path[-1]) is not None
                 text = (
@@ -275,7 +275,7 @@ def _numbered_sections(
     return best
 
 
-def _both(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+def _both(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """The best unit of each of the things that are compared: of two notes that are named, else of two names."""
     if question.form != "compare":
         return None
@@ -286,26 +286,26 @@ def _both(question: Question, candidates: Sequence[Candidate]) -> Composed | Non
     chosen = named or _of_names(question, candidates)
     if len(chosen) < 2:
         return None
-    return Composed(tuple(_line(one.unit, one.note, _titled(one)) for one in chosen), tuple(chosen))
+    return ComposedAnswer(tuple(_line(one.unit, one.note, _with_title(one)) for one in chosen), tuple(chosen))
 
 
-def _side_by_side(named: Sequence[Candidate]) -> Composed:
+def _side_by_side(named_candidates: Sequence[Candidate]) -> ComposedAnswer:
     """What notes are of which nothing in particular is asked: the properties in which they differ, else the first
     sentence of each."""
     properties = [
         {unit.key: unit for unit in one.note.reading.units if unit.kind == "property" and not unit.headings}
-        for one in named
+        for one in named_candidates
     ]
     shared = [key for key in properties[0] if all(key in own for own in properties)]
     differing = [key for key in shared if len({own[key].text for own in properties}) > 1]
     lines = []
-    for one, own in zip(named, properties, strict=True):
+    for one, own in zip(named_candidates, properties, strict=True):
         different = [own[key] for key in differing[:MAX_SHARED] if not _is_title(own[key], one.note)]
         units = different or _statements(one.note)[:1] or [one.unit]
         place = min(unit.start for unit in units), max(unit.end for unit in units)
-        text = "; ".join(unit.shown() for unit in units)
+        text = "; ".join(unit.display_text() for unit in units)
         lines.append(Line(f"{one.note.title}: {text}", one.note, *place, units[0].headings))
-    return Composed(tuple(lines), tuple(named))
+    return ComposedAnswer(tuple(lines), tuple(named_candidates))
 
 
 def _of_named_notes(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -349,10 +349,10 @@ def _of_names(question: Question, candidates: Sequence[Candidate]) -> list[Candi
     return chosen
 
 
-def _titled(one: Candidate) -> str:
+def _with_title(one: Candidate) -> str:
     """The unit with the name of what it speaks of before it, where it does not say it itself: its heading's, if that is
     asked for, else its note's."""
-    shown = one.unit.shown()
+    shown = one.unit.display_text()
     if one.unit.parents:
         return shown
     name = one.unit.headings[-1] if one.unit.headings and one.near else one.note.title
@@ -364,7 +364,7 @@ _IS = re.compile(
 )
 
 
-def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+def _definition(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """The unit that says what the thing is: its definition, the first sentence of its section, of its own note."""
     if question.form != "definition" or not question.terms:
         return None
@@ -379,34 +379,34 @@ def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed
         if unit.key is not None or _IS.search(unit.text[: 40 + sum(map(len, terms))]):
             head = unit.key or unit.text[: _IS.search(unit.text).start()]  # type: ignore[union-attr]
             if len(head) <= 30 + sum(map(len, terms)):
-                return Composed((_line(unit, one.note),), (one,))
+                return ComposedAnswer((_line(unit, one.note),), (one,))
     return _opening(own)
 
 
 def _is_named(question: Question, note: SourceNote) -> bool:
     """Whether a question names the note's title and nothing else."""
-    title = folded(note.title).casefold()
+    title = fold(note.title).casefold()
     words = set(tokens(title))
     named = [term.token for term in question.terms if not term.is_generic]
-    return title in folded(question.text).casefold() and all(
+    return title in fold(question.text).casefold() and all(
         token in words or token in title for token in named
     )
 
 
-def _opening(own: Sequence[Candidate]) -> Composed | None:
+def _opening(own: Sequence[Candidate]) -> ComposedAnswer | None:
     """The first sentence of the note of what is asked about."""
     if not own:
         return None
     note = own[0].note
     first = next((unit for unit in _statements(note) if unit.kind == "sentence"), None)
     one = None if first is None else next((one for one in own if one.unit is first), None)
-    return None if first is None or one is None else Composed((_line(first, note),), (one,))
+    return None if first is None or one is None else ComposedAnswer((_line(first, note),), (one,))
 
 
-def _below(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+def _below(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """The items below the best unit, where it is an item that names them."""
     best = candidates[0]
-    if best.unit.kind not in LISTED or question.form == "howto":
+    if best.unit.kind not in LIST_KINDS or question.form == "howto":
         return None
     path = (*best.unit.parents, best.unit.text)
     units = [
@@ -414,11 +414,13 @@ def _below(question: Question, candidates: Sequence[Candidate]) -> Composed | No
     ]
     if not units or best.unit.key is not None:
         return None
-    lines = [f"- {unit.shown()}" if unit.depth == units[0].depth else f"  - {unit.own()}" for unit in units]
-    return Composed(_block(units, best.note, lines), (best,))
+    lines = [
+        f"- {unit.display_text()}" if unit.depth == units[0].depth else f"  - {unit.own()}" for unit in units
+    ]
+    return ComposedAnswer(_block(units, best.note, lines), (best,))
 
 
-def _listed(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+def _whole_list(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """The whole list of the best unit, where things are asked for and its heading or lead answers the question."""
     best = _best_listed(question, candidates) if question.form == "list" else None
     if best is None:
@@ -432,7 +434,7 @@ def _listed(question: Question, candidates: Sequence[Candidate]) -> Composed | N
     if beyond and not best.unit.parents:
         matched = [u for u in units if any(one.unit is u and _clear(one.own) >= beyond for one in candidates)]
         units = matched or units
-    return Composed(_block(units, best.note, [_entry(unit) for unit in units]), (best,))
+    return ComposedAnswer(_block(units, best.note, [_entry(unit) for unit in units]), (best,))
 
 
 def _best_listed(question: Question, candidates: Sequence[Candidate]) -> Candidate | None:
@@ -441,15 +443,15 @@ def _best_listed(question: Question, candidates: Sequence[Candidate]) -> Candida
     best = candidates[0]
     title = {term for term, level in best.above.items() if level == 1.0}
     asked = [term.token for term in question.terms if not term.is_generic and term.token not in title]
-    listed = [one for one in candidates if one.note is best.note and one.unit.kind in LISTED]
+    listed = [one for one in candidates if one.note is best.note and one.unit.kind in LIST_KINDS]
     headed = (one for one in listed if one.score >= best.score - NEAR and set(asked) <= _clear(one.near))
     chosen = next(headed, None) if asked else None
-    if chosen is None and best.unit.kind in LISTED:
+    if chosen is None and best.unit.kind in LIST_KINDS:
         return best
     return min(listed, key=lambda one: one.unit.start, default=None) if not asked and title else chosen
 
 
-def _subheadings(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+def _subheadings(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """The headings below the one that is asked for, where things are asked for."""
     best = candidates[0]
     if question.form != "list":
@@ -461,25 +463,25 @@ def _subheadings(question: Question, candidates: Sequence[Candidate]) -> Compose
         if len(below) >= 2 and spoken:
             places = [best.note.reading.headings[one] for one in below]
             lines = [
-                Line(f"- {one[-1]}", best.note, *_stripped(best.note, place), path)
+                Line(f"- {one[-1]}", best.note, *_strip_span(best.note, place), path)
                 for one, place in zip(below, places, strict=True)
             ]
-            return Composed(tuple(lines[:MAX_LINES]), (best,))
+            return ComposedAnswer(tuple(lines[:MAX_LINES]), (best,))
     return None
 
 
-def _stripped(note: SourceNote, place: tuple[int, int]) -> tuple[int, int]:
+def _strip_span(note: SourceNote, place: tuple[int, int]) -> tuple[int, int]:
     """A span without the white space behind it."""
     start, end = place
     return start, start + len(note.text(start, end).rstrip())
 
 
 def _entry(unit: Unit) -> str:
-    state = f"{unit.shown().split(' ', 1)[0]} " if unit.state is not None else ""
+    state = f"{unit.display_text().split(' ', 1)[0]} " if unit.state is not None else ""
     return f"{'  ' * unit.depth}- {state}{unit.own()}"
 
 
-def _headed(question: Question, candidates: Sequence[Candidate]) -> Composed | None:
+def _under_heading(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """What stands under the heading that is asked for, where no unit says more than the heading."""
     best = candidates[0]
     if question.form == "topic" and best.unit.kind == "property":
@@ -494,17 +496,17 @@ def _headed(question: Question, candidates: Sequence[Candidate]) -> Composed | N
         return None
     first = units[0]
     if first.kind == "property":
-        return Composed(tuple(_line(unit, best.note) for unit in units[:MAX_LINES]), (best,))
-    if first.kind in LISTED:
+        return ComposedAnswer(tuple(_line(unit, best.note) for unit in units[:MAX_LINES]), (best,))
+    if first.kind in LIST_KINDS:
         block = [unit for unit in units if unit.block == first.block]
-        return Composed(_block(block, best.note, [_entry(unit) for unit in block]), (best,))
+        return ComposedAnswer(_block(block, best.note, [_entry(unit) for unit in block]), (best,))
     if first.kind in ("code", "row"):
         block = [unit for unit in units if unit.block == first.block]
-        return Composed(tuple(_line(unit, best.note) for unit in block[:MAX_LINES]), (best,))
-    return Composed(tuple(_line(unit, best.note) for unit in units[:SECTION]), (best,))
+        return ComposedAnswer(tuple(_line(unit, best.note) for unit in block[:MAX_LINES]), (best,))
+    return ComposedAnswer(tuple(_line(unit, best.note) for unit in units[:SECTION]), (best,))
 
 
-def _pointed(question: Question, candidates: Sequence[Candidate]) -> Composed:
+def _best_units(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer:
     """The best unit, and those that say as much."""
     best = candidates[0]
     if _says_all(question, best):
@@ -518,8 +520,8 @@ def _pointed(question: Question, candidates: Sequence[Candidate]) -> Composed:
     lines = []
     for one in chosen:
         is_bare = one.unit.kind == "property" or len(one.unit.text.split()) <= SHORT
-        lines.append(_line(one.unit, one.note, _titled(one) if is_bare else None))
-    return Composed(tuple(lines), tuple(chosen))
+        lines.append(_line(one.unit, one.note, _with_title(one) if is_bare else None))
+    return ComposedAnswer(tuple(lines), tuple(chosen))
 
 
 def _says_all(question: Question, one: Candidate) -> bool:
@@ -531,11 +533,11 @@ def _says_all(question: Question, one: Candidate) -> bool:
 
 
 def _of_other_names(
-    question: Question, chosen: Sequence[Candidate], candidates: Sequence[Candidate]
+    question: Question, chosen_units: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> list[Candidate]:
     """The best unit for each name of the question that the chosen units lack: of the same note, else of another that says
     the same of it, by its words or as the same property."""
-    best = chosen[0]
+    best = chosen_units[0]
     plain = [
         term.token
         for term in question.terms
@@ -543,7 +545,7 @@ def _of_other_names(
     ]
     others: list[Candidate] = []
     for name in question.names():
-        if any(_names(one, name) for one in (*chosen, *others)):
+        if any(_names(one, name) for one in (*chosen_units, *others)):
             continue
         beside = (
             one
@@ -572,10 +574,10 @@ def _as_much(best: Candidate, one: Candidate) -> bool:
     return one is best or (one.note is best.note and as_clear and _clear(one.own) >= _clear(best.own))
 
 
-def _spread(chosen: Sequence[Candidate]) -> list[Candidate]:
+def _spread(chosen_units: Sequence[Candidate]) -> list[Candidate]:
     """The units with the fields of the same record beside them: what was bought, and what was paid for it."""
     units: list[Candidate] = []
-    for one in chosen:
+    for one in chosen_units:
         record = [
             other for other in one.note.reading.units if other.block == one.unit.block and other.kind == "property" and other.headings
         ]  # fmt: skip
@@ -592,7 +594,7 @@ DAY = 5
 DAYS = 30
 
 
-def of_notes(notes: Sequence[SourceNote], candidates: Sequence[Candidate] = ()) -> Composed:
+def of_notes(notes: Sequence[SourceNote], candidates: Sequence[Candidate] = ()) -> ComposedAnswer:
     """What each note says, by its date: the best unit where candidates are given, else its first statements."""
     ordered = sorted(notes, key=lambda note: (note.date or "", note.path))[:DAYS]
     each = max(1, DAY // max(1, len(ordered) // 2))
@@ -603,8 +605,10 @@ def of_notes(notes: Sequence[SourceNote], candidates: Sequence[Candidate] = ()) 
         basis += best
         units = [one.unit for one in best] if candidates else _statements(note)[:each]
         several = len(ordered) > 1
-        lines += [_line(unit, note, f"{note.title}: {unit.shown()}" if several else None) for unit in units]
-    return Composed(tuple(lines), tuple(basis))
+        lines += [
+            _line(unit, note, f"{note.title}: {unit.display_text()}" if several else None) for unit in units
+        ]
+    return ComposedAnswer(tuple(lines), tuple(basis))
 
 
 def _statements(note: SourceNote) -> list[Unit]:

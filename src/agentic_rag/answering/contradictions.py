@@ -13,7 +13,7 @@ from agentic_rag.answering.opposites import is_opposite
 
 MIN_KNOWN = 2
 """Known words of a clause that denies, from which a passage can affirm it in other letters."""
-COVERED = 0.75
+MIN_COVERAGE = 0.75
 """Share of a clause's known words from which another clause speaks of the same."""
 MAX_EXCHANGED, AROUND = 2, 2
 """Units that stand for others at most, and units beside them that are the same at least."""
@@ -49,7 +49,7 @@ def is_contradicted(clause: Clause, beside: Sequence[Comparison]) -> bool:
 
 def _is_denied(
     clause: Clause,
-    known: Sequence[tuple[Word, frozenset[bool]]],
+    known_words: Sequence[tuple[Word, frozenset[bool]]],
     nearest: Sequence[Near],
     beside: Sequence[Comparison],
 ) -> bool:
@@ -59,7 +59,7 @@ def _is_denied(
     are said under a denial alone; one that denies may take its subject from a clause that affirms, so all of its words
     must be affirmed.
     """
-    own = [(word, of) for word, of in known if not any(0 in one.clauses(word) for one in beside)]
+    own = [(word, of) for word, of in known_words if not any(0 in one.clauses(word) for one in beside)]
     other = [one for one in own if clause.is_negated not in one[1]]
     if not other:
         return False
@@ -71,8 +71,8 @@ def _is_denied(
         return True
     if any(near.is_negated == clause.is_negated for near, _ in nearest):
         return False
-    covered = max(sum(near in _saying(word, one) for word, _ in known) for near, one in nearest)
-    return covered >= COVERED * len(known) and (is_last or not clause.is_negated)
+    covered = max(sum(near in _saying(word, one) for word, _ in known_words) for near, one in nearest)
+    return covered >= MIN_COVERAGE * len(known_words) and (is_last or not clause.is_negated)
 
 
 def _saying(word: Word, beside: Comparison) -> list[Clause]:
@@ -102,10 +102,10 @@ def _has_other_subject(clause: Clause, near: Clause, beside: Comparison) -> bool
     return False
 
 
-def _same(own: Sequence[str], given: Sequence[str]) -> int:
+def _same(own: Sequence[str], given_units: Sequence[str]) -> int:
     """How many units are the same from the first one on."""
-    pairs = enumerate(zip(own, given, strict=False))
-    return next((n for n, (one, other) in pairs if one != other), min(len(own), len(given)))
+    pairs = enumerate(zip(own, given_units, strict=False))
+    return next((n for n, (one, other) in pairs if one != other), min(len(own), len(given_units)))
 
 
 def _is_turned(clause: Clause, near: Clause) -> bool:

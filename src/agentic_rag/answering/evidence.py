@@ -28,11 +28,11 @@ from agentic_rag.dates.reading import read_spans
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
 from agentic_rag.notes.markdown import plain
-from agentic_rag.notes.units import LISTED, Reading, Unit, read_plain, read_units
+from agentic_rag.notes.units import LIST_KINDS, Reading, Unit, read_plain, read_units
 from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.questions.words import regular
 from agentic_rag.retrieval.term_likeness import TermLikeness
-from agentic_rag.text import folded, starts_cjk, tokens
+from agentic_rag.text import fold, starts_cjk, tokens
 
 LEVELS = np.array((1.0, 0.9, 0.75))
 """Level of a term in the unit's own words, in the items above it and its innermost heading, and in other headings and
@@ -115,7 +115,7 @@ class SourceNote:
 
     @property
     def offset(self) -> int:
-        """Of the retrieved result in its document, where no chunks are stored."""
+        """Start of the retrieved result in its document, in code points, where no chunks are stored."""
         return int(self.base.get("metadata", {}).get("start") or 0)
 
 
@@ -201,11 +201,11 @@ def _names(title: str, path: str, reading: Reading) -> tuple[str, ...]:
 
 
 def _places(reading: Reading) -> dict[str, tuple[int, int]]:
-    return {unit.text: (unit.start, unit.end) for unit in reading.units if unit.kind in LISTED}
+    return {unit.text: (unit.start, unit.end) for unit in reading.units if unit.kind in LIST_KINDS}
 
 
 def note_of_chunks(chunks: Sequence[Chunk], passages: Mapping[str, float] | None = None) -> SourceNote:
-    """A stored note.
+    """The note that these stored chunks make.
 
     Args:
         chunks: all of its chunks, at least one, in the order of the text.
@@ -284,7 +284,7 @@ def _read(text: str, start: int, headings: tuple[str, ...], markdown: bool) -> R
     return read(text, start=start, headings=headings)
 
 
-def scored(
+def score_units(
     question: Question,
     notes: Sequence[SourceNote],
     likeness: TermLikeness | None = None,
@@ -298,7 +298,7 @@ def scored(
         likeness: of the question's words with the notes' passages; None: words are compared by their letters alone.
         keys: how likely each property name is what is asked for, in [0, 1], by name.
     """
-    repeated = _repeated(notes)
+    repeated = _repeated_sentences(notes)
     units = [
         (unit, note, note.chunk_at(unit.start))
         for note in notes
@@ -337,25 +337,25 @@ def scored(
     return sorted(candidates, key=lambda one: (-one.score, one.note.order, one.unit.start))
 
 
-def _repeated(notes: Sequence[SourceNote]) -> frozenset[str]:
+def _repeated_sentences(notes: Sequence[SourceNote]) -> frozenset[str]:
     """Sentences that stand in REPEATED of the notes or more: notices and licences, which answer nothing."""
     counts = Counter(
         text
         for note in notes
         for text in {u.text for u in note.reading.units if u.kind == "sentence" and len(u.text) >= NOTICE}
     )
-    return frozenset(text for text, count in counts.items() if count >= REPEATED)
+    return frozenset(text for text, count in counts.items() if count >= REPEATED_NOTES)
 
 
-REPEATED, NOTICE = 3, 20
+REPEATED_NOTES, NOTICE = 3, 20
 """Notes in which a sentence of NOTICE code points or more is a notice."""
 Levels = NDArray[np.float64]
 """Of each unit the level of each term in its own words, near above it and farther above, shape (units, 3, terms)."""
-Placed = tuple[Unit, SourceNote, Chunk | None]
+PlacedUnit = tuple[Unit, SourceNote, Chunk | None]
 """A unit with its note and the chunk that it begins in."""
 
 
-def _in_letters(question: Question, units: Sequence[Placed]) -> Levels:
+def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
     """Levels of the terms that units have in the same letters, in another ending, or with a slip of the pen."""
     texts = [_texts(unit, note) for unit, note, _ in units]
     words = [tuple(map(_words, three)) for three in texts]
@@ -383,7 +383,7 @@ def _in_letters(question: Question, units: Sequence[Placed]) -> Levels:
 
 def _begins_with(unit: Unit, terms: Sequence[str]) -> bool:
     own = unit.own()
-    plain = _folded(own)
+    plain = _fold(own)
     first = next(iter(tokens(own[:MAX_HEAD])), None)
     return any(plain.startswith(term) if starts_cjk(term) else term == first for term in terms)
 
@@ -391,10 +391,10 @@ def _begins_with(unit: Unit, terms: Sequence[str]) -> bool:
 MAX_HEAD = 40
 
 
-def support(question: Question, chosen: Sequence[Candidate]) -> dict[str, float]:
+def support(question: Question, chosen_units: Sequence[Candidate]) -> dict[str, float]:
     """How far the chosen units together express each specific term of the question, in [0, 1]."""
     return {
-        term.token: max((one.level(term.token) for one in chosen), default=0.0)
+        term.token: max((one.level(term.token) for one in chosen_units), default=0.0)
         for term in question.terms
         if not term.is_generic
     }
@@ -420,7 +420,7 @@ _DIGIT = re.compile(r"\d")
 
 def vocabulary_of(notes: Sequence[SourceNote]) -> str:
     """All that the notes say, for looking up runs of Chinese characters."""
-    return "\n".join(_folded(text) for note in notes for text in (*note.names, *_all_texts(note.reading)))
+    return "\n".join(_fold(text) for note in notes for text in (*note.names, *_all_texts(note.reading)))
 
 
 def _all_texts(reading: Reading) -> Iterator[str]:
@@ -429,7 +429,7 @@ def _all_texts(reading: Reading) -> Iterator[str]:
         yield from unit.headings[-1:]
 
 
-def _in_other_words(question: Question, likeness: TermLikeness, units: Sequence[Placed]) -> Levels:
+def _in_other_words(question: Question, likeness: TermLikeness, units: Sequence[PlacedUnit]) -> Levels:
     """Levels of the terms that units express in other words, by the tokens of the embedding model."""
     rows: dict[tuple[str, int, int], int] = {}
     """Of each span of a chunk the row of its levels; (id, -1, -1) is the chunk's title and headings, row 0 is nothing."""
@@ -491,12 +491,12 @@ def _texts(unit: Unit, note: SourceNote) -> tuple[tuple[str, ...], tuple[str, ..
     return own, near, (*unit.headings[:-1], *note.names)
 
 
-_folded = lru_cache(maxsize=16_384)(folded)
+_fold = lru_cache(maxsize=16_384)(fold)
 
 
 @lru_cache(maxsize=16_384)
 def _plain_texts(texts: tuple[str, ...]) -> str:
-    return "\n".join(map(_folded, texts))
+    return "\n".join(map(_fold, texts))
 
 
 @lru_cache(maxsize=16_384)

@@ -42,11 +42,15 @@ _OPPOSITES = tuple(
 )
 
 
-def is_opposite(wanted: str, given: str) -> bool:
+def is_opposite(word: str, other_text: str) -> bool:
     """Whether a text has the opposite of a word of another one in its place."""
     for pair in _OPPOSITES:
         for one, other in (pair, pair[::-1]):
-            if one.search(wanted) and other.search(given) and not (other.search(wanted) or one.search(given)):
+            if (
+                one.search(word)
+                and other.search(other_text)
+                and not (other.search(word) or one.search(other_text))
+            ):
                 return True
     return False
 

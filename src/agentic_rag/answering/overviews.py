@@ -26,8 +26,8 @@ def overview_lines(
     """
     facts = selection["overview"]
     heads = [_extent(facts, is_chinese=is_chinese)]
-    heads += _named("文件夹" if is_chinese else "Folders", facts["folders"], is_chinese=is_chinese)
-    heads += _named(
+    heads += _name_counts("文件夹" if is_chinese else "Folders", facts["folders"], is_chinese=is_chinese)
+    heads += _name_counts(
         "标签" if is_chinese else "Tags", [[f"#{tag}", n] for tag, n in facts["tags"]], is_chinese=is_chinese
     )
     statements = [
@@ -50,7 +50,7 @@ def _extent(facts: Mapping[str, Any], *, is_chinese: bool) -> str:
     return f"{notes} note{'s' * (notes != 1)}{where}{time}"
 
 
-def _named(what: str, names: Sequence[Sequence[Any]], *, is_chinese: bool) -> list[str]:
+def _name_counts(what: str, names: Sequence[Sequence[Any]], *, is_chinese: bool) -> list[str]:
     if not names:
         return []
     if is_chinese:

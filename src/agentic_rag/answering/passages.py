@@ -18,14 +18,14 @@ def passage_text(result: Mapping[str, Any]) -> str:
     date = _day(metadata.get("date"))
     head = f"{place} ({date})" if place and date else place or date
     drawn = [
-        _dated(fact)
+        _with_validity(fact)
         for fact in result.get("facts") or ()
         if not is_plain(fact) and fact["source"] and fact["target"]
     ]
     return "\n".join(filter(None, [head, result["content"].strip(), *drawn[:MOST_FACTS]]))
 
 
-def _dated(fact: Mapping[str, Any]) -> str:
+def _with_validity(fact: Mapping[str, Any]) -> str:
     """The relation; if its end is known, with the start and end of its validity."""
     if fact.get("invalid_at") is None:
         return arrow(fact)

@@ -24,7 +24,7 @@ MIN_TERMS = 3
 """Minimum terms of a unit with what gives it meaning."""
 MIN_UNLINKED = 4
 """Minimum letters outside of links: a list of links makes no statement."""
-SHARED = 2.0
+SHARED_WORD_POINTS = 2.0
 """Points for a unit with all question words that occur in any unit."""
 ASKING = -3.0
 """Points for a unit that is a question. Chosen on two vaults, as the points for failures."""
@@ -35,7 +35,7 @@ class Choice:
     """The units that an operation wants.
 
     ``results``: number of first results that are read; ``per_document``: maximum units per document; ``prose``: no
-    fields, drawn edges and lists of links; ``failed``: points for text in a failure callout; ``reach``: share of
+    fields, drawn edges and lists of links; ``failure_share``: points for text in a failure callout; ``reach``: share of
     ``answer.abstain_below`` that a result's relevance needs; ``margin``: units this many points below the best are left
     out.
     """
@@ -43,7 +43,7 @@ class Choice:
     results: int = 8
     per_document: int = 3
     prose: bool = False
-    failed: float = 0.0
+    failure_share: float = 0.0
     reach: float = 1.0
     margin: float = math.inf
 
@@ -85,7 +85,7 @@ class Quote:
 
     @property
     def note(self) -> Any:
-        """Identifies the note."""
+        """The key of the quote's note."""
         return self.result["metadata"].get("document_id", self.result["id"])
 
 
@@ -116,7 +116,7 @@ def best_quotes(
         _candidates(query, results[: choice.results], choice),
         key=lambda quote: (-quote.score, quote.order, quote.start),
     )
-    scored = _capped(candidates, choice.per_document)
+    scored = _cap_per_document(candidates, choice.per_document)
     near = [quote for quote in scored if quote.score >= scored[0].score - choice.margin]
     return _distinct(near)[:limit]
 
@@ -143,19 +143,19 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
             quotes = [one for one in quotes if is_statement(one) and not (choice.prose and _is_no_prose(one))]
         notes.add(note)
         for quote in quotes:
-            points = choice.failed * quote.unit.failure + ASKING * bool(_QUESTION.search(quote.text))
+            points = choice.failure_share * quote.unit.failure + ASKING * bool(_QUESTION.search(quote.text))
             found.append(replace(quote, score=quote.score + points))
-    return by_words(found, [quote.unit.shown() for quote in found], asked)
+    return by_words(found, [quote.unit.display_text() for quote in found], asked)
 
 
-def by_words(quotes: Sequence[Quote], texts: Sequence[str], asked: Set[str]) -> list[Quote]:
+def by_words(quotes: Sequence[Quote], texts: Sequence[str], question_words: Set[str]) -> list[Quote]:
     """The quotes with points for the words of the question in their texts, by how rare each is."""
-    words = [set(tokens(text)) & asked for text in texts]
+    words = [set(tokens(text)) & question_words for text in texts]
     frequency = Counter(token for own in words for token in own)
     rarity = {token: math.log(1 + len(quotes) / count) for token, count in frequency.items()}
     total = sum(rarity.values()) or 1.0
     return [
-        replace(quote, score=quote.score + SHARED * sum(rarity[token] for token in own) / total)
+        replace(quote, score=quote.score + SHARED_WORD_POINTS * sum(rarity[token] for token in own) / total)
         for quote, own in zip(quotes, words, strict=True)
     ]
 
@@ -197,10 +197,10 @@ def is_statement(quote: Quote) -> bool:
     if unit.kind == "code" or unit.text.endswith((":", "：")):
         return False
     unlinked = sum(character.isalnum() for character in _LINK.sub("", quote.text))
-    return unlinked >= MIN_UNLINKED and len(tokens(unit.shown())) >= MIN_TERMS
+    return unlinked >= MIN_UNLINKED and len(tokens(unit.display_text())) >= MIN_TERMS
 
 
-def _capped(quotes: Sequence[Quote], per_document: int) -> list[Quote]:
+def _cap_per_document(quotes: Sequence[Quote], per_document: int) -> list[Quote]:
     taken: Counter[Any] = Counter()
     kept = []
     for quote in quotes:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from agentic_rag.answering.card_forms import named
+from agentic_rag.answering.card_forms import name_pattern
 from agentic_rag.answering.cards import board_cards
 from agentic_rag.answering.citations import CitationList
 from agentic_rag.answering.passages import arrow, is_plain
@@ -55,20 +55,22 @@ ALONE = {"cjk": "其他", "latin": "Other", "other": "Other"}
 """Heading for notes without a shared theme, in the question's script."""
 
 
-def passages(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
+def passages(query: str, quotes: Sequence[Quote], citation_list: CitationList) -> str:
     """``document_retrieval``: the best sentences verbatim, in the order of the ranking; a property after its note."""
-    return "\n".join(f"{_subject(quote)}{quote.unit.shown()} {cited.cite(quote)}" for quote in quotes)
+    return "\n".join(
+        f"{_subject(quote)}{quote.unit.display_text()} {citation_list.cite(quote)}" for quote in quotes
+    )
 
 
 def _subject(quote: Quote) -> str:
     return f"{_title(quote)}: " if quote.unit.kind == "property" else ""
 
 
-def questions(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
+def questions(query: str, quotes: Sequence[Quote], citation_list: CitationList) -> str:
     """``verification_canvas``: the card of each quote, and its answer below it."""
-    cards = ((quote, quote.card or Card(query, quote.unit.shown(), "memory")) for quote in quotes)
+    cards = ((quote, quote.card or Card(query, quote.unit.display_text(), "memory")) for quote in quotes)
     return "\n".join(
-        f"{number}. {card.asks}\n   → {card.answer} {cited.cite(quote)}"
+        f"{number}. {card.asks}\n   → {card.answer} {citation_list.cite(quote)}"
         for number, (quote, card) in enumerate(cards, start=1)
     )
 
@@ -90,17 +92,20 @@ def any_quotes(query: str, results: Sequence[dict[str, Any]], *, limit: int, cho
     )
 
 
-def clusters(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
+def clusters(query: str, quotes: Sequence[Quote], citation_list: CitationList) -> str:
     """``weak_point_clustering``: one quote per note, grouped by the theme shared with the most other notes."""
-    groups = _grouped(quotes, [_themes(quote) for quote in quotes], ALONE[script(query)])
+    groups = _group_by_theme(quotes, [_themes(quote) for quote in quotes], ALONE[script(query)])
     return "\n".join(
         f"{theme} ({len(members)})\n"
-        + "\n".join(f"  - {_title(quote)}: {quote.unit.shown()} {cited.cite(quote)}" for quote in members)
+        + "\n".join(
+            f"  - {_title(quote)}: {quote.unit.display_text()} {citation_list.cite(quote)}"
+            for quote in members
+        )
         for theme, members in groups
     )
 
 
-def _grouped(
+def _group_by_theme(
     quotes: Sequence[Quote], themes: Sequence[list[str]], alone: str
 ) -> list[tuple[str, list[Quote]]]:
     """Groups by greedy cover: the largest theme, then the largest among the remaining quotes; quotes without a
@@ -122,7 +127,7 @@ def _grouped(
     return groups
 
 
-def relations(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
+def relations(query: str, quotes: Sequence[Quote], citation_list: CitationList) -> str:
     """``concept_relation``: the graph's relations between the concepts, each with a sentence that states it.
 
     A link without a label is drawn only if the sentence states no labelled relation.
@@ -134,39 +139,39 @@ def relations(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
         own = [fact for fact in facts if _says(quote, fact)]
         own = ([fact for fact in own if not is_plain(fact)] or own)[:MOST_ARROWS]
         told.update(map(_arrow_key, own))
-        lines.append(_drawn(own, quote, cited))
+        lines.append(_with_arrows(own, quote, citation_list))
     return "\n".join(lines)
 
 
-def related(query: str, quotes: Sequence[Quote]) -> list[Quote]:
+def with_related_sentences(query: str, quotes: Sequence[Quote]) -> list[Quote]:
     """The quotes, each followed by the sentences of its passage that state its most specific relations."""
     brought = []
     stated = {statement(quote) for quote in quotes}
     for quote in quotes:
         brought.append(quote)
         for fact in _telling_facts(query, quote)[:MOST_ARROWS]:
-            elsewhere = None if _says(quote, fact) else _stated(fact, quote)
+            elsewhere = None if _says(quote, fact) else _statement_of(fact, quote)
             if elsewhere is not None and statement(elsewhere) not in stated:
                 stated.add(statement(elsewhere))
                 brought.append(elsewhere)
     return brought
 
 
-def _drawn(facts: Sequence[Mapping[str, Any]], quote: Quote, cited: CitationList) -> str:
+def _with_arrows(facts: Sequence[Mapping[str, Any]], quote: Quote, citation_list: CitationList) -> str:
     """The sentence, preceded by the arrows of the relations it states."""
-    sentence = f"{quote.unit.shown()} {cited.cite(quote)}"
+    sentence = f"{quote.unit.display_text()} {citation_list.cite(quote)}"
     arrows = "; ".join(map(arrow, facts))
     # An edge drawn in the text is already an arrow.
-    return f"{arrows}: {sentence}" if arrows and not _DRAWN.search(quote.text) else sentence
+    return f"{arrows}: {sentence}" if arrows and not _ARROW.search(quote.text) else sentence
 
 
 def _says(quote: Quote, fact: Mapping[str, Any]) -> bool:
     """Whether a sentence is the fact's own sentence, or names the fact's target."""
-    said, own = quote.unit.shown().casefold(), readable(str(fact.get("text") or "")).casefold()
-    return bool(own and (own in said or said in own)) or bool(named(str(fact["target"])).search(said))
+    said, own = quote.unit.display_text().casefold(), readable(str(fact.get("text") or "")).casefold()
+    return bool(own and (own in said or said in own)) or bool(name_pattern(str(fact["target"])).search(said))
 
 
-def _stated(fact: Mapping[str, Any], quote: Quote) -> Quote | None:
+def _statement_of(fact: Mapping[str, Any], quote: Quote) -> Quote | None:
     """The unit of the passage that the fact's sentence is; None if it makes no statement or is not there verbatim."""
     text = str(fact.get("text") or "").strip()
     start = quote.result["content"].find(text) if text else -1
@@ -175,7 +180,7 @@ def _stated(fact: Mapping[str, Any], quote: Quote) -> Quote | None:
     return stated if start >= 0 and stated is not None and is_statement(stated) else None
 
 
-_DRAWN = re.compile(r"—[^→\n]+→")
+_ARROW = re.compile(r"—[^→\n]+→")
 
 
 def _telling_facts(query: str, quote: Quote) -> list[Mapping[str, Any]]:
@@ -195,14 +200,14 @@ def _telling_facts(query: str, quote: Quote) -> list[Mapping[str, Any]]:
 SHAPES: Mapping[CanvasOperation, Shape] = {
     CanvasOperation.VERIFICATION_CANVAS: Shape(
         questions,
-        Choice(16, per_document=2, prose=True, failed=-3.0, reach=0.6, margin=4.0),
+        Choice(16, per_document=2, prose=True, failure_share=-3.0, reach=0.6, margin=4.0),
         asks="Answer as numbered questions that check what a reader knows of it, each with its answer on a line of "
         "its own after '   → '. What was asked comes first, if it is a question with an answer.",
         select=cards_or_memories,
     ),
     CanvasOperation.WEAK_POINT_CLUSTERING: Shape(
         clusters,
-        Choice(24, per_document=1, prose=True, failed=1.0, reach=0.3),
+        Choice(24, per_document=1, prose=True, failure_share=1.0, reach=0.3),
         asks="Answer in groups: a line with what its members share and, in brackets, how many they are, then what each "
         "note says on a line of its own after '  - ' and the note's title.",
         times=2,
@@ -213,7 +218,7 @@ SHAPES: Mapping[CanvasOperation, Shape] = {
         Choice(12, per_document=2, reach=0.6),
         asks="Answer with how the things asked about are connected, a connection a line: 'one —relation→ other: ' and a "
         "sentence that says so.",
-        brings=related,
+        brings=with_related_sentences,
     ),
     CanvasOperation.DOCUMENT_RETRIEVAL: Shape(
         passages, Choice(8, margin=1.3), asks="Answer in as few sentences as do."
@@ -244,10 +249,12 @@ def _themes(quote: Quote) -> list[str]:
     targets of its facts, tags."""
     metadata, content = quote.result["metadata"], quote.result["content"]
     said = [one for value in metadata.values() for one in _each(value)]
-    named = [name for one in said if isinstance(one, str) for name in _linked(one)]
+    named = [name for one in said if isinstance(one, str) for name in _link_targets(one)]
     facts = [fact for fact in quote.result["facts"] if fact.get("target") and fact.get("name") != "HAS_TAG"]
     tags = [f"#{tag}" for tag in _each(metadata.get("tags")) if tag is not None]
-    return list(dict.fromkeys([*named, *_linked(content), *(str(fact["target"]) for fact in facts), *tags]))
+    return list(
+        dict.fromkeys([*named, *_link_targets(content), *(str(fact["target"]) for fact in facts), *tags])
+    )
 
 
 def _each(value: Any) -> Sequence[Any]:
@@ -255,7 +262,7 @@ def _each(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else [value]
 
 
-def _linked(text: str) -> list[str]:
+def _link_targets(text: str) -> list[str]:
     return [target.strip().rsplit("/", 1)[-1] for target in re.findall(r"\[\[([^\]|#]+)", text)]
 
 

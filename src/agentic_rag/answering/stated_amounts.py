@@ -57,21 +57,27 @@ def passage_amounts(text: str) -> list[Amount]:
     return [*read, *parts]
 
 
-def is_same(given: Amount, stated: Amount, statement: str) -> bool:
+def is_same(given_amount: Amount, stated_amount: Amount, statement: str) -> bool:
     """Whether a passage's amount is the stated one, or within the bound or range that the statement names."""
-    is_rate = given.unit.startswith(f"{stated.unit}/") and given.low == stated.low
-    if is_rate or likeness(given, stated) >= SAME:
+    is_rate = given_amount.unit.startswith(f"{stated_amount.unit}/") and given_amount.low == stated_amount.low
+    if is_rate or likeness(given_amount, stated_amount) >= SAME:
         return True
-    if given.unit != stated.unit:
+    if given_amount.unit != stated_amount.unit:
         return False
-    before = plain(statement)[max(0, stated.start - _BEFORE) : stated.start]
+    before = plain(statement)[max(0, stated_amount.start - _BEFORE) : stated_amount.start]
     sign = next((sign for words, sign in _BOUNDS if words.search(before)), 0)
     if sign:
-        return 0 <= sign * (stated.low - given.high) <= NEAR_BOUND * abs(stated.low)
-    return stated.low < stated.high and stated.low <= given.low and given.high <= stated.high
+        return 0 <= sign * (stated_amount.low - given_amount.high) <= NEAR_BOUND * abs(stated_amount.low)
+    return (
+        stated_amount.low < stated_amount.high
+        and stated_amount.low <= given_amount.low
+        and given_amount.high <= stated_amount.high
+    )
 
 
-def is_difference(stated: Amount, given: Sequence[Amount]) -> bool:
+def is_difference(stated_amount: Amount, given_amounts: Sequence[Amount]) -> bool:
     """Whether an amount of years lies between two years: eight years from 1819 to 1827."""
-    years = [one.low for one in given if not one.unit and one.low >= MIN_YEAR]
-    return stated.unit == "year" and any(abs(one - other) == stated.low for one in years for other in years)
+    years = [one.low for one in given_amounts if not one.unit and one.low >= MIN_YEAR]
+    return stated_amount.unit == "year" and any(
+        abs(one - other) == stated_amount.low for one in years for other in years
+    )

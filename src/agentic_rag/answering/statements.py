@@ -26,7 +26,7 @@ _LEADS = re.compile(r"[:：]\W*\Z|[?？]\W*\Z")
 _SEPARATOR = re.compile(r"[ \t]*\|?[ \t]*:?-{2,}[-| \t:]*\Z")
 _STOP = re.compile(r"[.!?。！？…]*[\"'”’」』）)*_]*[ \t]*\|?[ \t]*\Z")
 _LINES = re.compile(r"\n(?:[ \t]*\n)+")
-_ENDED = re.compile(r"[.!?。！？…][\"'”’」』）)*_]*\s*\Z")
+_SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’」』）)*_]*\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Mark:
     """A citation mark that was taken out of the text at a place."""
 
     place: int
-    written: str
+    text: str
     """The white space before it, as it is written again."""
     numbers: tuple[int, ...]
     opens_line: bool = False
@@ -58,30 +58,30 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedAnswer:
     """An answer without its marks, and its statements in order."""
 
     bare: str
     statements: tuple[Statement, ...]
 
     @classmethod
-    def of(cls, answer: str) -> Parsed:
+    def of(cls, answer: str) -> ParsedAnswer:
         """The statements of an answer. A mark belongs to the sentence before it on its line or, on a line of its own, to
         the one above; at the beginning of a line that goes on, to that line's."""
         bare, marks = _without_marks(answer.strip())
         breaks = [mark.place for mark in marks if mark.opens_line]
-        spans = _joined(bare, list(_broken(bare, _spans(bare), breaks)))
+        spans = _join_short(bare, list(_break_at_marks(bare, _spans(bare), breaks)))
         found = [Statement(start, end, *_read(bare, start, end)) for start, end in spans]
-        found = [_framed(bare, one, after) for one, after in zip(found, [*found[1:], None], strict=False)]
-        return cls(bare, tuple(_marked(bare, found, marks)))
+        found = [_frame_line(bare, one, after) for one, after in zip(found, [*found[1:], None], strict=False)]
+        return cls(bare, tuple(_with_marks(bare, found, marks)))
 
     def between(self, one: Statement, other: Statement) -> str:
         """The white space between two statements."""
         return self.bare[one.end : other.start]
 
-    def rebuilt(self, kept: Sequence[tuple[Statement, tuple[int, ...]]]) -> str:
+    def rebuilt(self, kept_statements: Sequence[tuple[Statement, tuple[int, ...]]]) -> str:
         """The answer from some of its statements, each with the numbers that it cites."""
-        numbers = {one.start: of for one, of in kept}
+        numbers = {one.start: of for one, of in kept_statements}
         text, gap, lead = "", "", ""
         for n, one in enumerate(self.statements):
             if n:
@@ -92,7 +92,7 @@ class Parsed:
                 item = _ITEM.match(self.bare, one.start, one.end)
                 lead = lead or (item.group() if item else "")
                 continue
-            text += (gap if text else "") + lead + _written(self.bare, one, numbers[one.start])
+            text += (gap if text else "") + lead + _with_numbers(self.bare, one, numbers[one.start])
             gap = lead = ""
         return text.strip()
 
@@ -127,7 +127,9 @@ def _spans(bare: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _broken(bare: str, spans: Sequence[tuple[int, int]], breaks: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _break_at_marks(
+    bare: str, spans: Sequence[tuple[int, int]], breaks: Sequence[int]
+) -> Iterator[tuple[int, int]]:
     """The spans, parted where a mark began a line."""
     for start, end in spans:
         for place in [*(one for one in breaks if start < one < end), end]:
@@ -137,7 +139,7 @@ def _broken(bare: str, spans: Sequence[tuple[int, int]], breaks: Sequence[int]) 
             start = place
 
 
-def _joined(bare: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _join_short(bare: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The spans, where one of one word (Yes., 是的。) is part of the sentence that follows it on its line."""
     joined: list[tuple[int, int]] = []
     for start, end in spans:
@@ -166,30 +168,30 @@ def _read(bare: str, start: int, end: int) -> tuple[str, Kind]:
     return text, "frame" if is_frame else "claim"
 
 
-def _framed(bare: str, one: Statement, after: Statement | None) -> Statement:
+def _frame_line(bare: str, one: Statement, after: Statement | None) -> Statement:
     """A line without a full stop that is followed by a list, and a table's first row, lead in what follows."""
     if after is None or one.kind != "claim":
         return one
     follows = bare[after.start : after.end]
-    opens_list = _ITEM.match(follows) and not _ENDED.search(bare[one.start : one.end])
+    opens_list = _ITEM.match(follows) and not _SENTENCE_END.search(bare[one.start : one.end])
     is_lead = opens_list and not _ITEM.match(bare, one.start) and "\n" in bare[one.end : after.start]
     return replace(one, kind="frame") if is_lead or _SEPARATOR.match(follows) else one
 
 
-def _marked(bare: str, found: Sequence[Statement], marks: Sequence[Mark]) -> list[Statement]:
+def _with_marks(bare: str, statements: Sequence[Statement], marks: Sequence[Mark]) -> list[Statement]:
     of: dict[int, list[Mark]] = {}
     for mark in marks:
-        before = [n for n, one in enumerate(found) if one.start < mark.place]
-        after = next((n for n, one in enumerate(found) if one.start >= mark.place), None)
-        goes_on = after is not None and "\n" not in bare[mark.place : found[after].start]
+        before = [n for n, one in enumerate(statements) if one.start < mark.place]
+        after = next((n for n, one in enumerate(statements) if one.start >= mark.place), None)
+        goes_on = after is not None and "\n" not in bare[mark.place : statements[after].start]
         if mark.opens_line and goes_on and after is not None:
-            of.setdefault(after, []).append(replace(mark, place=found[after].end))
+            of.setdefault(after, []).append(replace(mark, place=statements[after].end))
         elif before:
             of.setdefault(before[-1], []).append(mark)
-    return [replace(one, marks=tuple(of.get(n, ()))) for n, one in enumerate(found)]
+    return [replace(one, marks=tuple(of.get(n, ()))) for n, one in enumerate(statements)]
 
 
-def _written(bare: str, one: Statement, numbers: Sequence[int]) -> str:
+def _with_numbers(bare: str, one: Statement, numbers: Sequence[int]) -> str:
     """A statement with its marks where they were, as far as they cite these numbers; else before its full stop."""
     text = bare[one.start : one.end]
     if one.kind == "code":
@@ -199,7 +201,7 @@ def _written(bare: str, one: Statement, numbers: Sequence[int]) -> str:
         own = [number for number in mark.numbers if number in numbers]
         if own:
             place = min(mark.place - one.start, len(text))
-            text = f"{text[:place]}{mark.written}[{', '.join(map(str, own))}]{text[place:]}"
+            text = f"{text[:place]}{mark.text}[{', '.join(map(str, own))}]{text[place:]}"
     if not left:
         return text
     head = text[: _end_of(text)].rstrip()

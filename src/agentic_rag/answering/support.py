@@ -22,12 +22,12 @@ from agentic_rag.domain.token_vectors import QuestionTokens
 
 Fault = Literal["amount", "contradicted", "unsupported"]
 """Why a statement is refused: an amount of no passage, the opposite of a passage, or about something else."""
-SUPPORTED, ACROSS, BY_LETTERS = 0.65, 0.47, 0.51
+MIN_SUPPORT, ACROSS, BY_LETTERS = 0.65, 0.47, 0.51
 """Least support: within a script, across scripts, and where the model tells no tokens: more than half. Chosen on the choosing half of
 ``evaluation/datasets/support``, as are the other constants of the comparison."""
 ANEW = 0.05
 """What more is needed of a passage that the model did not cite: of ten, one is like anything by chance."""
-UNSAID = 0.4
+MAX_UNSAID_LEVEL = 0.4
 """Cosine below which a passage does not say a word in any letters."""
 MOST_UNSAID = 0.34
 """Share of unsaid words above which a text is about something else, whatever the others are."""
@@ -57,7 +57,7 @@ def fault(
 
 def _is_said(
     clauses: Sequence[Clause],
-    stated: int,
+    stated_count: int,
     beside: Sequence[Comparison],
     tokens: QuestionTokens | None,
     more: float,
@@ -68,15 +68,15 @@ def _is_said(
     if is_across:
         # A name that stands in both scripts says nothing of what is said of it.
         levels = [level for level in levels if level < 1.0] or levels
-    levels += [1.0] * stated
+    levels += [1.0] * stated_count
     if tokens is None and is_across:
         return bool(levels)
-    least = more + (BY_LETTERS if tokens is None else ACROSS if is_across else SUPPORTED)
+    least = more + (BY_LETTERS if tokens is None else ACROSS if is_across else MIN_SUPPORT)
     if not levels or sum(levels) < least * len(levels):
         return False
     if tokens is None:
         return True
-    unsaid = sum(level < UNSAID + more for level in levels)
+    unsaid = sum(level < MAX_UNSAID_LEVEL + more for level in levels)
     return (is_across or unsaid <= MOST_UNSAID * len(levels)) and not any(
         _is_unsaid(clause, beside) for clause in clauses
     )
@@ -85,18 +85,18 @@ def _is_said(
 def _is_unsaid(clause: Clause, beside: Sequence[Comparison]) -> bool:
     """Whether the passages say nothing of a clause, however well they say the others."""
     levels = [max(one.level(word) for one in beside) for word in clause.words]
-    return len(levels) > 1 and sum(levels) < UNSAID * len(levels)
+    return len(levels) > 1 and sum(levels) < MAX_UNSAID_LEVEL * len(levels)
 
 
 def unsaid_share(
-    text: str, passages: Sequence[Passage], tokens: QuestionTokens | None, known: Set[str] = frozenset()
+    text: str, passages: Sequence[Passage], tokens: QuestionTokens | None, known_words: Set[str] = frozenset()
 ) -> float:
-    """Share of a text's content words, without ``known`` ones, that no passage says in any letters, in [0, 1]."""
-    words = [word for word in content_words(text) if word.token not in known]
+    """Share of a text's content words, without ``known_words`` ones, that no passage says in any letters, in [0, 1]."""
+    words = [word for word in content_words(text) if word.token not in known_words]
     beside = [Comparison(text, passage, tokens) for passage in passages]
     if not words or (tokens is None and all(one.is_across for one in beside)):
         return 0.0
-    return sum(all(one.level(word) < UNSAID for one in beside) for word in words) / len(words)
+    return sum(all(one.level(word) < MAX_UNSAID_LEVEL for one in beside) for word in words) / len(words)
 
 
 def shares(statement: str, passage: Passage, tokens: QuestionTokens | None) -> bool:

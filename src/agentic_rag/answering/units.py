@@ -14,7 +14,7 @@ DEGREES = "degrees"
 ERA = "era"
 """Of a year that is counted from the birth of Christ; before it the year is negative."""
 TEMPERATURES = ("degC", "degF", "kelvin")
-_DEFINED = (
+_DEFINITIONS = (
     "euro = [euro]", "us_dollar = [us_dollar]", "sterling = [sterling]", "yuan = [yuan]", "yen = [yen]",
     "jiao = 0.1 yuan", "jin = 500 gram", "liang = 50 gram", "mu = 2000 / 3 * meter ** 2", "li = 500 meter", "chi = meter / 3",
     "teaspoon = 5 milliliter", "tablespoon = 15 milliliter", "tenth = 0.1", "ke = 15 minute",
@@ -70,7 +70,7 @@ def _registry() -> Any:
     import pint
 
     registry: Any = pint.UnitRegistry(autoconvert_offset_to_baseunit=True)
-    for line in _DEFINED:
+    for line in _DEFINITIONS:
         registry.define(line)
     return registry
 
@@ -84,7 +84,7 @@ def to_base(value: float, unit: str) -> tuple[float, str]:
 def unit_at(text: str, start: int) -> tuple[str, int]:
     """The unit that begins at a place, and where it ends; "" and the place where there is none."""
     match = _SIMPLE.match(text, start)
-    named = None if match is None else _named(match)
+    named = None if match is None else _unit_name(match)
     unit, end = ("", start) if match is None or named is None else (named, match.end())
     per = _PER.match(text, end)
     below = None if per is None else _word(per["unit"])
@@ -93,7 +93,7 @@ def unit_at(text: str, start: int) -> tuple[str, int]:
     return f"{unit or 1}/{below}", per.end()
 
 
-def _named(match: re.Match[str]) -> str | None:
+def _unit_name(match: re.Match[str]) -> str | None:
     """The unit of a match of ``_SIMPLE``: "" for percentage points, None for a word that is no unit."""
     if match["scale"]:
         letter = match["scale"].casefold().removeprefix("degrees").removeprefix("degree").strip()[:1]

@@ -40,12 +40,12 @@ def anki_text(reviews: Sequence[Review]) -> str:
 
 
 def _formulas(text: str) -> str:
-    def written(match: re.Match[str]) -> str:
+    def latex(match: re.Match[str]) -> str:
         if match["code"]:
             return match["code"]
         return f"\\[{match['block'].strip()}\\]" if match["block"] else f"\\({match['inline']}\\)"
 
-    return _MATH.sub(written, text)
+    return _MATH.sub(latex, text)
 
 
 def _tag(name: str) -> str:

@@ -33,7 +33,7 @@ _WIDE = ("W", "F")
 
 def text_card(node_id: str, text: str, *, width: int = WIDTH, color: str | None = None) -> Node:
     """A card with Markdown text, as high as its text needs; its position is set later."""
-    return _colored(
+    return _with_color(
         {"id": node_id, "type": "text", "text": text, **_size(width, text_height(text, width))}, color
     )
 
@@ -51,7 +51,7 @@ def group(node_id: str, label: str, members: list[Node], *, color: str | None = 
     left, top, right, bottom = bounds(members)
     pad = 20
     frame = {"id": node_id, "type": "group", "label": label, "x": left - pad, "y": top - pad}
-    return _colored(
+    return _with_color(
         {**frame, "width": right - left + 2 * pad, "height": bottom - top + 2 * pad},
         color,
     )
@@ -70,7 +70,7 @@ def _size(width: int, height: int) -> dict[str, int]:
     return {"x": 0, "y": 0, "width": width, "height": height}
 
 
-def _colored(node: Node, color: str | None) -> Node:
+def _with_color(node: Node, color: str | None) -> Node:
     return node if color is None else {**node, "color": color}
 
 
@@ -110,7 +110,7 @@ def bounds(nodes: list[Node]) -> tuple[int, int, int, int]:
     )
 
 
-def moved(node: Node, x: int, y: int) -> Node:
+def move_node(node: Node, x: int, y: int) -> Node:
     """The node at another position."""
     return {**node, "x": x, "y": y}
 

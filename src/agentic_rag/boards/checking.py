@@ -13,22 +13,22 @@ from typing import Any
 from agentic_rag.boards.canvas import GREEN, RED, YELLOW, Board, nodes_of, read_board
 from agentic_rag.boards.drawing import Test
 from agentic_rag.boards.files import Provenance, provenance, require_board_name, save
-from agentic_rag.boards.marking import Judgement, Mark, Names, judged
-from agentic_rag.boards.merging import Written
+from agentic_rag.boards.marking import Judgement, Mark, Names, judge
+from agentic_rag.boards.merging import WrittenParts
 from agentic_rag.boards.mistakes import mistakes_folder, source_of, write_mistake
 from agentic_rag.boards.reviews import Review, Reviews
 from agentic_rag.boards.vault import Vault
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import InputError, ModelError, RunError
 from agentic_rag.text import script
-from agentic_rag.text.prompts import MARK_SYSTEM, fenced
+from agentic_rag.text.prompts import MARK_SYSTEM, fence_passages
 
 _COLORS: Mapping[Mark, str] = {"right": GREEN, "partly": YELLOW, "wrong": RED}
 _LABELS: Mapping[str, Mapping[Mark, str]] = {
     "latin": {"right": "✓ right", "partly": "◐ partly, missing: ", "wrong": "✗ wrong"},
     "cjk": {"right": "✓ 对", "partly": "◐ 部分对,缺: ", "wrong": "✗ 错"},
 }
-_MARKED = re.compile(
+_MARK_LINE = re.compile(
     r"\W*(?P<mark>right|partly|wrong)\b[^\w\n]*(?:\n(?P<missing>.*))?", re.IGNORECASE | re.DOTALL
 )
 _LONGEST_LABEL = 60
@@ -145,14 +145,14 @@ async def check_board(
     for test in there:
         given = texts[test.response]
         try:
-            judgements[test.response] = await _judged(test, given, names, chat)
+            judgements[test.response] = await _judge(test, given, names, chat)
         except ModelError as error:
             degraded = degraded or str(error)
-            judgements[test.response] = judged(test.asks, test.expected, given, names)
+            judgements[test.response] = judge(test.asks, test.expected, given, names)
     try:
         vault = Vault.around(path, [one for test in there for one in test.citations], within)
-        answers = await _recorded(path, there, texts, judgements, known, reviews, at, vault)
-        marked = _marked(board, known, there, judgements)
+        answers = await _record(path, there, texts, judgements, known, reviews, at, vault)
+        marked = _mark_board(board, known, there, judgements)
         if marked != (board, known):
             save(path, *marked)
     except OSError as error:
@@ -160,12 +160,14 @@ async def check_board(
     return CheckReport(str(path), known.dataset, tuple(answers), degraded)
 
 
-async def _judged(test: Test, given: str, names: Names, chat: Chat | None) -> Judgement:
-    if chat is None or not given.strip():
-        return judged(test.asks, test.expected, given, names)
+async def _judge(test: Test, given_answer: str, names: Names, chat: Chat | None) -> Judgement:
+    if chat is None or not given_answer.strip():
+        return judge(test.asks, test.expected, given_answer, names)
     quotes = [str(one["quote"]) for one in test.citations]
-    reply = await chat.complete(MARK_SYSTEM, fenced([test.asks, "\n".join([*test.expected, *quotes]), given]))
-    found = _MARKED.match(reply.strip())
+    reply = await chat.complete(
+        MARK_SYSTEM, fence_passages([test.asks, "\n".join([*test.expected, *quotes]), given_answer])
+    )
+    found = _MARK_LINE.match(reply.strip())
     if found is None:
         raise ModelError(f"the chat model must reply right, partly or wrong, not {reply[:80]!r}")
     mark: Mark = found["mark"].lower()  # type: ignore[assignment]
@@ -174,12 +176,12 @@ async def _judged(test: Test, given: str, names: Names, chat: Chat | None) -> Ju
     return Judgement(mark, closeness, (missing,) if missing and mark != "right" else ())
 
 
-async def _recorded(
+async def _record(
     path: Path,
     tests: list[Test],
     texts: Mapping[str, str],
     judgements: Mapping[str, Judgement],
-    known: Provenance,
+    provenance: Provenance,
     reviews: Reviews,
     at: datetime,
     vault: Vault,
@@ -187,7 +189,7 @@ async def _recorded(
     """Write the mistake notes and schedule the questions."""
     root = vault.root or path.parent
     answers = []
-    async with reviews.changed() as kept:
+    async with reviews.changing() as kept:
         for test in tests:
             judgement, given = judgements[test.response], texts[test.response].strip()
             source = source_of(test.citations)
@@ -200,7 +202,7 @@ async def _recorded(
                 test.response,
                 test.asks,
                 test.expected,
-                known.dataset,
+                provenance.dataset,
                 str(path),
                 source,
                 given,
@@ -209,7 +211,7 @@ async def _recorded(
                 note,
                 {},
             )
-            review = kept[test.response] = reviews.answered(before, now, at)
+            review = kept[test.response] = reviews.schedule(before, now, at)
             answers.append(
                 CheckedAnswer(
                     test.asks,
@@ -226,28 +228,32 @@ async def _recorded(
 
 
 def _note(
-    root: Path, vault: Vault, test: Test, given: str, mark: Mark, before: Review | None, at: datetime
+    root: Path, vault: Vault, test: Test, given_answer: str, mark: Mark, before: Review | None, at: datetime
 ) -> str | None:
     """The mistake note of a question: a wrong answer writes it, a right answer marks it as redone."""
     written = Path(before.note) if before is not None and before.note else None
     known = written if written is not None and written.is_file() else None
     if mark == "right" and known is None:
         return None
-    if mark != "right" and known is not None and before is not None and before.given == given:
+    if mark != "right" and known is not None and before is not None and before.given == given_answer:
         return str(known)
     links = [link for one in test.citations if (link := vault.link(one))]
     source = ", ".join(dict.fromkeys(links)) or source_of(test.citations)
     folder = mistakes_folder(root)
-    return str(write_mistake(folder, test, given, source, at.date(), known=known, redone=mark == "right"))
+    return str(
+        write_mistake(
+            folder, test, given_answer, source, at.date(), existing=known, is_redone=mark == "right"
+        )
+    )
 
 
-def _marked(
-    board: Board, known: Provenance, tests: list[Test], judgements: Mapping[str, Judgement]
+def _mark_board(
+    board: Board, provenance: Provenance, tests: list[Test], judgements: Mapping[str, Judgement]
 ) -> tuple[Board, Provenance]:
     """The board with coloured answers and labelled edges; colours and labels set by a person stay."""
     responses = {test.response: test for test in tests if judgements[test.response].mark != "empty"}
     to_answers = {(test.response, answer): test for test in responses.values() for answer in test.answers}
-    nodes, written_nodes = [], dict(known.written.nodes)
+    nodes, written_nodes = [], dict(provenance.written.nodes)
     for node in board.get("nodes") or ():
         node_id = node.get("id") if isinstance(node, dict) else None
         if node_id in responses and node.get("color") == written_nodes[node_id].get("color"):
@@ -255,7 +261,7 @@ def _marked(
             node = {**node, "color": color}
             written_nodes[node_id] = {**written_nodes[node_id], "color": color}
         nodes.append(node)
-    edges, written_edges = [], dict(known.written.edges)
+    edges, written_edges = [], dict(provenance.written.edges)
     for one in board.get("edges") or ():
         ours = written_edges.get(str(one.get("id"))) if isinstance(one, dict) else None
         test = to_answers.get((one.get("fromNode"), one.get("toNode"))) if ours else None
@@ -265,7 +271,7 @@ def _marked(
             written_edges[one["id"]] = {**ours, "label": label}
         edges.append(one)
     changed = {**board, "nodes": nodes, "edges": edges}
-    return changed, replace(known, written=Written(written_nodes, written_edges))
+    return changed, replace(provenance, written=WrittenParts(written_nodes, written_edges))
 
 
 def _label(test: Test, judgement: Judgement) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from agentic_rag.boards import canvas
 from agentic_rag.boards.canvas import CYAN, PURPLE, Board, Edge, Node
-from agentic_rag.boards.parts import Said, clusters, passages, questions, relations
+from agentic_rag.boards.parts import AnswerSpan, clusters, passages, questions, relations
 from agentic_rag.boards.vault import Vault, heading_of
 from agentic_rag.domain.identity import board_id
 from agentic_rag.errors import InputError
@@ -69,7 +69,7 @@ class _Sheet:
     edges: list[Edge] = field(default_factory=list)
     tests: list[Test] = field(default_factory=list)
     top: int = 0
-    _counted: dict[str, int] = field(default_factory=dict)
+    _counts: dict[str, int] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -81,17 +81,17 @@ class _Sheet:
         return _WORDS["cjk" if script(str(self.answer["query"])) == "cjk" else "latin"]
 
     @property
-    def known(self) -> Sequence[int]:
+    def known_numbers(self) -> Sequence[int]:
         return [int(one["n"]) for one in self.answer["citations"]]
 
     def id(self, *parts: str) -> str:
         """An id from the content; a second card with the same content gets another id."""
         said = "\n".join(parts)
-        self._counted[said] = count = self._counted.get(said, 0) + 1
+        self._counts[said] = count = self._counts.get(said, 0) + 1
         return board_id(self.key, *parts, *([str(count)] if count > 1 else []))
 
     def put(self, card: Node, x: int, y: int) -> Node:
-        placed = canvas.moved(card, x, y)
+        placed = canvas.move_node(card, x, y)
         self.cards.append(placed)
         return placed
 
@@ -99,17 +99,17 @@ class _Sheet:
         edge_id = self.id("edge", start["id"], end["id"], label)
         self.edges.append(canvas.edge(edge_id, start, end, label, both=both))
 
-    def citations(self, said: Said) -> list[Mapping[str, Any]]:
+    def citations(self, part: AnswerSpan) -> list[Mapping[str, Any]]:
         """The citations of a piece, in its order."""
         by_number = {int(one["n"]): one for one in self.answer["citations"]}
-        return [by_number[number] for number in dict.fromkeys(said.cited)]
+        return [by_number[number] for number in dict.fromkeys(part.citation_numbers)]
 
     def source(self, citation: Mapping[str, Any]) -> str:
         """A link to the citation's place in its note; the title only if there is no file in the vault."""
         return self.vault.link(citation) or str(citation["title"] or citation["document_id"] or "")
 
 
-def drawn(answer: Mapping[str, Any], vault: Vault) -> Drawing:
+def draw_board(answer: Mapping[str, Any], vault: Vault) -> Drawing:
     """The board of an answer.
 
     Args:
@@ -133,7 +133,7 @@ def drawn(answer: Mapping[str, Any], vault: Vault) -> Drawing:
 
 def _verification(sheet: _Sheet) -> None:
     """Each question and an empty card in one row, and far to the right the answers of the notes."""
-    asked = questions(sheet.answer["answer"], sheet.known)
+    asked = questions(sheet.answer["answer"], sheet.known_numbers)
     if not asked:
         _passages(sheet)
         return
@@ -164,19 +164,19 @@ def _verification(sheet: _Sheet) -> None:
     sheet.frames.append(canvas.group(sheet.id("group", label), label, answer_cards, color=PURPLE))
 
 
-def _answer_text(sheet: _Sheet, said: Said) -> str:
+def _answer_text(sheet: _Sheet, part: AnswerSpan) -> str:
     """The answer, its sentence if that says more, and its source."""
-    lines = [f"**{_one_line(said.text)}**"]
-    for citation in sheet.citations(said):
-        if len(said.text) * 2 < len(str(citation["quote"])):
-            lines.append(_quoted(citation))
+    lines = [f"**{_one_line(part.text)}**"]
+    for citation in sheet.citations(part):
+        if len(part.text) * 2 < len(str(citation["quote"])):
+            lines.append(_quote(citation))
         lines.append(sheet.source(citation))
     return "\n\n".join(lines)
 
 
 def _clusters(sheet: _Sheet) -> None:
     """A coloured group for each theme, COLUMNS in a row."""
-    found = clusters(sheet.answer["answer"], sheet.known)
+    found = clusters(sheet.answer["answer"], sheet.known_numbers)
     if not found:
         _passages(sheet)
         return
@@ -187,26 +187,26 @@ def _clusters(sheet: _Sheet) -> None:
         members = []
         for said in one.members:
             cited = sheet.citations(said)
-            text = "\n\n".join([_told(said, cited), *(sheet.source(citation) for citation in cited)])
+            text = "\n\n".join([_member_text(said, cited), *(sheet.source(citation) for citation in cited)])
             members.append(sheet.put(canvas.text_card(sheet.id("member", one.theme, text), text), x, y))
             y += members[-1]["height"] + 20
         sheet.frames.append(canvas.group(sheet.id("group", one.theme), one.theme, members, color=color))
         tops[column] = y + 2 * GAP
 
 
-def _told(said: Said, cited: Sequence[Mapping[str, Any]]) -> str:
+def _member_text(part: AnswerSpan, citations: Sequence[Mapping[str, Any]]) -> str:
     """The text of a member without the title before it, because the link names the note."""
-    titles = [f"{citation['title']}: " for citation in cited if citation["title"]]
-    return next((said.text.removeprefix(title) for title in titles if said.text.startswith(title)), said.text)
+    titles = [f"{citation['title']}: " for citation in citations if citation["title"]]
+    return next((part.text.removeprefix(title) for title in titles if part.text.startswith(title)), part.text)
 
 
 def _relations(sheet: _Sheet) -> None:
     """Notes and things as cards joined by their relations, in columns from cause to effect; sentences below."""
-    found = relations(sheet.answer["answer"], sheet.known)
+    found = relations(sheet.answer["answer"], sheet.known_numbers)
     labels: dict[tuple[str, str], list[str]] = {}
     back: dict[tuple[str, str], list[str]] = {}
     for one in found:
-        marks = "".join(f" [{number}]" for number in one.sentence.cited)
+        marks = "".join(f" [{number}]" for number in one.sentence.citation_numbers)
         for arrow in one.arrows:
             # Two arrows between the same cards would overlap: one arrow with two heads replaces them.
             pair = (arrow.source, arrow.target)
@@ -237,7 +237,7 @@ def _relations(sheet: _Sheet) -> None:
             sheet.join(start, end, " · ".join(said))
     if things:
         sheet.top = canvas.bounds(list(things.values()))[3] + 2 * GAP
-    _sentences(sheet, [one.sentence for one in found if one.sentence.cited])
+    _sentences(sheet, [one.sentence for one in found if one.sentence.citation_numbers])
 
 
 def _levels(names: Sequence[str], arrows: Sequence[tuple[str, str]]) -> dict[str, int]:
@@ -266,10 +266,10 @@ def _leads(start: str, end: str, arrows: Sequence[tuple[str, str]]) -> bool:
     return False
 
 
-def _sentences(sheet: _Sheet, said: Sequence[Said]) -> None:
+def _sentences(sheet: _Sheet, part: Sequence[AnswerSpan]) -> None:
     """Numbered sentences with their sources, COLUMNS in a row."""
     row: list[Node] = []
-    for one in said:
+    for one in part:
         cited = sheet.citations(one)
         marks = "".join(f"[{citation['n']}]" for citation in cited)
         text = one.text or _one_line(str(cited[0]["quote"])).removeprefix("- ")
@@ -284,7 +284,7 @@ def _sentences(sheet: _Sheet, said: Sequence[Said]) -> None:
 
 def _passages(sheet: _Sheet) -> None:
     """Each quote, and beside it its note at the quote's heading."""
-    for said in passages(sheet.answer["answer"], sheet.known):
+    for said in passages(sheet.answer["answer"], sheet.known_numbers):
         cited = sheet.citations(said)
         text = "\n\n".join([said.text, *(sheet.source(citation) for citation in cited)])
         quote = canvas.text_card(sheet.id("passage", text), text, width=NOTE[0])
@@ -310,7 +310,7 @@ _FORMS: Mapping[CanvasOperation, Callable[[_Sheet], None]] = {
 }
 
 
-def _quoted(citation: Mapping[str, Any]) -> str:
+def _quote(citation: Mapping[str, Any]) -> str:
     lines = str(citation["quote"]).strip().splitlines()
     return "\n".join(f"> {line.lstrip('> ')}" for line in lines)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.boards.canvas import Board, board_text, nodes_of, read_board
-from agentic_rag.boards.drawing import Drawing, Test, drawn
-from agentic_rag.boards.merging import Merged, Written, merged
+from agentic_rag.boards.drawing import Drawing, Test, draw_board
+from agentic_rag.boards.merging import MergeResult, WrittenParts, merge_boards
 from agentic_rag.boards.vault import Vault
 from agentic_rag.domain.identity import is_board_id
 from agentic_rag.errors import InputError, RunError
@@ -46,7 +46,7 @@ class Provenance:
     query: str
     operation: str
     dataset: str
-    written: Written
+    written: WrittenParts
     tests: tuple[Test, ...]
 
 
@@ -64,18 +64,18 @@ def write_board(answer: Mapping[str, Any], path: Path, within: Path | None = Non
         RunError: the file cannot be written.
     """
     require_board_name(path)
-    drawing = drawn(answer, Vault.around(path, answer["citations"], within))
+    drawing = draw_board(answer, Vault.around(path, answer["citations"], within))
     try:
         there = read_board(path.read_text("utf-8-sig"), path.name) if path.exists() else {}
         known = provenance(path, there)
         _require_own(path, there, known, drawing, answer)
-        before = known.written if known else Written({}, {})
-        result = merged(there, before, drawing.board) if there else _first(drawing)
+        before = known.written if known else WrittenParts({}, {})
+        result = merge_boards(there, before, drawing.board) if there else _first(drawing)
         _write(path, there, result, _record(answer, drawing, result, known))
     except (OSError, UnicodeDecodeError) as error:
         raise RunError(f"the board {path} cannot be written: {error}") from error
-    kept = len(nodes_of(result.board)) - result.added
-    return BoardReport(str(path), result.added, result.removed, kept)
+    kept = len(nodes_of(result.board)) - result.added_count
+    return BoardReport(str(path), result.added_count, result.removed_count, kept)
 
 
 def require_board_name(path: Path) -> None:
@@ -93,57 +93,65 @@ def provenance(path: Path, board: Board) -> Provenance | None:
     return next((record for record in records if record and ids & record.written.nodes.keys()), None)
 
 
-def save(path: Path, board: Board, known: Provenance) -> None:
+def save(path: Path, board: Board, provenance: Provenance) -> None:
     """Write a board whose cards we changed, and its provenance.
 
     Raises ``OSError``.
     """
-    write_whole(_record_path(path, known.key), json.dumps(_plain(known), ensure_ascii=False))
+    write_whole(_record_path(path, provenance.key), json.dumps(_plain(provenance), ensure_ascii=False))
     write_whole(path, board_text(board))
 
 
-def _first(drawing: Drawing) -> Merged:
+def _first(drawing: Drawing) -> MergeResult:
     nodes = {node["id"]: node for node in nodes_of(drawing.board)}
     edges = {one["id"]: one for one in drawing.board["edges"]}
-    return Merged(drawing.board, Written(nodes, edges), len(nodes), 0)
+    return MergeResult(drawing.board, WrittenParts(nodes, edges), len(nodes), 0)
 
 
 def _require_own(
-    path: Path, there: Board, known: Provenance | None, drawing: Drawing, answer: Mapping[str, Any]
+    path: Path,
+    board_on_file: Board,
+    provenance: Provenance | None,
+    drawing: Drawing,
+    answer: Mapping[str, Any],
 ) -> None:
     """Raises ``InputError`` for a board of a person's own, or of another question."""
-    if not nodes_of(there):
+    if not nodes_of(board_on_file):
         return
-    if not any(is_board_id(node.get("id")) for node in nodes_of(there)):
+    if not any(is_board_id(node.get("id")) for node in nodes_of(board_on_file)):
         raise InputError(
             f"{path} is a board that agentic-rag did not write; it was not changed; give another file name"
         )
-    if known is not None and known.key != drawing.key:
+    if provenance is not None and provenance.key != drawing.key:
         # Who may use the one dataset need not know what was asked of the other.
-        which = f" ({known.query!r}, {known.operation})" if known.dataset == answer["dataset"] else ""
+        which = (
+            f" ({provenance.query!r}, {provenance.operation})"
+            if provenance.dataset == answer["dataset"]
+            else ""
+        )
         raise InputError(f"{path} is the board of another question{which}; give another name")
 
 
 def _record(
-    answer: Mapping[str, Any], drawing: Drawing, result: Merged, known: Provenance | None
+    answer: Mapping[str, Any], drawing: Drawing, result: MergeResult, provenance: Provenance | None
 ) -> Provenance:
     """The provenance after an update. Tests whose cards are still on the board stay, even if the answer has no such
     question any more."""
     now = {test.response for test in drawing.tests}
     there = {node.get("id") for node in nodes_of(result.board)}
-    kept = [test for test in (known.tests if known else ()) if test.response in there - now]
+    kept = [test for test in (provenance.tests if provenance else ()) if test.response in there - now]
     return Provenance(
         drawing.key,
         str(answer["query"]),
         str(answer["operation"]),
         str(answer["dataset"]),
-        result.written,
+        result.written_parts,
         (*drawing.tests, *kept),
     )
 
 
-def _write(path: Path, there: Board, result: Merged, record: Provenance) -> None:
-    if result.board != there or not path.exists():
+def _write(path: Path, board_on_file: Board, result: MergeResult, record: Provenance) -> None:
+    if result.board != board_on_file or not path.exists():
         save(path, result.board, record)
     else:
         write_whole(_record_path(path, record.key), json.dumps(_plain(record), ensure_ascii=False))
@@ -168,7 +176,7 @@ def _read(path: Path) -> Provenance | None:
             )
             for one in raw["tests"]
         )
-        written = Written(raw["written"]["nodes"], raw["written"]["edges"])
+        written = WrittenParts(raw["written"]["nodes"], raw["written"]["edges"])
         return Provenance(raw["key"], raw["query"], raw["operation"], raw["dataset"], written, tests)
     except (OSError, ValueError, KeyError, TypeError):
         return None

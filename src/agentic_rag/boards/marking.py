@@ -20,7 +20,7 @@ from rapidfuzz import fuzz
 from agentic_rag.answering.amounts import Amount, amounts, likeness, plain, without_amounts
 from agentic_rag.answering.opposites import is_negated, is_opposite
 from agentic_rag.domain.identity import entity_key
-from agentic_rag.text import HAN, STOPWORDS, content_tokens, simplified
+from agentic_rag.text import HAN, STOPWORDS, content_tokens, simplify
 
 Mark = Literal["right", "partly", "wrong", "empty"]
 RIGHT, PARTLY = 0.55, 0.45
@@ -55,10 +55,10 @@ class Names:
     groups: Mapping[str, frozenset[str]]
 
     @classmethod
-    def of(cls, named: Iterable[Sequence[str]]) -> Names:
-        """From the list of names of each note."""
+    def of(cls, names_by_note: Iterable[Sequence[str]]) -> Names:
+        """The names of the notes, from the list of names of each note."""
         groups: dict[str, set[str]] = {}
-        for names in named:
+        for names in names_by_note:
             for name in names:
                 groups.setdefault(entity_key(name), set()).update(names)
         return cls({key: frozenset(names) for key, names in groups.items()})
@@ -68,8 +68,8 @@ class Names:
         return [text, *sorted(self.groups.get(entity_key(text), frozenset()) - {text})]
 
 
-def judged(asks: str, expected: Sequence[str], given: str, names: Names) -> Judgement:
-    """Mark one answer.
+def judge(asks: str, expected_answers: Sequence[str], given_answer: str, names: Names) -> Judgement:
+    """The mark of one given answer, by the expected ones.
 
     Args:
         asks: the question, with or without a gap.
@@ -77,11 +77,14 @@ def judged(asks: str, expected: Sequence[str], given: str, names: Names) -> Judg
         given: the person's answer.
         names: synonyms from the notes.
     """
-    if not given.strip():
-        return Judgement("empty", 0.0, tuple(expected))
-    cells = [cell for text in expected for cell in _cells(asks, text)]
+    if not given_answer.strip():
+        return Judgement("empty", 0.0, tuple(expected_answers))
+    cells = [cell for text in expected_answers for cell in _cells(asks, text)]
     scores = [
-        max(_closeness(asks, f"{form}{unit}", given, alone=len(cells) == 1) for form in names.others(cell))
+        max(
+            _closeness(asks, f"{form}{unit}", given_answer, alone=len(cells) == 1)
+            for form in names.others(cell)
+        )
         for cell, unit in cells
     ]
     closeness = sum(scores) / len(scores)
@@ -91,12 +94,12 @@ def judged(asks: str, expected: Sequence[str], given: str, names: Names) -> Judg
     return Judgement(mark, round(closeness, 3), missing)
 
 
-def _cells(asks: str, expected: str) -> list[tuple[str, str]]:
+def _cells(asks: str, expected_answer: str) -> list[tuple[str, str]]:
     """The cells of a row that are not in the question, each with the unit that its column has in brackets; any other
     text as a whole."""
-    if _FIELD not in expected:
-        return [(expected, "")]
-    named = [part.rpartition(": ")[::2] for part in expected.split(_FIELD)]
+    if _FIELD not in expected_answer:
+        return [(expected_answer, "")]
+    named = [part.rpartition(": ")[::2] for part in expected_answer.split(_FIELD)]
     cells = [(cell.strip(), _UNIT.search(name)) for name, cell in named]
     read = [(cell, f" {unit[1]}" if unit and _BARE.fullmatch(cell) else "") for cell, unit in cells]
     return [(cell, unit) for cell, unit in read if entity_key(cell) not in entity_key(asks)] or read
@@ -106,25 +109,31 @@ _UNIT = re.compile(r"[(（]([^()（）]+)[)）]\s*\Z")
 _BARE = re.compile(r"[\d.,–-]+")
 
 
-def _closeness(asks: str, wanted: str, given: str, *, alone: bool) -> float:
+def _closeness(asks: str, wanted_answer: str, given_answer: str, *, alone: bool) -> float:
     """In [0, 1]: share of the expected answer that was given, less for other words or amounts in its place."""
-    stated = _amounts_in(asks, wanted)
-    if wanted.strip() == given.strip():
+    stated = _amounts_in(asks, wanted_answer)
+    if wanted_answer.strip() == given_answer.strip():
         return 1.0
-    if alone and is_opposite(wanted, given):
+    if alone and is_opposite(wanted_answer, given_answer):
         return 0.0
-    if not stated and any(_is_written_alike(fold(wanted), fold(given)) for fold in (str, _umlauts)):
+    if not stated and any(
+        _is_written_alike(fold(wanted_answer), fold(given_answer)) for fold in (str, _umlauts)
+    ):
         return 1.0
-    wanted_words, given_words = _words(wanted, asks), _words(given, asks)
+    wanted_words, given_words = _words(wanted_answer, asks), _words(given_answer, asks)
     telling = [word for word in wanted_words if len(word) > 1 or len(wanted_words) > 2]
-    if alone and len(telling) < (2 if stated else math.inf) and is_negated(given) != is_negated(wanted):
+    if (
+        alone
+        and len(telling) < (2 if stated else math.inf)
+        and is_negated(given_answer) != is_negated(wanted_answer)
+    ):
         return 0.0
     by_words = _words_score(wanted_words, given_words, alone=alone)
-    if alone and _is_other_term(_joined(wanted), _joined(given)):
+    if alone and _is_other_term(_join_letters(wanted_answer), _join_letters(given_answer)):
         by_words = min(by_words, PARTLY)
     if not stated:
         return by_words
-    by_amounts = _amounts_score(stated, given, asks, alone=alone)
+    by_amounts = _amounts_score(stated, given_answer, asks, alone=alone)
     return by_amounts if len(telling) < 2 else (by_amounts + by_words) / 2
 
 
@@ -132,20 +141,24 @@ MAX_TERM = 8
 """Han characters up to which an answer is a term, in which one other character makes another thing."""
 
 
-def _is_other_term(wanted: str, given: str) -> bool:
+def _is_other_term(wanted_answer: str, given_answer: str) -> bool:
     """Whether two Chinese terms differ in a character: 普洱生茶 is not 普洱熟茶."""
-    if len(wanted) != len(given) or len(wanted) > MAX_TERM or not _HAN_CHARACTER.match(wanted):
+    if (
+        len(wanted_answer) != len(given_answer)
+        or len(wanted_answer) > MAX_TERM
+        or not _HAN_CHARACTER.match(wanted_answer)
+    ):
         return False
-    return sum(one != other for one, other in zip(wanted, given, strict=True)) == 1
+    return sum(one != other for one, other in zip(wanted_answer, given_answer, strict=True)) == 1
 
 
-def _is_written_alike(wanted: str, given: str) -> bool:
+def _is_written_alike(wanted_answer: str, given_answer: str) -> bool:
     """Whether two answers are the same but for spaces, or word by word but for slips of the pen."""
-    if _joined(wanted) == _joined(given):
+    if _join_letters(wanted_answer) == _join_letters(given_answer):
         return True
-    pairs = (wanted.split(), given.split())
+    pairs = (wanted_answer.split(), given_answer.split())
     return len(pairs[0]) == len(pairs[1]) and all(
-        _same(_joined(one), _joined(other)) for one, other in zip(*pairs, strict=True)
+        _same(_join_letters(one), _join_letters(other)) for one, other in zip(*pairs, strict=True)
     )
 
 
@@ -154,13 +167,13 @@ def _umlauts(text: str) -> str:
     return re.sub("[äöü]", lambda letter: "aou"["äöü".index(letter[0])] + "e", text.lower())
 
 
-def _joined(text: str) -> str:
+def _join_letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", entity_key(text))
 
 
 def _words(text: str, asks: str) -> list[str]:
     """Stems of words, and single Han characters, without amounts, stop words and the words of the question."""
-    plain_text = simplified(without_amounts(text))
+    plain_text = simplify(without_amounts(text))
     latin = [word for word in content_tokens(_HAN_CHARACTER.sub(" ", plain_text)) if word not in STOPWORDS]
     own = list(dict.fromkeys([*latin, *_HAN_CHARACTER.findall(plain_text)]))
     known = set(content_tokens(_HAN_CHARACTER.sub(" ", asks.replace(_GAP, " "))))
@@ -168,19 +181,19 @@ def _words(text: str, asks: str) -> list[str]:
     return unknown or own
 
 
-def _words_score(wanted: Sequence[str], given: Sequence[str], *, alone: bool) -> float:
-    if not wanted or not given:
+def _words_score(wanted_words: Sequence[str], given_words: Sequence[str], *, alone: bool) -> float:
+    if not wanted_words or not given_words:
         return 0.0
-    if "".join(wanted) == "".join(given):
+    if "".join(wanted_words) == "".join(given_words):
         return 1.0
-    found = [word for word in wanted if any(_same(word, other) for other in given)]
-    covered = len(found) / len(wanted)
+    found = [word for word in wanted_words if any(_same(word, other) for other in given_words)]
+    covered = len(found) / len(wanted_words)
     if covered == 1.0 or not alone:
         return covered
-    if len(wanted) >= LONG:
+    if len(wanted_words) >= LONG:
         covered = min(1.0, covered * 2)
-    fitting = [word for word in given if any(_same(word, other) for other in wanted)]
-    return covered * len(fitting) / len(given)
+    fitting = [word for word in given_words if any(_same(word, other) for other in wanted_words)]
+    return covered * len(fitting) / len(given_words)
 
 
 def _same(one: str, other: str) -> bool:
@@ -200,13 +213,13 @@ def _amounts_in(asks: str, text: str) -> list[Amount]:
     return filled if len(filled) == len(alone) else alone
 
 
-def _amounts_score(wanted: Sequence[Amount], given: str, asks: str, *, alone: bool) -> float:
+def _amounts_score(wanted_amounts: Sequence[Amount], given_answer: str, asks: str, *, alone: bool) -> float:
     """Mean likeness of the wanted amounts to the nearest given ones; half where another one is given too."""
     scores = []
-    for read in (_amounts_in(asks, given), amounts(given)):
-        is_vague = _ABOUT.search(given) is not None
-        pairs = [[likeness(one, other, is_vague=is_vague) for other in read] for one in wanted]
-        score = sum(max(row, default=0.0) for row in pairs) / len(wanted)
+    for read in (_amounts_in(asks, given_answer), amounts(given_answer)):
+        is_vague = _ABOUT.search(given_answer) is not None
+        pairs = [[likeness(one, other, is_vague=is_vague) for other in read] for one in wanted_amounts]
+        score = sum(max(row, default=0.0) for row in pairs) / len(wanted_amounts)
         known = amounts(asks)
         extra = [
             other

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agentic_rag.boards.canvas import Board, Edge, Node, bounds, edges_of, moved, nodes_of
+from agentic_rag.boards.canvas import Board, Edge, Node, bounds, edges_of, move_node, nodes_of
 
 ROOM = 120
 """Pixels between the existing and the new cards."""
@@ -19,7 +19,7 @@ MOST_PIXELS = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenParts:
     """The nodes and edges that we wrote into a board, by id, including those deleted since."""
 
     nodes: Mapping[str, Node]
@@ -27,17 +27,17 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergeResult:
     """The merged board, and the changes."""
 
     board: Board
-    written: Written
-    added: int
-    removed: int
+    written_parts: WrittenParts
+    added_count: int
+    removed_count: int
     """Number of our unchanged cards that are no longer part of the answer."""
 
 
-def merged(there: Board, before: Written, new: Board) -> Merged:
+def merge_boards(board_on_file: Board, before: WrittenParts, new: Board) -> MergeResult:
     """The board in the file, updated.
 
     Args:
@@ -47,19 +47,21 @@ def merged(there: Board, before: Written, new: Board) -> Merged:
     """
     wanted = {node["id"]: node for node in nodes_of(new)}
     drawn = {one["id"]: one for one in edges_of(new)}
-    on_file, edges_on_file = nodes_of(there), edges_of(there)
+    on_file, edges_on_file = nodes_of(board_on_file), edges_of(board_on_file)
     if on_file == list(before.nodes.values()) and edges_on_file == list(before.edges.values()):
         # Nobody changed the file: write it as if for the first time.
-        written = Written(wanted, drawn)
-        kept = {key: value for key, value in there.items() if key not in ("nodes", "edges")}
+        written = WrittenParts(wanted, drawn)
+        kept = {key: value for key, value in board_on_file.items() if key not in ("nodes", "edges")}
         gone = len([one for one in before.nodes if one not in wanted])
-        return Merged({**new, **kept}, written, len([one for one in wanted if one not in before.nodes]), gone)
+        return MergeResult(
+            {**new, **kept}, written, len([one for one in wanted if one not in before.nodes]), gone
+        )
     stale = _stale(on_file, edges_on_file, before, wanted)
-    nodes = [node for node in there.get("nodes") or () if _id(node) not in stale]
+    nodes = [node for node in board_on_file.get("nodes") or () if _id(node) not in stale]
     ids = {_id(node) for node in nodes}
     edges = [
         one
-        for one in there.get("edges") or ()
+        for one in board_on_file.get("edges") or ()
         if not (isinstance(one, dict) and stale & {one.get("fromNode"), one.get("toNode")})
     ]
     edge_ids = {_id(one) for one in edges}
@@ -73,20 +75,22 @@ def merged(there: Board, before: Written, new: Board) -> Merged:
     ]
     frames = [node for node in placed if node["type"] == "group"]
     cards = [node for node in placed if node["type"] != "group"]
-    board = {**there, "nodes": [*frames, *nodes, *cards], "edges": [*edges, *joined]}
+    board = {**board_on_file, "nodes": [*frames, *nodes, *cards], "edges": [*edges, *joined]}
     # Deleted nodes stay known; stale nodes do not, because they may become part of an answer again.
     known = {key: node for key, node in before.nodes.items() if key not in stale}
     known_edges = {
         key: one for key, one in before.edges.items() if not stale & {one["fromNode"], one["toNode"]}
     }
-    written = Written(
+    written = WrittenParts(
         known | {node["id"]: node for node in placed},
         known_edges | {one["id"]: one for one in joined},
     )
-    return Merged(board, written, len(placed), len(stale))
+    return MergeResult(board, written, len(placed), len(stale))
 
 
-def _stale(on_file: list[Node], edges: list[Edge], before: Written, wanted: Mapping[str, Node]) -> set[str]:
+def _stale(
+    on_file: list[Node], edges: list[Edge], before: WrittenParts, wanted_nodes: Mapping[str, Node]
+) -> set[str]:
     """Ids of our unchanged nodes that are no longer wanted and that no edge of a person joins.
 
     A question is removed only together with its empty answer: if one of the nodes joined by our edges was changed, all
@@ -96,7 +100,7 @@ def _stale(on_file: list[Node], edges: list[Edge], before: Written, wanted: Mapp
     untouched = {
         node_id
         for node_id, node in by_id.items()
-        if node_id not in wanted and node_id in before.nodes and node == before.nodes[node_id]
+        if node_id not in wanted_nodes and node_id in before.nodes and node == before.nodes[node_id]
     }
     theirs = [one for one in edges if before.edges.get(_id(one)) != one]
     held = {one.get(end) for one in theirs for end in ("fromNode", "toNode")}
@@ -107,7 +111,7 @@ def _stale(on_file: list[Node], edges: list[Edge], before: Written, wanted: Mapp
             node_id
             for one in before.edges.values()
             for node_id, other in ((one["fromNode"], one["toNode"]), (one["toNode"], one["fromNode"]))
-            if node_id in stale and other in by_id and other not in stale and other not in wanted
+            if node_id in stale and other in by_id and other not in stale and other not in wanted_nodes
         }
         if not keeps:
             return stale - _holding(by_id, stale)
@@ -118,10 +122,10 @@ def _holding(by_id: Mapping[str, Node], stale: set[str]) -> set[str]:
     """Groups that contain a remaining card."""
     staying = [node for node_id, node in by_id.items() if node_id not in stale and _is_placed(node)]
     groups = [by_id[node_id] for node_id in stale if by_id[node_id].get("type") == "group"]
-    return {frame["id"] for frame in groups if any(_centred(card, frame) for card in staying)}
+    return {frame["id"] for frame in groups if any(_is_centre_inside(card, frame) for card in staying)}
 
 
-def _centred(card: Node, frame: Node) -> bool:
+def _is_centre_inside(card: Node, frame: Node) -> bool:
     left, top, right, bottom = bounds([frame])
     x, y = card["x"] + card["width"] / 2, card["y"] + card["height"] / 2
     return bool(left <= x <= right and top <= y <= bottom)
@@ -133,15 +137,15 @@ def _is_placed(node: Mapping[str, Any]) -> bool:
     return all(isinstance(side, int | float) and -MOST_PIXELS <= side <= MOST_PIXELS for side in sides)
 
 
-def _below(fresh: list[Node], there: list[Node]) -> list[Node]:
+def _below(fresh: list[Node], nodes_on_file: list[Node]) -> list[Node]:
     """New nodes as one block below all others, so that nothing overlaps."""
-    placed = [node for node in there if _is_placed(node)]
+    placed = [node for node in nodes_on_file if _is_placed(node)]
     if not placed or not fresh:
         return fresh
     left, _, _, bottom = bounds(placed)
     new_left, new_top, _, _ = bounds(fresh)
     across, down = int(left) - new_left, int(bottom) + ROOM - new_top
-    return [moved(node, node["x"] + across, node["y"] + down) for node in fresh]
+    return [move_node(node, node["x"] + across, node["y"] + down) for node in fresh]
 
 
 def _id(member: Any) -> str:

@@ -44,7 +44,14 @@ def mistakes_folder(vault: Path) -> Path:
 
 
 def write_mistake(
-    folder: Path, test: Test, given: str, source: str, day: date, *, known: Path | None, redone: bool
+    folder: Path,
+    test: Test,
+    given_answer: str,
+    source: str,
+    day: date,
+    *,
+    existing: Path | None,
+    is_redone: bool,
 ) -> Path:
     """Write a mistake note, or update it.
 
@@ -60,16 +67,16 @@ def write_mistake(
     Raises:
         OSError: the note cannot be written.
     """
-    if redone and known is not None:
-        text = known.read_text("utf-8")
-        write_whole(known, re.sub(r"^redone: false$", "redone: true", text, count=1, flags=re.MULTILINE))
-        return known
-    path = known or _free(folder / f"{day.isoformat()} {_file_name(test.asks)}.md", test.response)
-    write_whole(path, mistake_text(test, given, source, day))
+    if is_redone and existing is not None:
+        text = existing.read_text("utf-8")
+        write_whole(existing, re.sub(r"^redone: false$", "redone: true", text, count=1, flags=re.MULTILINE))
+        return existing
+    path = existing or _free(folder / f"{day.isoformat()} {_file_name(test.asks)}.md", test.response)
+    write_whole(path, mistake_text(test, given_answer, source, day))
     return path
 
 
-def mistake_text(test: Test, given: str, source: str, day: date) -> str:
+def mistake_text(test: Test, given_answer: str, source: str, day: date) -> str:
     """The note's Markdown."""
     question, wrote, correct, tag = _WORDS["cjk" if script(test.asks) == "cjk" else "latin"]
     lines = [
@@ -84,11 +91,11 @@ def mistake_text(test: Test, given: str, source: str, day: date) -> str:
         f"**{question}** {test.asks}",
         "",
         f"> [!failure] {wrote}",
-        *_quoted(given),
+        *_quote(given_answer),
         "",
         f"> [!success] {correct}",
-        *(line for text in test.expected for line in _quoted(text)),
-        *_quoted(source),
+        *(line for text in test.expected for line in _quote(text)),
+        *_quote(source),
         "",
     ]
     return "\n".join(lines)
@@ -98,7 +105,7 @@ def _link_name(citation: Mapping[str, Any]) -> str:
     return re.sub(r'[\[\]|#"\\]+', " ", str(citation["title"])).strip()
 
 
-def _quoted(text: str) -> list[str]:
+def _quote(text: str) -> list[str]:
     return [f"> {line}" for line in text.strip().splitlines()]
 
 

@@ -22,11 +22,11 @@ _LIST = re.compile(r"\A[-*•]\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class AnswerSpan:
     """A piece of the answer without its citation marks, and the cited numbers."""
 
     text: str
-    cited: tuple[int, ...]
+    citation_numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Question:
     """A question and its answers."""
 
     asks: str
-    answers: list[Said] = field(default_factory=list)
+    answers: list[AnswerSpan] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Cluster:
     """A shared theme, and the members with their text."""
 
     theme: str
-    members: list[Said] = field(default_factory=list)
+    members: list[AnswerSpan] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,55 +55,57 @@ class Arrow:
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelationPart:
     """Arrows, and the sentence that states them; either may be missing."""
 
     arrows: tuple[Arrow, ...]
-    sentence: Said
+    sentence: AnswerSpan
 
 
-def questions(answer: str, known: Sequence[int]) -> list[Question]:
+def questions(answer: str, known_numbers: Sequence[int]) -> list[Question]:
     """Questions of a verification board; a line in no known form continues the line before it."""
     found: list[Question] = []
     for line in _lines(answer):
         asked, given = _QUESTION.fullmatch(line), _ANSWER.fullmatch(line)
         if given and found:
-            found[-1].answers.append(_said(given["text"], known))
+            found[-1].answers.append(_span(given["text"], known_numbers))
         elif asked:
-            found.append(Question(_said(asked["text"], known).text))
+            found.append(Question(_span(asked["text"], known_numbers).text))
         elif found and found[-1].answers:
             last = found[-1].answers.pop()
-            more = _said(line, known)
-            found[-1].answers.append(Said(f"{last.text}\n{more.text}", (*last.cited, *more.cited)))
+            more = _span(line, known_numbers)
+            found[-1].answers.append(
+                AnswerSpan(f"{last.text}\n{more.text}", (*last.citation_numbers, *more.citation_numbers))
+            )
     return [one for one in found if one.answers]
 
 
-def clusters(answer: str, known: Sequence[int]) -> list[Cluster]:
+def clusters(answer: str, known_numbers: Sequence[int]) -> list[Cluster]:
     """Clusters of weak points: a theme, then its members."""
     found: list[Cluster] = []
     for line in _lines(answer):
         member = _MEMBER.fullmatch(line)
         if member and found:
-            found[-1].members.append(_said(member["text"], known))
+            found[-1].members.append(_span(member["text"], known_numbers))
         elif not member:
             found.append(Cluster(_COUNT.sub("", _EMPHASIS.sub("", line.strip()))))
     return [one for one in found if one.members]
 
 
-def relations(answer: str, known: Sequence[int]) -> list[Related]:
+def relations(answer: str, known_numbers: Sequence[int]) -> list[RelationPart]:
     """Relations between concepts, one per line."""
-    return [_related(_said(line, known)) for line in _lines(answer)]
+    return [_relation_part(_span(line, known_numbers)) for line in _lines(answer)]
 
 
-def _related(said: Said) -> Related:
+def _relation_part(span: AnswerSpan) -> RelationPart:
     arrows: list[Arrow] = []
-    rest = _LIST.sub("", said.text)
+    rest = _LIST.sub("", span.text)
     while found := _ARROW.match(rest):
         # Further arrows follow a semicolon, the sentence follows a colon.
         target, mark, after = _until(found["target"], rest[found.end() :])
         arrows.append(Arrow(found["source"].strip(), found["name"].strip(), target.strip()))
         rest = after.lstrip() if mark else ""
-    return Related(tuple(arrows), Said(rest.strip(), said.cited))
+    return RelationPart(tuple(arrows), AnswerSpan(rest.strip(), span.citation_numbers))
 
 
 def _until(target: str, after: str) -> tuple[str, str, str]:
@@ -114,14 +116,14 @@ def _until(target: str, after: str) -> tuple[str, str, str]:
     return target[: mark.start()], mark.group(), target[mark.end() :] + after
 
 
-def passages(answer: str, known: Sequence[int]) -> list[Said]:
+def passages(answer: str, known_numbers: Sequence[int]) -> list[AnswerSpan]:
     """Passages, one per line."""
-    return [_said(_LIST.sub("", line.strip()), known) for line in _lines(answer)]
+    return [_span(_LIST.sub("", line.strip()), known_numbers) for line in _lines(answer)]
 
 
 def _lines(answer: str) -> list[str]:
     return [line for line in answer.splitlines() if line.strip()]
 
 
-def _said(text: str, known: Sequence[int]) -> Said:
-    return Said(only_known(text, ()).strip(), tuple(cited_numbers(text, known)))
+def _span(text: str, known_numbers: Sequence[int]) -> AnswerSpan:
+    return AnswerSpan(only_known(text, ()).strip(), tuple(cited_numbers(text, known_numbers)))

@@ -92,7 +92,7 @@ class Reviews:
         return number
 
     @asynccontextmanager
-    async def changed(self) -> AsyncIterator[dict[str, Review]]:
+    async def changing(self) -> AsyncIterator[dict[str, Review]]:
         """All reviews, to be changed in place; written at the end. One change at a time, across processes.
 
         Raises:
@@ -112,7 +112,7 @@ class Reviews:
         except OSError as error:
             raise RunError(f"the review schedule {self._path} cannot be written: {error}") from error
 
-    def answered(self, before: Review | None, now: Review, at: datetime) -> Review:
+    def schedule(self, before: Review | None, now: Review, at: datetime) -> Review:
         """The review with its next date. The same answer repeated before that date counts once."""
         if before is not None and before.given == now.given and at < before.due:
             return replace(now, due=before.due, state=before.state)

@@ -102,7 +102,7 @@ def selection_base(
     _require_notes(selection)
     folder = _folder_in(Vault(vault), selection["entries"])
     view = _view(state["request"], selection, folder)
-    paths = {_joined(folder, entry["path"]) for entry in selection["entries"]}
+    paths = {_join_path(folder, entry["path"]) for entry in selection["entries"]}
     visible = {note.path for note in select([_visible(note, folder) for note in notes], view)}
     if paths and not paths & visible:
         raise InputError(
@@ -186,9 +186,9 @@ def _below(folder: str, expression: Expression) -> Expression:
             return Not(_below(folder, part))
         case Comparison(key, operator, value) if folder and key in _PLACES and operator != "$exists":
             if isinstance(value, tuple):
-                moved: Any = tuple(_joined(folder, str(one)) for one in value)
+                moved: Any = tuple(_join_path(folder, str(one)) for one in value)
             else:
-                moved = value if operator == "$contains" else _joined(folder, str(value))
+                moved = value if operator == "$contains" else _join_path(folder, str(value))
             return Comparison(key, operator, moved)
     return expression
 
@@ -200,13 +200,13 @@ def _folder_in(vault: Vault, entries: Sequence[Mapping[str, Any]]) -> str:
     return next(moved, "").strip("/")
 
 
-def _joined(folder: str, path: str) -> str:
+def _join_path(folder: str, path: str) -> str:
     return f"{folder}/{path}" if folder else path
 
 
 def _visible(note: Note, folder: str) -> Note:
     """A note as Obsidian knows it: its properties without named values in its text, its name without its headings."""
-    path = _joined(folder, note.path)
+    path = _join_path(folder, note.path)
     body = None if note.opening is None else note.opening[0]
     properties = tuple(one for one in note.fields if body is None or one.start < body)
     keys = {one.key for one in properties if one.value}

@@ -56,11 +56,11 @@ class Vault:
             metadata = result["metadata"]
             if metadata.get("url") and entity_key(str(metadata.get("title") or "")) == entity_key(name):
                 return self._from_root(str(metadata["path"]), metadata)
-        return self._named(name)
+        return self._note_named(name)
 
-    def _from_root(self, path: str, placed: Mapping[str, Any]) -> str:
+    def _from_root(self, path: str, metadata: Mapping[str, Any]) -> str:
         """From a path below the ingested folder to one below the vault's root, which may contain that folder."""
-        vault, file = vault_name(placed), _in_address(placed, "file")
+        vault, file = vault_name(metadata), _in_address(metadata, "file")
         if self.root is None:
             return path
         if file and vault == self.root.name and (self.root / file).exists():
@@ -71,7 +71,7 @@ class Vault:
         found = next((folder / path for folder in inner if (folder / path).exists()), None)
         return path if found is None else found.relative_to(self.root).as_posix()
 
-    def _named(self, name: str) -> str | None:
+    def _note_named(self, name: str) -> str | None:
         if self.root is None:
             return None
         wanted = entity_key(name)
@@ -99,11 +99,11 @@ def heading_of(citation: Mapping[str, Any]) -> str:
     return re.sub(r"\s+", " ", re.sub(r"[#|^:\[\]%\\]+", " ", str(path[-1]))).strip() if path else ""
 
 
-def vault_name(placed: Mapping[str, Any]) -> str | None:
+def vault_name(metadata: Mapping[str, Any]) -> str | None:
     """The vault's name in an ``obsidian://open?vault=…`` address."""
-    return _in_address(placed, "vault")
+    return _in_address(metadata, "vault")
 
 
-def _in_address(placed: Mapping[str, Any], part: str) -> str | None:
-    named = parse_qs(urlsplit(str(placed.get("url") or "")).query).get(part)
+def _in_address(metadata: Mapping[str, Any], part: str) -> str | None:
+    named = parse_qs(urlsplit(str(metadata.get("url") or "")).query).get(part)
     return named[0] if named else None

@@ -25,9 +25,9 @@ from agentic_rag.cli.options import (
     Filters,
     Json,
     TopK,
-    configured,
     prepare,
     require_folder,
+    with_config,
 )
 from agentic_rag.cli.running import print_json, run, with_stderr_silenced
 from agentic_rag.errors import InputError
@@ -84,8 +84,8 @@ app = typer.Typer(
 app.add_typer(memory_app, name="memory")
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         from importlib.metadata import version
 
         sys.stdout.write(f"agentic-rag {version('agentic-rag')}\n")
@@ -106,16 +106,16 @@ def init(
     folder: Annotated[Path, typer.Argument(help="Folder to make; it may exist without any of these files.")],
 ) -> None:
     """Make a folder to start in: example notes, settings, and files for LangGraph Studio."""
-    from agentic_rag.cli.doctor import started
+    from agentic_rag.cli.doctor import write_starter
 
-    for path in started(folder):
+    for path in write_starter(folder):
         typer.echo(folder / path)
     place = shlex.quote(str(folder))
     typer.echo(f"\nNow: cd {place} && agentic-rag ingest notes && agentic-rag ask 'Why was my loaf flat?'")
 
 
 @app.command()
-@configured
+@with_config
 def ingest(
     config: RagConfig,
     paths: Annotated[
@@ -161,7 +161,7 @@ def _is_named_and_skipped(paths: list[Path], report: IngestReport) -> bool:
 
 
 @app.command()
-@configured
+@with_config
 def watch(
     config: RagConfig,
     folders: Annotated[list[Path], typer.Argument(help="Vaults or folders to watch.")],
@@ -178,7 +178,7 @@ def watch(
 
 
 @app.command()
-@configured
+@with_config
 def remove(
     config: RagConfig,
     paths: Annotated[
@@ -205,7 +205,7 @@ def remove(
 
 
 @app.command()
-@configured
+@with_config
 def reindex(
     config: RagConfig,
     dataset: Dataset = "default",
@@ -227,7 +227,7 @@ def reindex(
 
 
 @app.command()
-@configured
+@with_config
 def ask(
     config: RagConfig,
     question: Annotated[str, typer.Argument(help="The question, in any language.")],
@@ -306,7 +306,7 @@ def ask(
 
 
 @app.command()
-@configured
+@with_config
 def check(
     config: RagConfig,
     board: Annotated[Path, typer.Argument(help="Board of questions from ask --canvas, with your answers.")],
@@ -327,7 +327,7 @@ def check(
 
 
 @app.command()
-@configured
+@with_config
 def due(
     config: RagConfig,
     dataset: Annotated[
@@ -359,7 +359,7 @@ def due(
 
 
 @app.command()
-@configured
+@with_config
 def search(
     config: RagConfig,
     query: Annotated[str, typer.Argument(help="What to look for.")],
@@ -398,7 +398,7 @@ def graph(
 
 
 @app.command()
-@configured
+@with_config
 def stats(
     config: RagConfig,
     dataset: Annotated[
@@ -420,7 +420,7 @@ def stats(
 
 
 @app.command()
-@configured
+@with_config
 def backup(
     config: RagConfig,
     target: Annotated[
@@ -443,7 +443,7 @@ def backup(
 
 
 @app.command()
-@configured
+@with_config
 def repair(
     config: RagConfig,
     dataset: Annotated[
@@ -461,9 +461,9 @@ def repair(
     Reads every table whole, sets unreadable files aside, and prints the command that restores missing data.
     """
     from agentic_rag.cli.repair import print_repair
-    from agentic_rag.repair import repair as repaired
+    from agentic_rag.repair import repair as repair_folder
 
-    report = run(with_stderr_silenced(repaired(config, dataset)), goes_on=True)
+    report = run(with_stderr_silenced(repair_folder(config, dataset)), goes_on=True)
     if as_json:
         print_json(report.to_dict())
     else:
@@ -471,7 +471,7 @@ def repair(
 
 
 @app.command()
-@configured
+@with_config
 def doctor(load: Callable[[], RagConfig], as_json: Json = False) -> None:
     """Check the configuration, the servers and the installation.
 

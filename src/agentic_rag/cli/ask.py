@@ -18,7 +18,7 @@ from agentic_rag.fusion.strategy_selector import SOURCES
 from agentic_rag.nodes.fuse_results import results_of, specificity_of
 from agentic_rag.nodes.request import Request
 from agentic_rag.rag import open_rag
-from agentic_rag.rerank.offline import moved
+from agentic_rag.rerank.offline import count_moved
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.state import AskOptions, CanvasRAGState
@@ -43,7 +43,7 @@ async def answer_json(
 
     Args:
         terms: filters, each as ``year>=2023``.
-        explain: adds ``fusion.moved`` (see ``rerank.offline.moved``).
+        explain: adds ``fusion.moved`` (see ``rerank.offline.count_moved``).
         board: file to write the answer to as a board; adds the report on it.
         base: file to write the selection to as an Obsidian Base; adds the report on it.
 
@@ -69,13 +69,13 @@ async def answer_json(
         written = None if base is None else asdict(await rag.write_base(answer, base))
     result = answer.to_dict()
     if explain:
-        result["fusion"] = {**answer.fusion, **_moved(answer)}
+        result["fusion"] = {**answer.fusion, **_moved_results(answer)}
     if board is not None:
         result["board"] = None if report is None else asdict(report)
     return result if written is None else {**result, "base": written}
 
 
-def _moved(answer: Answer) -> dict[str, Any]:
+def _moved_results(answer: Answer) -> dict[str, Any]:
     """``fusion.moved``; empty if a model reranked, or a source was not searched."""
     state = cast(CanvasRAGState, answer.state)
     request = Request.of(state)
@@ -85,11 +85,11 @@ def _moved(answer: Answer) -> dict[str, Any]:
     if not offline or by_graph is None or by_vectors is None:
         return {}
     return {
-        "moved": moved(
+        "moved": count_moved(
             request.question,
             (by_graph, by_vectors),
             [result["id"] for result in answer.results],
-            used=answer.fusion["strategy"],
+            used_strategy=answer.fusion["strategy"],
             operation=request.operation,
             parameters=parameters,
             specificity=specificity_of(state),

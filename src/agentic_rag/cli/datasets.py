@@ -26,7 +26,7 @@ from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import RagConfig
 
 if TYPE_CHECKING:
-    from agentic_rag.ingest.watching import Followed
+    from agentic_rag.ingest.watching import WatchReport
     from agentic_rag.stores.lancedb.reindex import ReindexReport
 
 
@@ -78,23 +78,28 @@ async def watch_folders(config: RagConfig, folders: Sequence[Path], dataset: str
             told = done.problem
 
 
-def _followed_json(done: Followed) -> dict[str, Any]:
-    counts = {} if done.report is None else done.report.to_dict()["counts"]
+def _followed_json(watch_report: WatchReport) -> dict[str, Any]:
+    counts = {} if watch_report.report is None else watch_report.report.to_dict()["counts"]
     changed = [
         {"path": file.path, "action": file.action, "reason": file.reason}
-        for file in (done.report.files if done.report else ())
+        for file in (watch_report.report.files if watch_report.report else ())
         if file.action not in ("unchanged", "skipped", "recognised")
     ]
-    return {"seconds": done.seconds, "problem": done.problem, "counts": counts, "files": changed}
+    return {
+        "seconds": watch_report.seconds,
+        "problem": watch_report.problem,
+        "counts": counts,
+        "files": changed,
+    }
 
 
-def _followed_line(done: Followed) -> str:
+def _followed_line(watch_report: WatchReport) -> str:
     counted = ("added", "changed", "relinked", "removed", "failed")
-    report = done.report
+    report = watch_report.report
     counts = [f"{report.count(action)} {action}" for action in counted if report and report.count(action)]  # type: ignore[arg-type]
     said = ", ".join(counts) or "up to date"
-    return f"{datetime.now():%H:%M:%S} {said} · {done.seconds:.1f} s" + (
-        f" · {done.problem}" if done.problem else ""
+    return f"{datetime.now():%H:%M:%S} {said} · {watch_report.seconds:.1f} s" + (
+        f" · {watch_report.problem}" if watch_report.problem else ""
     )
 
 
@@ -193,7 +198,7 @@ async def _of(rag: Rag, dataset: str) -> dict[str, Any]:
         "unfinished": sum(record.pending for record in records.values()),
         "chunks": rows.get("chunks", 0),
         "graph": {name: rows.get(name, 0) for name in GRAPH},
-        "unindexed": _unindexed(tables),
+        "unindexed": _unindexed_share(tables),
         "model": chunks.model,
         "dimension": chunks.dimension,
         "metric": chunks.metric,
@@ -213,7 +218,7 @@ def _is_stale(rag: Rag, stats: StoreStats) -> bool:
     return made != (rag.embedding.name, rag.embedding.dimension)
 
 
-def _unindexed(tables: list[TableStats]) -> float:
+def _unindexed_share(tables: list[TableStats]) -> float:
     """Share, in [0, 1], of the rows of indexed tables that are missing from an index."""
     indexed = [table for table in tables if table.indexes]
     rows = sum(table.rows for table in indexed)
@@ -239,13 +244,13 @@ def _table(table: TableStats) -> dict[str, Any]:
     }
 
 
-def print_stats(found: list[dict[str, Any]], config: RagConfig) -> None:
+def print_stats(dataset_stats: list[dict[str, Any]], config: RagConfig) -> None:
     """A paragraph and a table for each dataset."""
     out = console()
-    if not found:
+    if not dataset_stats:
         told = f"no dataset yet in {place_of(config)}; make one with: agentic-rag ingest PATH"
         out.print(told, markup=False, style="yellow", soft_wrap=True)
-    for stats in found:
+    for stats in dataset_stats:
         graph = ", ".join(f"{count} {name}" for name, count in stats["graph"].items())
         unfinished = f", {stats['unfinished']} of them unfinished" if stats["unfinished"] else ""
         documents = f"{stats['documents']} documents{unfinished}"

@@ -12,11 +12,11 @@ from agentic_rag.diagnosis import Finding
 from agentic_rag.errors import InputError
 from agentic_rag.stores.whole_file import write_whole
 
-RENAMED = {"env": ".env", "settings.toml": ".agentic-rag/settings.toml"}
+STARTER_NAMES = {"env": ".env", "settings.toml": ".agentic-rag/settings.toml"}
 """Target paths of starter files that are stored under another name, because packaging easily omits dot files."""
 
 
-def started(folder: Path) -> list[Path]:
+def write_starter(folder: Path) -> list[Path]:
     """Write the starter folder; returns the files, as paths relative to it.
 
     Raises:
@@ -38,7 +38,7 @@ def started(folder: Path) -> list[Path]:
 
 
 def _target(path: Path) -> Path:
-    return Path(RENAMED.get(str(path), path))
+    return Path(STARTER_NAMES.get(str(path), path))
 
 
 def print_findings(findings: list[Finding]) -> None:

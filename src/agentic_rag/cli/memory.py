@@ -39,7 +39,7 @@ COLOURS: Mapping[str, str] = {"new": "green", "repeated": "dim", "superseded": "
 
 
 @asynccontextmanager
-async def _opened(config: RagConfig, user_id: str) -> AsyncIterator[Memories]:
+async def _open_memories(config: RagConfig, user_id: str) -> AsyncIterator[Memories]:
     """All memories; raises ``InputError`` for an invalid user id before anything is opened."""
     memory_dataset(user_id)
     # A failed agent is reported below the results.
@@ -82,7 +82,7 @@ async def add_memory(
         raise InputError(
             'there is nothing to remember; write it in quotes: agentic-rag memory add "…" --user-id ID'
         )
-    async with _opened(config, user_id) as memories:
+    async with _open_memories(config, user_id) as memories:
         kept = await memories.remember(text, user_id, at=at, metadata=metadata)
     return {"user_id": user_id, "text": text, **asdict(kept)}
 
@@ -111,7 +111,7 @@ async def search_memories(
     if is_new(config):
         return {**asked, "known": 0, "memories": [], "routing": None, "outcomes": {}, "seconds": 0.0}
     context = {} if as_of is None else {"as_of": as_of}
-    async with _opened(config, user_id) as memories:
+    async with _open_memories(config, user_id) as memories:
         found = await memories.search(
             query, user_id, max_results=top_k, context=context, memory_types=types, strategy=strategy
         )
@@ -119,22 +119,22 @@ async def search_memories(
     return {**asked, "known": known, **_response(found)}
 
 
-def _response(found: RetrievalResponse) -> dict[str, Any]:
-    routing = found.routing
+def _response(response: RetrievalResponse) -> dict[str, Any]:
+    routing = response.routing
     return {
-        "memories": [asdict(memory) for memory in found.memories],
+        "memories": [asdict(memory) for memory in response.memories],
         "routing": {
             **asdict(routing.decision),
             "method": routing.method,
             "fallback_reason": routing.fallback_reason,
         },
-        "outcomes": {name: asdict(outcome) for name, outcome in found.outcomes.items()},
-        "seconds": round(found.processing_time_ms / 1000, 3),
+        "outcomes": {name: asdict(outcome) for name, outcome in response.outcomes.items()},
+        "seconds": round(response.processing_time_ms / 1000, 3),
     }
 
 
 async def list_memories(
-    config: RagConfig, user_id: str, kind: MemoryType | None, *, ended: bool
+    config: RagConfig, user_id: str, kind: MemoryType | None, *, with_ended: bool
 ) -> dict[str, Any]:
     """The memories of a user, in the order of their messages; ``known`` as for ``search_memories``.
 
@@ -144,15 +144,15 @@ async def list_memories(
     memory_dataset(user_id)
     if is_new(config):
         return {"user_id": user_id, "known": 0, "memories": []}
-    async with _opened(config, user_id) as memories:
-        records = await memories.list(user_id, kind, include_ended=ended)
+    async with _open_memories(config, user_id) as memories:
+        records = await memories.list(user_id, kind, include_ended=with_ended)
         known = len(records) or len(await memories.list(user_id, include_ended=True))
     return {"user_id": user_id, "known": known, "memories": [plain(record) for record in records]}
 
 
 async def count_memories(config: RagConfig, user_id: str) -> int:
     """Number of stored passages, history included."""
-    return len((await list_memories(config, user_id, None, ended=True))["memories"])
+    return len((await list_memories(config, user_id, None, with_ended=True))["memories"])
 
 
 async def forget_memories(config: RagConfig, user_id: str, ids: Sequence[str] | None) -> dict[str, Any]:
@@ -165,9 +165,9 @@ async def forget_memories(config: RagConfig, user_id: str, ids: Sequence[str] | 
     memory_dataset(user_id)
     if is_new(config) and ids is None:
         return {"user_id": user_id, "deleted": 0, "searched": 0, "found": 0}
-    async with _opened(config, user_id) as memories:
+    async with _open_memories(config, user_id) as memories:
         gone = await memories.forget(user_id, ids)
-    return {"user_id": user_id, "deleted": gone.memories, "searched": gone.searched, "found": gone.found}
+    return {"user_id": user_id, "deleted": gone.memories, "searched": gone.searches, "found": gone.remaining}
 
 
 async def export_memories(config: RagConfig, user_id: str, file: Path) -> dict[str, Any]:
@@ -176,7 +176,7 @@ async def export_memories(config: RagConfig, user_id: str, file: Path) -> dict[s
     Raises:
         InputError: a blank user id, or the file cannot be written.
     """
-    async with _opened(config, user_id) as memories:
+    async with _open_memories(config, user_id) as memories:
         count = await memories.export(user_id, file)
     return {"user_id": user_id, "file": str(file), "memories": count}
 
@@ -187,7 +187,7 @@ async def import_memories(config: RagConfig, user_id: str, file: Path) -> dict[s
     Raises:
         InputError: a blank user id, or the file is no export; nothing was imported.
     """
-    async with _opened(config, user_id) as memories:
+    async with _open_memories(config, user_id) as memories:
         count = await memories.import_(user_id, file)
     return {"user_id": user_id, "file": str(file), "memories": count}
 

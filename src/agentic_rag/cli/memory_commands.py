@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.cli.options import AsOf, Json, TopK, UserId, configured
+from agentic_rag.cli.options import AsOf, Json, TopK, UserId, with_config
 from agentic_rag.cli.running import print_json, run
 from agentic_rag.errors import InputError
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
@@ -24,7 +24,7 @@ memory_app = typer.Typer(
 
 
 @memory_app.command()
-@configured
+@with_config
 def add(
     config: RagConfig,
     text: Annotated[str, typer.Argument(help="What was said; it is kept verbatim.")],
@@ -64,7 +64,7 @@ def add(
 
 
 @memory_app.command()
-@configured
+@with_config
 def search(
     config: RagConfig,
     query: Annotated[str, typer.Argument(help="What to look for.")],
@@ -100,18 +100,20 @@ def search(
 
 
 @memory_app.command("list")
-@configured
+@with_config
 def list_(
     config: RagConfig,
     user_id: UserId,
     kind: Annotated[MemoryType | None, typer.Option("--type", help="Only this kind of memory.")] = None,
-    ended: Annotated[bool, typer.Option("--ended", help="Also show memories that no longer hold.")] = False,
+    include_ended: Annotated[
+        bool, typer.Option("--ended", help="Also show memories that no longer hold.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show the memories of a user, in the order of their messages."""
     from agentic_rag.cli.memory import list_memories, print_listed
 
-    result = run(list_memories(config, user_id, kind, ended=ended))
+    result = run(list_memories(config, user_id, kind, with_ended=include_ended))
     if as_json:
         print_json(result)
     else:
@@ -119,7 +121,7 @@ def list_(
 
 
 @memory_app.command()
-@configured
+@with_config
 def forget(
     config: RagConfig,
     user_id: UserId,
@@ -143,7 +145,7 @@ def forget(
 
 
 @memory_app.command()
-@configured
+@with_config
 def export(
     config: RagConfig,
     file: Annotated[Path, typer.Argument(help="File of JSON lines to write; replaced if it is there.")],
@@ -161,7 +163,7 @@ def export(
 
 
 @memory_app.command("import")
-@configured
+@with_config
 def import_(
     config: RagConfig,
     file: Annotated[Path, typer.Argument(help="File that export wrote.")],

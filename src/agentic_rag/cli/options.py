@@ -128,25 +128,25 @@ Fresh = Annotated[
 ]
 
 
-def configured(command: Callable[..., None]) -> Callable[..., None]:
+def with_config(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command ``--data-dir`` and ``--settings``.
 
     The command gets the configuration as ``config``; or, if it has a parameter ``load``, a function that reads it.
     """
 
     @functools.wraps(command)
-    def read_and_run(*, data_dir: Path | None, settings: Path | None, **given: Any) -> None:
+    def read_and_run(*, data_dir: Path | None, settings: Path | None, **values: Any) -> None:
         from agentic_rag.settings.environment import load_config
 
         load = functools.partial(load_config, data_dir, settings)
         if "load" in own:
-            command(load=load, **given)
+            command(load=load, **values)
             return
         config = load()
         try:
-            command(config=config, **given)
+            command(config=config, **values)
         except UnknownDataset as error:
-            raise UnknownDataset(error.dataset, error.known, place_of(config)) from error
+            raise UnknownDataset(error.dataset, error.known_names, place_of(config)) from error
 
     own = inspect.signature(command).parameters
     hints = get_type_hints(command, localns={"RagConfig": Any}, include_extras=True)

@@ -34,11 +34,11 @@ def console() -> Console:
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty() and "COLUMNS" not in os.environ)
 
 
-def _region(cited: dict[str, Any]) -> str:
+def _region(citation: dict[str, Any]) -> str:
     """Where on its page a line stands that OCR read."""
-    if cited["region"] is None:
+    if citation["region"] is None:
         return ""
-    left, top, right, bottom = (f"{share:.0%}".rstrip("%") for share in cited["region"])
+    left, top, right, bottom = (f"{share:.0%}".rstrip("%") for share in citation["region"])
     return f", {top}–{bottom} % down, {left}–{right} % across"
 
 
@@ -180,9 +180,9 @@ def explain_table(result: dict[str, Any]) -> Table:
             str(number),
             f"[cyan]{escape(_place(found, short=True))}[/cyan]{facts}",
             f"rerank {_number(found['rerank_score'])}\nfused {_number(found['fused_score'], 4)}{tier}",
-            _said(found["sources"].get("graphiti")),
-            _said(found["sources"].get("lancedb")),
-            *([_said(found["sources"].get("memory"))] if remembered else []),
+            _score_text(found["sources"].get("graphiti")),
+            _score_text(found["sources"].get("lancedb")),
+            *([_score_text(found["sources"].get("memory"))] if remembered else []),
         )
     return table
 
@@ -225,11 +225,11 @@ def print_search(result: dict[str, Any]) -> None:
     out.print(f"{result['strategy']} · {result['seconds']:.2f} s", style="dim")
 
 
-def _place(found: dict[str, Any], *, short: bool = False) -> str:
+def _place(passage: dict[str, Any], *, short: bool = False) -> str:
     """Path and headings; the short form has only the last heading."""
-    metadata = found["metadata"]
+    metadata = passage["metadata"]
     headings = list(metadata.get("heading_path") or [])
-    return " › ".join([_file(metadata, found["id"]), *(headings[-1:] if short else headings)])
+    return " › ".join([_file(metadata, passage["id"]), *(headings[-1:] if short else headings)])
 
 
 def _file(metadata: Mapping[str, Any], chunk_id: str) -> str:
@@ -244,11 +244,11 @@ def _number(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def _said(said: dict[str, Any] | None) -> str:
-    if said is None:
+def _score_text(score: dict[str, Any] | None) -> str:
+    if score is None:
         return "–"
-    weighed = f"{_number(said['normalised'])} × {said['weight']:.2f}"
-    return f"#{said['rank']} raw {_number(said['raw'])}\n{weighed}"
+    weighed = f"{_number(score['normalised'])} × {score['weight']:.2f}"
+    return f"#{score['rank']} raw {_number(score['raw'])}\n{weighed}"
 
 
 SPEED_PERIOD = 600.0
@@ -281,11 +281,11 @@ def bars(stages: Mapping[str, str], *, quiet: bool) -> Iterator[Progress]:
             for stage, words in stages.items()
         }
 
-        def told(stage: str, done: int, total: int) -> None:
+        def show_progress(stage: str, finished_work: int, total: int) -> None:
             bar.start_task(tasks[stage])
-            bar.update(tasks[stage], completed=done, total=total, visible=True)
+            bar.update(tasks[stage], completed=finished_work, total=total, visible=True)
 
-        yield told
+        yield show_progress
 
 
 def drawing(name: str) -> str:

@@ -18,7 +18,7 @@ _AGAIN = {
 }
 """Result for tables that are derived from others."""
 _NOT_IN_GRAPH = "(the graph does not hold core, procedural and working memories)"
-_LOST = {
+_LOSSES = {
     0: "nothing of it is lost",
     None: f"how much of it is lost is unknown {_NOT_IN_GRAPH}",
 }
@@ -36,7 +36,7 @@ def print_repair(report: RepairReport, config: RagConfig) -> None:
         out.print(f"{name}: its indexes were rebuilt ({reason})", markup=False, soft_wrap=True)
     for table in report.tables:
         out.print(f"{table}: {table.reason}", markup=False, soft_wrap=True)
-        out.print(f"  {_kept(table)}", markup=False, soft_wrap=True)
+        out.print(f"  {_kept_text(table)}", markup=False, soft_wrap=True)
     for dataset in report.datasets:
         for line in _became(dataset):
             out.print(line, markup=False, soft_wrap=True)
@@ -49,29 +49,29 @@ def print_repair(report: RepairReport, config: RagConfig) -> None:
             out.print(f"  {command}", markup=False, soft_wrap=True)
 
 
-def _kept(table: MendedTable) -> str:
+def _kept_text(table: MendedTable) -> str:
     lost = "the number of lost rows is unknown" if table.lost is None else f"{table.lost} could not be read"
     older = "" if table.is_latest or not table.kept else "; some may be of an older version"
     return f"{table.kept} rows kept, {lost}{older}{_AGAIN.get(table.part, '')}"
 
 
-def _became(mended: MendedDataset) -> list[str]:
-    is_memory = mended.dataset.startswith(MEMORY_PREFIX)
-    called = f"memory of {mended.dataset.removeprefix(MEMORY_PREFIX)}" if is_memory else mended.dataset
-    told = [f"{mended.restored} chunks restored from the graph"] if mended.restored else []
-    if mended.pending:
-        told.append(f"{mended.pending} documents to be ingested again")
+def _became(dataset: MendedDataset) -> list[str]:
+    is_memory = dataset.dataset.startswith(MEMORY_PREFIX)
+    called = f"memory of {dataset.dataset.removeprefix(MEMORY_PREFIX)}" if is_memory else dataset.dataset
+    told = [f"{dataset.restored} chunks restored from the graph"] if dataset.restored else []
+    if dataset.pending:
+        told.append(f"{dataset.pending} documents to be ingested again")
     if is_memory:
-        told.append(_LOST.get(mended.lost, f"{mended.lost} passages of it are lost {_NOT_IN_GRAPH}"))
-    if mended.problem is not None:
-        told.append(mended.problem)
+        told.append(_LOSSES.get(dataset.lost, f"{dataset.lost} passages of it are lost {_NOT_IN_GRAPH}"))
+    if dataset.problem is not None:
+        told.append(dataset.problem)
     return [f"{called}: {', '.join(told)}"] if told else []
 
 
-def _command(mended: MendedDataset, config: RagConfig) -> str:
-    roots = ["PATH" if Path(root).name == UNKNOWN_ROOT else shlex.quote(root) for root in mended.roots]
+def _command(dataset: MendedDataset, config: RagConfig) -> str:
+    roots = ["PATH" if Path(root).name == UNKNOWN_ROOT else shlex.quote(root) for root in dataset.roots]
     place = f" --data-dir {shlex.quote(str(config.data_dir))}" if config.data_dir != DEFAULT_DATA_DIR else ""
-    line = f"agentic-rag ingest {' '.join(roots)} --dataset {shlex.quote(mended.dataset)}{place}"
+    line = f"agentic-rag ingest {' '.join(roots)} --dataset {shlex.quote(dataset.dataset)}{place}"
     return line + (
         "  (PATH: the folder of its notes, which is not recorded any more)" if "PATH" in roots else ""
     )

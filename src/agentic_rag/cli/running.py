@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import typer
 
 T = TypeVar("T")
-INTERRUPTED = 130
+EXIT_INTERRUPTED = 130
 """Exit code: 128 plus the number of the signal."""
 
 
@@ -31,7 +31,7 @@ def run(work: Coroutine[Any, Any, T], *, goes_on: bool = False, fresh: bool = Fa
         same = "the same command without --fresh" if fresh else "the same command"
         hint = f"; {same} continues from there" if goes_on else ""
         sys.stderr.write(f"\ninterrupted{hint}\n")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(EXIT_INTERRUPTED) from None
 
 
 async def with_stderr_silenced(work: Coroutine[Any, Any, T]) -> T:

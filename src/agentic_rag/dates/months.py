@@ -25,5 +25,5 @@ def month_number(name: str) -> int | None:
 
 
 def day_text(day: date) -> str:
-    """``7 May 2023``."""
+    """A day in English: ``7 May 2023``."""
     return f"{day.day} {MONTHS[day.month - 1]} {day.year}"

@@ -151,9 +151,9 @@ def date_in_name(name: str, formats: Sequence[str] = ()) -> datetime | None:
     return moment_in(written) or moment_in(written.replace("_", " "))
 
 
-def _value(written: str) -> int:
-    number = number_of(written.removesuffix("月"))
-    return month_number(written) or 0 if number is None else number
+def _value(number_text: str) -> int:
+    number = number_of(number_text.removesuffix("月"))
+    return month_number(number_text) or 0 if number is None else number
 
 
 def _date(values: dict[str, int]) -> date | None:

@@ -54,7 +54,7 @@ _JOINS = re.compile(
 _ANDS = re.compile(
     r"\s{0,4}(?:and\s+|or\s+|&|,\s+(?:and\s+|or\s+)?|和|与|與|跟|及|、)\s{0,4}(?:the\s+)?", re.IGNORECASE
 )
-_BOUNDED = re.compile(r"\s?(?P<between>之[间間])")
+_BETWEEN = re.compile(r"\s?(?P<between>之[间間])")
 _DOUBTFUL = re.compile(r"(?:for|of|by|up\s+to|through)\b", re.IGNORECASE)
 _UNLIKELY = re.compile(r"1[0-8]\d{2}|2000|[^\W\d]{3}\.?")
 """A number, or a short word, that is no date behind these."""
@@ -103,7 +103,7 @@ class _Phrase:
 
     @property
     def relation(self) -> str:
-        """Of the words around; "" if there are none, "vague" if the date cannot be read as days."""
+        """The relation that the words around state; "" if there are none, "vague" if the date cannot be read as days."""
         lead = "" if self.lead is None else str(self.lead.lastgroup).removeprefix("han_")
         behind = "" if self.behind is None else str(self.behind.lastgroup)
         return "vague" if "vague" in (lead, behind) else behind or lead
@@ -122,7 +122,10 @@ def read_spans(text: str, *, today: date | None = None) -> list[DatedText]:
     """
     dates = written_dates(text, relative_dates(text, today))
     return [
-        dated for phrase in _phrases(text, dates) if _is_date(text, phrase) for dated in _dated(phrase, today)
+        dated
+        for phrase in _phrases(text, dates)
+        if _is_date(text, phrase)
+        for dated in _phrase_dates(phrase, today)
     ]
 
 
@@ -142,7 +145,7 @@ def _phrases(text: str, dates: list[WrittenDate]) -> Iterator[_Phrase]:
             last = waiting.popleft()
         elif waiting and _ANDS.fullmatch(text, first.end, waiting[0].start):
             first = last = _of_same_year(first, waiting[0])
-        behind = _BOUNDED.match(text, last.end) if last is not first or first.run else None
+        behind = _BETWEEN.match(text, last.end) if last is not first or first.run else None
         behind = behind or _BEHIND.match(text, last.end) or _onwards(text, last.end, lead)
         yield _Phrase(first, last, lead, behind, own is None)
         before = last
@@ -155,7 +158,7 @@ def _of_same_year(date: WrittenDate, other: WrittenDate) -> WrittenDate:
 def _are_joined(text: str, first: WrittenDate, last: WrittenDate, lead: re.Match[str] | None) -> bool:
     if _JOINS.fullmatch(text, first.end, last.start):
         return True
-    bounded = (lead is not None and lead.lastgroup == "between") or _BOUNDED.match(text, last.end) is not None
+    bounded = (lead is not None and lead.lastgroup == "between") or _BETWEEN.match(text, last.end) is not None
     return bounded and _ANDS.fullmatch(text, first.end, last.start) is not None
 
 
@@ -179,12 +182,14 @@ def _is_date(text: str, phrase: _Phrase) -> bool:
     )
 
 
-def _dated(phrase: _Phrase, today: date | None) -> list[DatedText]:
+def _phrase_dates(phrase: _Phrase, today: date | None) -> list[DatedText]:
     """The dates of a phrase: one, two of a run that is a list ("8 and 12 April"), none where there is no such day."""
     first, last = phrase.first, phrase.last
     if first.run == "list" and phrase.relation != "between":
         return [
-            dated for part in first.parts() for dated in _dated(replace(phrase, first=part, last=part), today)
+            dated
+            for part in first.parts()
+            for dated in _phrase_dates(replace(phrase, first=part, last=part), today)
         ]
     start = first.start if phrase.lead is None or phrase.bare else phrase.lead.start()
     end = last.end if phrase.behind is None else phrase.behind.end()

@@ -24,7 +24,7 @@ _HAN_UNIT = r"个?個?(?P<unit>天|日|周|週|星期|礼拜|禮拜|月|年)"
 _NUMBER = rf"(?P<count>\d{{1,3}}|an?|{'|'.join(_NUMBERS)})"
 
 Reading = tuple[Precision, Span | None]
-_Read = Callable[[re.Match[str], date], Reading]
+_ReadDate = Callable[[re.Match[str], date], Reading]
 
 
 def relative_dates(text: str, today: date | None) -> list[WrittenDate]:
@@ -35,15 +35,15 @@ def relative_dates(text: str, today: date | None) -> list[WrittenDate]:
     if not _CUE.search(text):
         return []
     forms = _OF_MONTHS if today is None else (*_FORMS, *_OF_MONTHS)
-    return [_dated(match, read, today) for form, read in forms for match in form.finditer(text)]
+    return [_written_date(match, read, today) for form, read in forms for match in form.finditer(text)]
 
 
-def _dated(match: re.Match[str], read: _Read, today: date | None) -> WrittenDate:
+def _written_date(match: re.Match[str], read_date: _ReadDate, today: date | None) -> WrittenDate:
     precision: Precision = "day"
     span = None
     if today is not None:
         try:
-            precision, span = read(match, today)
+            precision, span = read_date(match, today)
         except (ValueError, OverflowError):
             span = None
     return WrittenDate(*match.span(), precision, span)
@@ -124,11 +124,11 @@ def _unit(unit: str, step: int, today: date) -> Reading:
     return "year", months_span(today.year + step, count=12)
 
 
-def _count(written: str) -> int:
-    written = written.lower()
-    if written in ("a", "an"):
+def _count(count_text: str) -> int:
+    count_text = count_text.lower()
+    if count_text in ("a", "an"):
         return 1
-    return _NUMBERS.index(written) + 1 if written in _NUMBERS else number_of(written) or 0
+    return _NUMBERS.index(count_text) + 1 if count_text in _NUMBERS else number_of(count_text) or 0
 
 
 _S = r"[ \t\r\n]{1,4}"
@@ -138,11 +138,11 @@ _CUE = re.compile(
 )
 
 
-def _compiled(*forms: tuple[str, _Read]) -> tuple[tuple[re.Pattern[str], _Read], ...]:
+def _compile_forms(*forms: tuple[str, _ReadDate]) -> tuple[tuple[re.Pattern[str], _ReadDate], ...]:
     return tuple((re.compile(pattern, re.IGNORECASE), read) for pattern, read in forms)
 
 
-_FORMS = _compiled(
+_FORMS = _compile_forms(
     (rf"\b(?:(?:the{_S})?day{_S}before{_S}yesterday|yesterday|last{_S}night|today|tonight|tomorrow)\b", _by_name),
     (r"前天|[昨今明][天日晚早]|[后後]天", _by_name),
     (rf"\b(?P<step>last|previous|this|current|next){_S}(?P<unit>week|month|year)\b(?!{_S}of)", _beside),
@@ -155,7 +155,7 @@ _FORMS = _compiled(
     (rf"\b(?P<step>last|past|this|next|coming){_S}(?P<day>{_WEEKDAY})\b", _weekday),
     (r"(?P<step>上上|[上本这這下])个?個?(?:周|週|星期|礼拜|禮拜)(?P<day>[一二三四五六日天])", _weekday_of_week),
 )  # fmt: skip
-_OF_MONTHS = _compiled(
+_OF_MONTHS = _compile_forms(
     (rf"\b(?P<step>last|past|this|next|coming){_S}(?P<month>{MONTH})(?!{_S}\d)", _month),
     (rf"(?P<year>前年|去年|今年|明年)的?(?:(?P<m>{COUNT})月份?(?:(?P<d>{COUNT})[日号號])?)?", _of_year),
 )  # fmt: skip

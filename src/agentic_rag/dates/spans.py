@@ -34,7 +34,7 @@ class Span:
         )
 
     def interval(self) -> Interval:
-        """The same as instants: midnights in UTC."""
+        """The span as instants: midnights in UTC, the end exclusive."""
         return _midnight(self.start), _midnight(self.end)
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Span:
 
 
 def day_span(day: date, days: int = 1) -> Span:
-    """So many days from a day on; open at the end of the calendar."""
+    """The span of a number of days from a day on; open at the end of the calendar."""
     try:
         return Span(day, day + timedelta(days=days))
     except OverflowError:
@@ -65,7 +65,7 @@ def week_span(day: date) -> Span:
 
 
 def months_span(year: int, month: int = 1, count: int = 1) -> Span:
-    """So many months; ``month`` may lie outside 1 to 12 and then counts into other years.
+    """The span of a number of months; ``month`` may lie outside 1 to 12 and then counts into other years.
 
     Raises:
         ValueError: it begins or ends outside the years 1 to 9999.

@@ -22,14 +22,14 @@ from agentic_rag.dates.written import HAN_YEAR, written_dates, year_of
 from agentic_rag.domain import result_text
 
 _ANY_YEAR = re.compile(rf"(?<!\d){HAN_YEAR}(?!\d)")
-_APPLIED: Mapping[Relation, str] = {
+_RELATION_PATTERNS: Mapping[Relation, str] = {
     "in": rf"(?:in|during|on)\s|(?<!过){HAN_YEAR}\s{{0,2}}年",
     "between": r"(?:from|between|during|in|for)\s|[从從自由]?\s?[^a-z]+\Z",
     "since": r"(?:since|from)\s|.*(?:起|以来|以來|以降|から|至今|到今天|到现在|到現在|开始|開始)\Z",
     "until": r"(?:until|till)\s|直到|.*(?:为止|為止|まで)\Z",
 }
 """Words and dates that say when a whole statement holds; other dates may belong to one of its words."""
-_NEGATED = re.compile(
+_NEGATION = re.compile(
     r"\b(?:not|never|n['’]t|if|unless|hardly)\b[^.;]{0,60}\Z|[不没未非]\S{0,8}\Z", re.IGNORECASE
 )
 _NEGATED_WITHIN = 80
@@ -41,7 +41,7 @@ def stated_interval(text: str) -> Interval | None:
     >>> stated_interval("She led the club from March 2023 to June 2024.")[1].isoformat()
     '2024-07-01T00:00:00+00:00'
     """
-    stated = _stated(text)
+    stated = _only_date(text)
     return None if stated is None else stated.span.interval()
 
 
@@ -76,14 +76,14 @@ def holding_interval(text: str) -> Interval | None:
     >>> holding_interval("The garden was planted in 1994.")[1] is None
     True
     """
-    stated = _stated(text)
+    stated = _only_date(text)
     if stated is None:
         return None
     start, end = stated.span.interval()
     return (start, None) if stated.relation == "in" else (start, end)
 
 
-def _stated(text: str) -> DatedText | None:
+def _only_date(text: str) -> DatedText | None:
     if not any(map(str.isdecimal, text)) and "年" not in text:
         return None
     dates = [dated for dated in read_spans(text) if _is_stated(text, dated)]
@@ -92,24 +92,24 @@ def _stated(text: str) -> DatedText | None:
     return dates[0]
 
 
-def _is_stated(text: str, dated: DatedText) -> bool:
+def _is_stated(text: str, date_text: DatedText) -> bool:
     """Whether the words of a date apply it to its whole sentence."""
-    pattern = _APPLIED.get(dated.relation)
-    if pattern is None or dated.yearless or dated.precision == "season/part":
+    pattern = _RELATION_PATTERNS.get(date_text.relation)
+    if pattern is None or date_text.yearless or date_text.precision == "season/part":
         return False
     applied = re.compile(pattern, re.IGNORECASE | re.DOTALL)
-    if not applied.match(text, dated.start, dated.end) or _is_negated(text, dated):
+    if not applied.match(text, date_text.start, date_text.end) or _is_negated(text, date_text):
         return False
-    is_english = text[dated.start].isascii() and text[dated.start].isalpha()
-    if is_english and not (TAIL.match(text, dated.end) or text.startswith("from", dated.start)):
+    is_english = text[date_text.start].isascii() and text[date_text.start].isalpha()
+    if is_english and not (TAIL.match(text, date_text.end) or text.startswith("from", date_text.start)):
         return False
-    return dated.relation != "in" or _of_whole_sentence(text, dated.start, dated.end)
+    return date_text.relation != "in" or _of_whole_sentence(text, date_text.start, date_text.end)
 
 
-def _is_negated(text: str, dated: DatedText) -> bool:
+def _is_negated(text: str, date_text: DatedText) -> bool:
     """Whether an open span is one that is denied: "not until 2019" says nothing of the time before."""
-    before = text[max(0, dated.start - _NEGATED_WITHIN) : dated.start]
-    return dated.relation not in ("in", "between") and _NEGATED.search(before) is not None
+    before = text[max(0, date_text.start - _NEGATED_WITHIN) : date_text.start]
+    return date_text.relation not in ("in", "between") and _NEGATION.search(before) is not None
 
 
 _NAMED_YEAR = re.compile(rf"(?<![\d.,])({HAN_YEAR})(?:\s*[-–—/]\s*(\d{{2}})(?![-/]\d))?(?!\d)(?![.,]\d)")
@@ -160,7 +160,7 @@ began in March may still hold in May."""
 _INSTANT = timedelta(seconds=1)
 
 
-def dates_match(stated: Interval, result: Mapping[str, Any]) -> float:
+def dates_match(stated_interval: Interval, result: Mapping[str, Any]) -> float:
     """Match of a passage's dates with the question's interval, log-odds in [0, 3.4].
 
     Dates are read from title, headings and text with their own precision: for a question about March 2024, "2024" counts more
@@ -171,33 +171,37 @@ def dates_match(stated: Interval, result: Mapping[str, Any]) -> float:
         stated: the question's interval, see ``asked_interval``; an open side matches anything.
         result: a fused result.
     """
-    start, end = stated
+    start, end = stated_interval
     named = named_dates(result_text(result))
     first = None if start is None else start.year
     last = None if end is None else (end - _INSTANT).year
-    score = SAME_START * _share(first, named, stated)
+    score = SAME_START * _share(first, named, stated_interval)
     if last != first:
-        score += SAME_END * _share(last, named, stated)
-    within = any(_overlap(date, stated) for date in named)
-    return score + (INSIDE if within or _dated_within(stated, result["metadata"].get("date")) else 0.0)
+        score += SAME_END * _share(last, named, stated_interval)
+    within = any(_overlap(date, stated_interval) for date in named)
+    return score + (
+        INSIDE if within or _dated_within(stated_interval, result["metadata"].get("date")) else 0.0
+    )
 
 
-def _share(year: int | None, named: Sequence[tuple[datetime, datetime]], stated: Interval) -> float:
+def _share(
+    year: int | None, named_intervals: Sequence[tuple[datetime, datetime]], stated_interval: Interval
+) -> float:
     """1 if a date of this year overlaps the interval, OUTSIDE if the text names only others of this year, else 0."""
-    of_year = [date for date in named if year is not None and date[0].year == year]
+    of_year = [date for date in named_intervals if year is not None and date[0].year == year]
     if not of_year:
         return 0.0
-    return 1.0 if any(_overlap(date, stated) for date in of_year) else OUTSIDE
+    return 1.0 if any(_overlap(date, stated_interval) for date in of_year) else OUTSIDE
 
 
-def _overlap(date: tuple[datetime, datetime], stated: Interval) -> bool:
-    (first, last), (start, end) = date, stated
+def _overlap(date: tuple[datetime, datetime], stated_interval: Interval) -> bool:
+    (first, last), (start, end) = date, stated_interval
     return (start is None or last > start) and (end is None or first < end)
 
 
-def _dated_within(stated: Interval, written: object) -> bool:
-    moment = moment_of(written)
-    return moment is not None and _overlap((moment, moment + _INSTANT), stated)
+def _dated_within(stated_interval: Interval, date_value: object) -> bool:
+    moment = moment_of(date_value)
+    return moment is not None and _overlap((moment, moment + _INSTANT), stated_interval)
 
 
 def _of_whole_sentence(text: str, start: int, end: int) -> bool:

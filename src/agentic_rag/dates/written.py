@@ -78,7 +78,7 @@ class WrittenDate:
 
 
 def number_of(text: str) -> int | None:
-    """Of digits, an English ordinal (``5th``, ``twenty first``) or a Chinese numeral below a hundred; None else."""
+    """The value of digits, an English ordinal (``5th``, ``twenty first``) or a Chinese numeral below a hundred; None else."""
     text = text.lower()
     if text[:1].isdecimal():
         return int(re.match(r"\d+", text)[0])  # type: ignore[index]
@@ -91,7 +91,7 @@ def number_of(text: str) -> int | None:
 
 
 def year_of(text: str) -> int:
-    """Of four digits, Chinese or not: ``二〇二四`` is 2024."""
+    """The year that four digits give, Chinese or not: ``二〇二四`` is 2024."""
     return int(text) if text.isdecimal() else int("".join(str(_han_digit(character)) for character in text))
 
 
@@ -129,7 +129,7 @@ _NUMERIC: tuple[tuple[Precision, str], ...] = (
     ("season/part", rf"(?P<part>[QH][1-4])[ /-]?{_Y}|(?P<y2>{YEAR})[ -]?(?P<part2>[QH][1-4])(?!\w)"),
     ("year", rf"(?P<y>{YEAR})(?![\d/%]|[.,]\d|['’]?s\b)"),
 )  # fmt: skip
-_NAMED: tuple[tuple[Precision, str], ...] = (
+_NAMED_DATES: tuple[tuple[Precision, str], ...] = (
     ("day", rf"{_M}(?:{_S}|-)(?:the{_S})?{_D}{_OF}{_Y}"),
     ("day", rf"{_D}{_DAY_MONTH}{_M}{_OF}{_Y}"),
     ("day", rf"{_D}{_TO}{_day('last')}{_DAY_MONTH}{_M}(?:{_OF}{_Y})?"),
@@ -151,7 +151,7 @@ _HAN: tuple[tuple[Precision, str], ...] = (
 )  # fmt: skip
 _CUES: tuple[tuple[str, tuple[tuple[Precision, str], ...]], ...] = (
     (r"\d", _NUMERIC),
-    (rf"(?<![A-Za-z]){MONTH}", _NAMED),
+    (rf"(?<![A-Za-z]){MONTH}", _NAMED_DATES),
     (r"[年月半季春夏秋冬]", _HAN),
 )
 """What a text needs to have dates of these forms."""

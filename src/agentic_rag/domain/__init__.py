@@ -241,7 +241,7 @@ class DocumentGraph:
     """Previous id of a moved document, under which the vectors of its facts are stored."""
 
     def all_mentions(self) -> tuple[Mention, ...]:
-        """Those given and those of the facts, whose chunks mention both ends; each once."""
+        """The given mentions and those of the facts, whose chunks mention both ends; each once."""
         of_facts = (Mention(end, fact.chunk_id) for fact in self.facts for end in (fact.source, fact.target))
         return tuple(dict.fromkeys((*self.mentions, *of_facts)))
 

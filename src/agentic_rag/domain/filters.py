@@ -9,7 +9,7 @@ The dict spelling is the one people know from document stores::
     {"$or": [{"lang": "zh"}, {"$not": {"draft": True}}]}
 
 The command line takes ``year>=2023``, ``lang=zh``, ``tag!=draft``, ``title~pasta``; several are joined by and.
-``spelled`` writes an expression so. Stores translate the tree; ``matches`` here is what every translation is tested
+``filter_terms`` writes an expression so. Stores translate the tree; ``matches`` here is what every translation is tested
 against.
 """
 
@@ -28,10 +28,10 @@ from agentic_rag.errors import FilterError
 Scalar = str | int | float | bool | None
 Operator = Literal["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists", "$contains"]
 
-_ORDERED = ("$gt", "$gte", "$lt", "$lte")
+_ORDER_OPERATORS = ("$gt", "$gte", "$lt", "$lte")
 MAX_NESTING = 64
 """Levels of mappings and lists; SQL parsers, recursive as they are, take no more."""
-_OPERATORS = ("$eq", "$ne", *_ORDERED, "$in", "$nin", "$exists", "$contains")
+_OPERATORS = ("$eq", "$ne", *_ORDER_OPERATORS, "$in", "$nin", "$exists", "$contains")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def parse_filters(filters: Mapping[str, Any] | Expression | None) -> Expression 
         raise FilterError(f"filters must be a mapping such as {{'year': 2023}}, not {filters!r}")
     if not filters:
         return None
-    return _joined([_parse_item(key, value) for key, value in filters.items()])
+    return _join([_parse_item(key, value) for key, value in filters.items()])
 
 
 def _is_deeper(filters: Any, levels: int) -> bool:
@@ -94,7 +94,7 @@ def _is_deeper(filters: Any, levels: int) -> bool:
     return levels == 0 or any(_is_deeper(member, levels - 1) for member in members)
 
 
-def _joined(parts: list[Expression]) -> Expression:
+def _join(parts: list[Expression]) -> Expression:
     return parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
@@ -104,10 +104,10 @@ def _parse_item(key: Any, value: Any) -> Expression:
     if key in ("$and", "$or"):
         if not isinstance(value, Sequence) or isinstance(value, str) or not value:
             raise FilterError(f"{key} takes a non-empty list of filters, not {value!r}")
-        parts = tuple(_required(part) for part in value)
+        parts = tuple(_require(part) for part in value)
         return And(parts) if key == "$and" else Or(parts)
     if key == "$not":
-        return Not(_required(value))
+        return Not(_require(value))
     if key.startswith("$"):
         raise FilterError(
             f"unknown filter operator {key!r}; on top: $and, $or, $not; on a key: {', '.join(_OPERATORS)}"
@@ -117,11 +117,11 @@ def _parse_item(key: Any, value: Any) -> Expression:
             raise FilterError(
                 f"the filter on {key!r} is empty; give a value or one of {', '.join(_OPERATORS)}"
             )
-        return _joined([_comparison(key, operator, operand) for operator, operand in value.items()])
+        return _join([_comparison(key, operator, operand) for operator, operand in value.items()])
     return _comparison(key, "$eq", value)
 
 
-def _required(value: Any) -> Expression:
+def _require(value: Any) -> Expression:
     parsed = parse_filters(value)
     if parsed is None:
         raise FilterError("a filter inside $and, $or or $not is empty; fill it, or leave it out")
@@ -130,7 +130,7 @@ def _required(value: Any) -> Expression:
 
 def _comparison(key: str, operator: Any, value: Any) -> Expression:
     if operator == "$not":
-        return Not(_required({key: value}))
+        return Not(_require({key: value}))
     if operator not in _OPERATORS:
         raise FilterError(
             f"unknown filter operator {operator!r} on {key!r}; use one of {', '.join(_OPERATORS)}, $not"
@@ -144,7 +144,7 @@ def _comparison(key: str, operator: Any, value: Any) -> Expression:
     if operator == "$contains" and not isinstance(value, str):
         raise FilterError(f"$contains on {key!r} takes a text, not {value!r}")
     value = _scalar(key, value)
-    if operator in _ORDERED and (value is None or isinstance(value, bool)):
+    if operator in _ORDER_OPERATORS and (value is None or isinstance(value, bool)):
         raise FilterError(f"{operator} on {key!r} takes a number, a date or a text, not {value!r}")
     return Comparison(key, operator, value)
 
@@ -164,7 +164,7 @@ def _scalar(key: str, value: Any) -> Scalar:
 _TERM = re.compile(
     r"^\s*([^\s<>=!~]+(?:\s+[^\s<>=!~]+)*)\s*(>=|<=|!=|==|=|>|<|~)\s*((?![\s<>=]).*?)\s*$", re.DOTALL
 )
-_SPELLED: dict[str, Operator] = {
+_OPERATOR_SPELLINGS: dict[str, Operator] = {
     "=": "$eq", "==": "$eq", "!=": "$ne", ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte", "~": "$contains",
 }  # fmt: skip
 
@@ -175,7 +175,7 @@ def parse_terms(terms: Sequence[str]) -> Expression | None:
     A value is read as JSON where it is JSON (``2023``, ``true``, ``"2023"``), else as the text it is. After ``~`` it is
     a text: ``year~202`` is in 2023.
     """
-    return _joined([_parse_term(term) for term in terms]) if terms else None
+    return _join([_parse_term(term) for term in terms]) if terms else None
 
 
 def _parse_term(term: str) -> Expression:
@@ -196,16 +196,16 @@ def _parse_term(term: str) -> Expression:
         value = text
     if operator == "~" and not isinstance(value, str):
         value = text
-    return _parse_item(key, {_SPELLED[operator]: value})
+    return _parse_item(key, {_OPERATOR_SPELLINGS[operator]: value})
 
 
 _SIGNS: dict[Operator, str] = {
     "$eq": "=", "$ne": "!=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<=", "$contains": "~",
 }  # fmt: skip
-_NEGATED: dict[Operator, Operator] = {"$eq": "$ne", "$ne": "$eq", "$in": "$nin", "$nin": "$in"}
+_NEGATIONS: dict[Operator, Operator] = {"$eq": "$ne", "$ne": "$eq", "$in": "$nin", "$nin": "$in"}
 
 
-def spelled(expression: Expression | None) -> list[str] | None:
+def filter_terms(expression: Expression | None) -> list[str] | None:
     """The command line's spelling, which ``parse_terms`` reads; None where terms joined by and cannot express it.
 
     They express no alternatives, and of negations only those of equality.
@@ -218,16 +218,16 @@ def spelled(expression: Expression | None) -> list[str] | None:
         case None:
             return []
         case And(parts):
-            terms = [spelled(part) for part in parts]
+            terms = [filter_terms(part) for part in parts]
             return None if None in terms else [term for some in terms for term in some or ()]
         case Or((part,)):
-            return spelled(part)
+            return filter_terms(part)
         case Not(part):
             return _spelled_negation(part)
         case Comparison(key, "$in", tuple((value,))):
             return _spelled_term(key, "$eq", value)
         case Comparison(key, "$nin", tuple(values)) if values:
-            return spelled(And(tuple(Comparison(key, "$ne", value) for value in values)))
+            return filter_terms(And(tuple(Comparison(key, "$ne", value) for value in values)))
         case Comparison(key, operator, value) if operator in _SIGNS and not isinstance(value, tuple):
             return _spelled_term(key, operator, value)
     return None
@@ -236,11 +236,11 @@ def spelled(expression: Expression | None) -> list[str] | None:
 def _spelled_negation(part: Expression) -> list[str] | None:
     match part:
         case Or(parts):
-            return spelled(And(tuple(map(Not, parts))))
+            return filter_terms(And(tuple(map(Not, parts))))
         case Not(inner):
-            return spelled(inner)
-        case Comparison(key, operator, value) if operator in _NEGATED:
-            return spelled(Comparison(key, _NEGATED[operator], value))
+            return filter_terms(inner)
+        case Comparison(key, operator, value) if operator in _NEGATIONS:
+            return filter_terms(Comparison(key, _NEGATIONS[operator], value))
     return None
 
 
@@ -271,10 +271,10 @@ def matches(expression: Expression, metadata: Mapping[str, Any]) -> bool:
             return _compare(metadata.get(key), operator, value)
 
 
-def _compare(stored: Any, operator: Operator, value: Any) -> bool:
-    members = list(stored) if isinstance(stored, list | tuple) else [stored]
+def _compare(stored_value: Any, operator: Operator, value: Any) -> bool:
+    members = list(stored_value) if isinstance(stored_value, list | tuple) else [stored_value]
     if operator == "$exists":
-        return (stored is not None) is bool(value)
+        return (stored_value is not None) is bool(value)
     if operator == "$eq":
         return any(same(member, value) for member in members)
     if operator == "$ne":
@@ -284,47 +284,47 @@ def _compare(stored: Any, operator: Operator, value: Any) -> bool:
         found = any(member in value and any(same(member, wanted) for wanted in value) for member in members)
         return found == (operator == "$in")
     if operator == "$contains":
-        part = _folded(str(value))
-        return any(part in _folded(written) for member in members for written in _written(member))
-    return any(_ordered(member, value, _ORDER[operator]) for member in members)
+        part = _fold(str(value))
+        return any(part in _fold(written) for member in members for written in _searched_texts(member))
+    return any(_compare_ordered(member, value, _ORDER[operator]) for member in members)
 
 
-def same(stored: Any, value: Scalar) -> bool:
+def same(stored_value: Any, value: Scalar) -> bool:
     """Equality as filters mean it: 1 == 1.0, but True is not 1 and "1" is not 1."""
-    if isinstance(stored, bool) or isinstance(value, bool):
-        return stored is value
-    if isinstance(stored, int | float) and isinstance(value, int | float):
-        return stored == value
-    return type(stored) is type(value) and bool(stored == value)
+    if isinstance(stored_value, bool) or isinstance(value, bool):
+        return stored_value is value
+    if isinstance(stored_value, int | float) and isinstance(value, int | float):
+        return stored_value == value
+    return type(stored_value) is type(value) and bool(stored_value == value)
 
 
-def _written(stored: Any) -> list[str]:
+def _searched_texts(stored_value: Any) -> list[str]:
     """What ``$contains`` searches, in a list of one: a text, a number or boolean as JSON writes it; else nothing.
 
     2023.0 is written 2023: equal numbers contain the same.
     """
-    if isinstance(stored, str):
-        return [stored]
-    if isinstance(stored, float) and stored.is_integer():
-        stored = int(stored)
-    return [json.dumps(stored)] if isinstance(stored, bool | int | float) else []
+    if isinstance(stored_value, str):
+        return [stored_value]
+    if isinstance(stored_value, float) and stored_value.is_integer():
+        stored_value = int(stored_value)
+    return [json.dumps(stored_value)] if isinstance(stored_value, bool | int | float) else []
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Without case, and full-width letters and ligatures as plain ones; accents stay."""
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 
 
-_ORDER: dict[str, Callable[[Any, Any], bool]] = dict(zip(_ORDERED, (gt, ge, lt, le), strict=True))
+_ORDER: dict[str, Callable[[Any, Any], bool]] = dict(zip(_ORDER_OPERATORS, (gt, ge, lt, le), strict=True))
 
 
-def _ordered(stored: Any, value: Any, holds: Callable[[Any, Any], bool]) -> bool:
+def _compare_ordered(stored_value: Any, value: Any, holds: Callable[[Any, Any], bool]) -> bool:
     """Numbers compare with numbers, texts (and ISO dates) with texts; anything else does not hold."""
-    if isinstance(stored, bool):
+    if isinstance(stored_value, bool):
         return False
-    numbers = isinstance(stored, int | float) and isinstance(value, int | float)
-    texts = isinstance(stored, str) and isinstance(value, str)
-    return (numbers or texts) and holds(stored, value)
+    numbers = isinstance(stored_value, int | float) and isinstance(value, int | float)
+    texts = isinstance(stored_value, str) and isinstance(value, str)
+    return (numbers or texts) and holds(stored_value, value)
 
 
 def keys_of(expression: Expression) -> set[str]:

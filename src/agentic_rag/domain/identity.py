@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Any
 
 from agentic_rag.errors import InputError
-from agentic_rag.text import simplified
+from agentic_rag.text import simplify
 
 _NAMESPACE = uuid.UUID("6f2a7c54-2f0b-5f0e-9a6a-4f3f6f0a1c9d")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -94,7 +94,7 @@ def episode_uuid(dataset: str, chunk: str) -> str:
 def entity_key(name: str) -> str:
     """Identity of a name: NFKC, case folded, Han characters simplified, white space joined; "Oolong  Tea" and "oolong
     tea" are one, 烏龍茶 and 乌龙茶 too."""
-    return " ".join(simplified(unicodedata.normalize("NFKC", name).casefold()).split())
+    return " ".join(simplify(unicodedata.normalize("NFKC", name).casefold()).split())
 
 
 def aliases(metadata: Mapping[str, Any]) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ class NeighboursOfMany(Protocol):
     """A service that is asked for the links of many memories at once, where each question costs."""
 
     async def neighbours_of(self, entry_ids: Sequence[str], *, top_k: int) -> dict[str, list[Memory]]:
-        """By each of the ids, what ``Neighbours.neighbours`` gives."""
+        """For each of the ids, the result of ``Neighbours.neighbours``."""
 
 
 @runtime_checkable
@@ -111,9 +111,11 @@ class Closes(Protocol):
     async def close(self) -> None: ...
 
 
-def matches_metadata(held: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None) -> bool:
+def matches_metadata(metadata: Mapping[str, Any] | None, wanted_metadata: Mapping[str, Any] | None) -> bool:
     """Whether a memory's metadata have all the wanted values."""
-    return not wanted or all((held or {}).get(name) == value for name, value in wanted.items())
+    return not wanted_metadata or all(
+        (metadata or {}).get(name) == value for name, value in wanted_metadata.items()
+    )
 
 
 def merged_sources(every: Iterable[Mapping[str, Any] | None]) -> list[Any]:
@@ -125,6 +127,6 @@ def merged_sources(every: Iterable[Mapping[str, Any] | None]) -> list[Any]:
     return sources
 
 
-def vector_of(given: Sequence[float] | FloatArray | None) -> FloatArray | None:
+def vector_of(vector: Sequence[float] | FloatArray | None) -> FloatArray | None:
     """A vector as float32, whatever kind of sequence it came as."""
-    return None if given is None else np.asarray(given, dtype=np.float32)
+    return None if vector is None else np.asarray(vector, dtype=np.float32)

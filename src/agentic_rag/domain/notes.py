@@ -108,14 +108,14 @@ class Note:
             "file.ext": PurePosixPath(self.path).suffix.removeprefix("."),
         }
 
-    def packed(self) -> bytes:
-        """Compressed JSON, as the ledger keeps it; see ``unpacked``."""
+    def pack(self) -> bytes:
+        """Compressed JSON, as the ledger keeps it; see ``unpack``."""
         return zlib.compress(json.dumps(asdict(self), ensure_ascii=True, separators=(",", ":")).encode())
 
     @classmethod
-    def unpacked(cls, packed: bytes) -> Note:
-        """The inverse of ``packed``."""
-        values = json.loads(zlib.decompress(packed))
+    def unpack(cls, packed_note: bytes) -> Note:
+        """The inverse of ``pack``."""
+        values = json.loads(zlib.decompress(packed_note))
         return cls(
             **{
                 **values,
@@ -130,5 +130,5 @@ class Note:
         )
 
 
-def _fields(stored: list[Mapping[str, Any]]) -> tuple[Field, ...]:
-    return tuple(Field(**field) for field in stored)
+def _fields(stored_fields: list[Mapping[str, Any]]) -> tuple[Field, ...]:
+    return tuple(Field(**field) for field in stored_fields)

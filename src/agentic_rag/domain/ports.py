@@ -65,7 +65,7 @@ class CachedEmbedding(Protocol):
     """An embedding that caches the vectors of questions."""
 
     def clear_cache(self) -> None:
-        """Empty the cache."""
+        """Drop all cached vectors."""
 
 
 @runtime_checkable
@@ -169,7 +169,7 @@ class TableStats:
 
     @property
     def unindexed_rows(self) -> int:
-        """Of the index that lacks most."""
+        """Number of rows that are missing from the table's least complete index."""
         return max((index.unindexed_rows for index in self.indexes), default=0)
 
 
@@ -232,7 +232,7 @@ class ChunkSearch(ChunkReader, Protocol):
         """Keys under which a chunk has something to filter by (see ``domain.filterable``), or had lately."""
 
     async def profile(self, dataset: str) -> DatasetProfile | None:
-        """As of a minute ago at the most, what this process wrote since included; None without chunks."""
+        """The dataset's profile, at most a minute old, with all that this process wrote since; None without chunks."""
 
 
 @runtime_checkable
@@ -296,7 +296,7 @@ class ChunkStore(ChunkSearch, ChunkWriter, Protocol):
     """The whole of it: what a store implements."""
 
     async def stats(self, dataset: str) -> StoreStats:
-        """Its first table is ``chunks``; no table for an unknown dataset.
+        """Statistics of the dataset's tables, ``chunks`` first; no table for an unknown dataset.
 
         Never ``ManifestMismatch``: it reports the model that made the vectors.
         """
@@ -334,7 +334,7 @@ class GraphLinks:
     labels: Sequence[Sequence[str]]
     """Of each entity."""
     mentioning: NDArray[np.int32]
-    mentioned: NDArray[np.int32]
+    mentioned_entities: NDArray[np.int32]
 
 
 @runtime_checkable
@@ -398,14 +398,14 @@ class GraphStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
+class ExtractionOutcome:
     """How extraction by a chat model went: episodes to be read, read, tried again, set aside."""
 
     episodes: int
-    extracted: int
-    retried: int
-    quarantined: int
-    unfinished: tuple[str, ...] = ()
+    read_count: int
+    retry_count: int
+    quarantine_count: int
+    unfinished_ids: tuple[str, ...] = ()
     """Documents with an episode that was set aside; the next ingest gives them again."""
 
 
@@ -413,7 +413,7 @@ class Extracted:
 class GraphExtractor(Protocol):
     """Builds the graph from episodes with a chat model instead of from what people wrote."""
 
-    async def extract(self, dataset: str, graphs: Sequence[DocumentGraph]) -> Extracted:
+    async def extract(self, dataset: str, graphs: Sequence[DocumentGraph]) -> ExtractionOutcome:
         """Replace the documents' part of the graph by what the model reads from their chunks.
 
         An episode that keeps failing is quarantined with the reason, and its text stays searchable;
@@ -446,7 +446,7 @@ class DocumentRecord:
     is now."""
     chunks: int = 0
     note: bytes = b""
-    """Its row of the dataset's catalogue (``domain.notes.Note.packed``) as of the last run that stored it whole; empty
+    """Its row of the dataset's catalogue (``domain.notes.Note.pack``) as of the last run that stored it whole; empty
     before."""
 
 
@@ -466,7 +466,7 @@ class Ledger(Protocol):
     """Which documents a dataset holds, and whether each was stored whole."""
 
     async def records(self, dataset: str) -> dict[str, DocumentRecord]:
-        """By document id."""
+        """The records of the dataset's documents, by document id."""
 
     async def put(self, dataset: str, records: Sequence[DocumentRecord]) -> None:
         """Insert or overwrite, all or none."""
@@ -474,7 +474,7 @@ class Ledger(Protocol):
     async def remove(self, dataset: str, document_ids: Sequence[str]) -> None: ...
 
     async def failures(self, dataset: str) -> dict[str, Failure]:
-        """By document id; of documents with a record, for an earlier content, and of others."""
+        """The failures, by document id; of documents with a record, for an earlier content, and of others."""
 
     async def replace_failures(self, dataset: str, failures: Sequence[Failure]) -> None:
         """Make the dataset's failures exactly these; a killed call may leave more of them."""

@@ -10,16 +10,16 @@ Progress = Callable[[str, int, int], None]
 """Called with stage, done, total; from the event loop, often."""
 
 
-def silent(stage: str, done: int, total: int) -> None:
-    """The progress that nobody waits for."""
+def silent(stage: str, finished_work: int, total: int) -> None:
+    """A progress callback that ignores every report."""
 
 
 def in_this_loop(progress: Progress) -> Progress:
-    """The same for a worker thread to call: it runs in the event loop that is running now."""
+    """The callback for a worker thread to call: it runs in the event loop that is running now."""
     loop = asyncio.get_running_loop()
 
-    def from_thread(stage: str, done: int, total: int) -> None:
-        loop.call_soon_threadsafe(progress, stage, done, total)
+    def from_thread(stage: str, finished_work: int, total: int) -> None:
+        loop.call_soon_threadsafe(progress, stage, finished_work, total)
 
     return from_thread
 
@@ -35,18 +35,18 @@ class Meter:
         self._stage = stage
         self._units = units
         self._work = max(work, 1.0)
-        self._done = 0.0
+        self._finished_work = 0.0
         self._progress(stage, 0, units)
 
     @classmethod
     def silent(cls) -> Meter:
-        """One that tells nobody."""
+        """A meter whose progress is reported nowhere."""
         return cls(None, "", units=0, work=0.0)
 
     def add(self, work: float) -> None:
-        """So much more is done; what goes beyond what was announced is not told."""
-        self._done = min(self._work, self._done + work)
-        self._progress(self._stage, int(self._units * self._done / self._work), self._units)
+        """Count finished work; a sum beyond the announced work is not reported."""
+        self._finished_work = min(self._work, self._finished_work + work)
+        self._progress(self._stage, int(self._units * self._finished_work / self._work), self._units)
 
     def finish(self) -> None:
         """Everything is done, however much work it was."""
@@ -57,7 +57,7 @@ class StageClock:
     """Seconds by stage of a piece of work, rounded to .1 ms."""
 
     def __init__(self) -> None:
-        self._started = self._last = time.perf_counter()
+        self._start = self._last = time.perf_counter()
         self.stages: dict[str, float] = {}
 
     def lap(self, stage: str) -> None:
@@ -71,4 +71,4 @@ class StageClock:
         self.stages[stage] = round(self.stages.get(stage, 0.0) + seconds, 4)
 
     def total(self) -> float:
-        return round(time.perf_counter() - self._started, 4)
+        return round(time.perf_counter() - self._start, 4)

@@ -44,7 +44,7 @@ class QuestionTokens:
     """Of each token, code points in the question; empty where the model does not tell them."""
 
 
-def packed(vectors: Floats) -> bytes:
+def pack(vectors: Floats) -> bytes:
     """Unit vectors of tokens, shape (tokens, dimension), as they are stored: ``dimension / 2`` bytes a token, in order."""
     steps = np.rint(vectors * (np.sqrt(vectors.shape[1]) / STEP)).clip(-MOST, MOST).astype(np.int8) + ZERO
     pairs = steps.astype(np.uint8).reshape(len(vectors), vectors.shape[1] // 2, 2)
@@ -110,9 +110,9 @@ def cosines(question: QuestionTokens, passage: bytes) -> Floats:
     return similar
 
 
-def _products(left: Floats, right: Floats) -> Floats:
+def _products(left_rows: Floats, right: Floats) -> Floats:
     """``left @ right.T`` in parts that BLAS does by one thread."""
-    rows = max(BY_ONE_THREAD // max(left.size, 1), 1)
+    rows = max(BY_ONE_THREAD // max(left_rows.size, 1), 1)
     return np.concatenate(
-        [left @ right[start : start + rows].T for start in range(0, len(right), rows)], axis=1
+        [left_rows @ right[start : start + rows].T for start in range(0, len(right), rows)], axis=1
     )

@@ -28,7 +28,7 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """All of them."""
+        """Number of all tokens: of prompts, completions and embeddings."""
         return self.prompt_tokens + self.completion_tokens + self.embedded_tokens
 
     def add(self, other: Usage) -> None:
@@ -46,7 +46,7 @@ _counting: ContextVar[tuple[Usage, ...]] = ContextVar("counting", default=())
 
 
 @contextmanager
-def counted() -> Iterator[Usage]:
+def counting() -> Iterator[Usage]:
     """What is used from here to the end of the block, in the tasks that it begins too."""
     usage = Usage()
     token = _counting.set((*_counting.get(), usage))
@@ -56,23 +56,23 @@ def counted() -> Iterator[Usage]:
         _counting.reset(token)
 
 
-def count(used: Usage) -> None:
+def count(call_usage: Usage) -> None:
     """Add to whatever is being counted around here."""
     for usage in _counting.get():
-        usage.add(used)
+        usage.add(call_usage)
 
 
-def summed(held: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> dict[str, Any]:
+def sum_usage(total_usage: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> dict[str, Any]:
     """Two usages as plain values, added; ``new`` of None begins anew."""
     if new is None:
         return {}
-    total = Usage(**(held or {}))
+    total = Usage(**(total_usage or {}))
     total.add(Usage(**new))
     return total.to_dict()
 
 
 def usage_text(usage: Mapping[str, Any]) -> str:
-    """For people: ``3 calls, 1,204 tokens, cost 0.0021``."""
+    """The usage in words: ``3 calls, 1,204 tokens, cost 0.0021``."""
     used = Usage(**usage)
     told = [f"{used.calls:,} call{'s' * (used.calls != 1)}", f"{used.tokens:,} tokens"]
     told += [f"cost {used.cost:.4f}"] if used.cost else []

@@ -39,7 +39,7 @@ from agentic_rag.fusion.unified_result import (
     read_lancedb,
 )
 from agentic_rag.fusion.weighted_fusion import (
-    Normalised,
+    NormalisedScores,
     Normalization,
     fuse_scores,
     normalise,
@@ -59,7 +59,7 @@ __all__ = [  # noqa: RUF022 - grouped by stage
     "read_lancedb",
     # the strategies
     "CascadeReport",
-    "Normalised",
+    "NormalisedScores",
     "Normalization",
     "Relevance",
     "UnifiedResult",

@@ -9,11 +9,11 @@ from typing import Any, overload
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.unified_result import UnifiedResult
 
-Ranked = Sequence[UnifiedResult | Mapping[str, Any] | str]
+RankedResults = Sequence[UnifiedResult | Mapping[str, Any] | str]
 """Results best first: ``UnifiedResult``, its dict, or bare ids."""
 
 
-def calculate_mrr_at_k(results: Ranked, relevant_ids: Collection[str], k: int = 10) -> float:
+def calculate_mrr_at_k(results: RankedResults, relevant_ids: Collection[str], k: int = 10) -> float:
     """``1 / rank`` of the first relevant result among the first k, rank from 1; 0 if there is none.
 
     Raises:
@@ -32,19 +32,21 @@ def calculate_mrr_at_k(results: Ranked, relevant_ids: Collection[str], k: int = 
 
 @overload
 def evaluate_fusion(
-    test_queries: Sequence[Mapping[str, Any]], fusion_func: Callable[[str], Awaitable[Ranked]], k: int = 10
+    test_queries: Sequence[Mapping[str, Any]],
+    fusion_func: Callable[[str], Awaitable[RankedResults]],
+    k: int = 10,
 ) -> Coroutine[Any, Any, dict[str, float]]: ...
 
 
 @overload
 def evaluate_fusion(
-    test_queries: Sequence[Mapping[str, Any]], fusion_func: Callable[[str], Ranked], k: int = 10
+    test_queries: Sequence[Mapping[str, Any]], fusion_func: Callable[[str], RankedResults], k: int = 10
 ) -> dict[str, float]: ...
 
 
 def evaluate_fusion(
     test_queries: Sequence[Mapping[str, Any]],
-    fusion_func: Callable[[str], Ranked] | Callable[[str], Awaitable[Ranked]],
+    fusion_func: Callable[[str], RankedResults] | Callable[[str], Awaitable[RankedResults]],
     k: int = 10,
 ) -> dict[str, float] | Coroutine[Any, Any, dict[str, float]]:
     """Mean reciprocal rank at k of ``fusion_func`` over labelled queries.
@@ -75,9 +77,9 @@ def evaluate_fusion(
 
 
 async def _evaluate_async(
-    first: Awaitable[Ranked],
+    first: Awaitable[RankedResults],
     queries: Sequence[tuple[str, frozenset[str]]],
-    fusion_func: Callable[[str], Awaitable[Ranked]],
+    fusion_func: Callable[[str], Awaitable[RankedResults]],
     k: int,
 ) -> dict[str, float]:
     """One query after the other: a benchmark that floods its subject measures the flood."""
@@ -88,7 +90,7 @@ async def _evaluate_async(
 
 
 def _summary(
-    lists: Sequence[Ranked], queries: Sequence[tuple[str, frozenset[str]]], k: int
+    lists: Sequence[RankedResults], queries: Sequence[tuple[str, frozenset[str]]], k: int
 ) -> dict[str, float]:
     count = len(queries)
     values = [

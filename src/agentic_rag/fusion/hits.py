@@ -38,7 +38,7 @@ def read_lancedb(rows: LanceDBResults) -> list[Hit]:
         return cast(list[Hit], items)
     if all(map(_ROW_KEYS.isdisjoint, items)):
         return read_hits(items, "lancedb")
-    return _ranked([_read_row(row) for row in items])
+    return _rank_hits([_read_row(row) for row in items])
 
 
 def read_hits(items: Iterable[Mapping[str, object]], source: str) -> list[Hit]:
@@ -61,14 +61,14 @@ def read_hits(items: Iterable[Mapping[str, object]], source: str) -> list[Hit]:
         raise InputError(
             f"{unranked} of {len(found)} {source} hits have no rank; give all of them one, or none"
         )
-    return _ranked(
+    return _rank_hits(
         sorted(found, key=lambda hit: (math.inf, "") if hit["score"] is None else (-hit["score"], hit["id"]))
     )
 
 
-def _ranked(found: Sequence[Hit]) -> list[Hit]:
+def _rank_hits(hits: Sequence[Hit]) -> list[Hit]:
     """Each id once, ranks from 1 in the order given."""
-    best = _once(found)
+    best = _once(hits)
     for rank, hit in enumerate(best, start=1):
         hit["rank"] = rank
     return best
@@ -317,27 +317,27 @@ def _read_search_results(results: SearchResultsLike, episode_chunks: Mapping[str
         return hit
 
     # Episodes come first, so a chunk's own text and type stand wherever the results hold its episode.
-    for rank, (episode, score) in enumerate(_scored(results, "episode"), start=1):
+    for rank, (episode, score) in enumerate(_with_scores(results, "episode"), start=1):
         metadata = _metadata(episode, ("group_id", "source_description", "valid_at"), score)
         more = plain(getattr(episode, "episode_metadata", None))
         metadata = {"episode_uuid": episode.uuid, **metadata, **(more if isinstance(more, dict) else {})}
         add(chunk_of(episode.uuid), "episode", rank, episode.content, metadata)
-    for rank, (edge, score) in enumerate(_scored(results, "edge"), start=1):
+    for rank, (edge, score) in enumerate(_with_scores(results, "edge"), start=1):
         chunks = dict.fromkeys(chunk_of(uuid) for uuid in edge.episodes or ())
         for identity in chunks or (edge.uuid,):
             hit = add(identity, "edge", rank, edge.fact, {})
             hit["facts"] = join_facts(hit["facts"], [_fact(edge, rank, score)])
     others: tuple[HitKind, HitKind] = ("node", "community")
     for kind in others:
-        for rank, (node, score) in enumerate(_scored(results, kind), start=1):
+        for rank, (node, score) in enumerate(_with_scores(results, kind), start=1):
             metadata = _metadata(node, ("name", "group_id", "labels", "attributes"), score)
             text = f"{node.name}: {node.summary}" if node.summary else node.name
             add(node.uuid, kind, rank, text, metadata)
     order = sorted(found.values(), key=lambda hit: (hit["rank"], -len(kinds[hit["id"]]), hit["id"]))
-    return _ranked(order)
+    return _rank_hits(order)
 
 
-def _scored(results: SearchResultsLike, kind: str) -> list[tuple[Any, float | None]]:
+def _with_scores(results: SearchResultsLike, kind: str) -> list[tuple[Any, float | None]]:
     """The things of a kind with Graphiti's reranker score, None where the parallel list is shorter."""
     things = list(getattr(results, "communities" if kind == "community" else f"{kind}s"))
     scores = list(getattr(results, f"{kind}_reranker_scores", None) or ())

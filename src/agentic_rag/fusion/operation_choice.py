@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from agentic_rag.fusion.strategy_selector import CanvasOperation
-from agentic_rag.text import as_written, folded
+from agentic_rag.text import as_written, fold
 
 LONGEST = 2_000
 """Characters of a question that are read; a pasted text has words of every kind."""
@@ -89,17 +89,17 @@ def choose_operation(question: str) -> OperationChoice:
     '"Quiz me" asks for questions that test you.'
     """
     text = question[:LONGEST]
-    plain = folded(text)
+    plain = fold(text)
     for operation, wanted, pattern in _RULES:
         if found := pattern.search(plain):
-            return OperationChoice(operation, f'"{_quoted(text, found)}" asks for {wanted}.')
+            return OperationChoice(operation, f'"{_quote(text, found)}" asks for {wanted}.')
     reason = "No words ask for a test, for mistakes or for a connection, so passages are searched for."
     return OperationChoice(CanvasOperation.DOCUMENT_RETRIEVAL, reason)
 
 
-def _quoted(text: str, found: re.Match[str]) -> str:
+def _quote(text: str, match: re.Match[str]) -> str:
     """What was found, with ``…`` for what stands between its words."""
-    gaps = [found.span(group) for group in range(1, len(found.groups()) + 1)]
-    edges = [found.start(), *(edge for gap in gaps if gap[0] < gap[1] for edge in gap), found.end()]
+    gaps = [match.span(group) for group in range(1, len(match.groups()) + 1)]
+    edges = [match.start(), *(edge for gap in gaps if gap[0] < gap[1] for edge in gap), match.end()]
     parts = zip(edges[::2], edges[1::2], strict=True)
     return " … ".join(as_written(text, start, end).strip() for start, end in parts).strip()

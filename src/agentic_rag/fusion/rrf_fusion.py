@@ -13,7 +13,7 @@ from agentic_rag.fusion.unified_result import (
     checked_count,
     checked_weight,
     merge,
-    summed,
+    sum_scores,
 )
 
 
@@ -108,7 +108,7 @@ def fuse_ids(
     _check(k, limit, of_each)
     once = {name: _ids(name, rankings[name]) for name, weight in of_each.items() if weight != 0}
     shares = [1.0 / (k + rank) for rank in range(1, 1 + max(map(len, once.values()), default=0))]
-    return summed(
+    return sum_scores(
         [(ids, [of_each[name] * share for share in shares[: len(ids)]]) for name, ids in once.items()], limit
     )
 

@@ -307,17 +307,17 @@ def memory_weight(parameters: FusionParameters) -> float:
 
 
 _Sources = Mapping[str, tuple[Sequence[Hit], float]]
-_Told = tuple[list[UnifiedResult], dict[str, Any], dict[str, Any]]
+_FusionReport = tuple[list[UnifiedResult], dict[str, Any], dict[str, Any]]
 """Results, the strategy's own parameters in effect, and the rest of its report."""
 
 
-def _rrf(sources: _Sources, asked: bool, parameters: FusionParameters) -> _Told:
+def _rrf(sources: _Sources, is_requested: bool, parameters: FusionParameters) -> _FusionReport:
     results = fuse_ranks(sources, parameters.k, limit=parameters.limit)
     reason = "both sources' ranks count alike, times their weights"
     return results, {"k": parameters.k}, {"reason": reason}
 
 
-def _weighted(sources: _Sources, asked: bool, parameters: FusionParameters) -> _Told:
+def _weigh(sources: _Sources, is_requested: bool, parameters: FusionParameters) -> _FusionReport:
     how = parameters.normalization
     results = fuse_scores(sources, how, limit=parameters.limit)
     basis = {name: normalise(hits, how).basis for name, (hits, _) in sources.items()}
@@ -325,12 +325,12 @@ def _weighted(sources: _Sources, asked: bool, parameters: FusionParameters) -> _
     return results, {"normalization": how}, told
 
 
-def _cascade(sources: _Sources, asked: bool, parameters: FusionParameters) -> _Told:
+def _cascade(sources: _Sources, is_requested: bool, parameters: FusionParameters) -> _FusionReport:
     threshold, floor = parameters.enough()
     (graph, graph_weight), (vector, vector_weight) = (sources[name] for name in SOURCES)
     results, report = fuse_tiers(
         graph,
-        vector if asked else None,
+        vector if is_requested else None,
         decide_tier(graph, threshold, floor),
         use_lancedb_fallback=parameters.use_lancedb_fallback,
         k=parameters.k,
@@ -347,10 +347,10 @@ def _cascade(sources: _Sources, asked: bool, parameters: FusionParameters) -> _T
     return results, own, {**report}
 
 
-_STRATEGIES: Mapping[FusionStrategy, Callable[[_Sources, bool, FusionParameters], _Told]] = {
+_STRATEGIES: Mapping[FusionStrategy, Callable[[_Sources, bool, FusionParameters], _FusionReport]] = {
     FusionStrategy.RRF: _rrf,
-    FusionStrategy.WEIGHTED_GRAPHITI: _weighted,
-    FusionStrategy.WEIGHTED_LANCEDB: _weighted,
+    FusionStrategy.WEIGHTED_GRAPHITI: _weigh,
+    FusionStrategy.WEIGHTED_LANCEDB: _weigh,
     FusionStrategy.CASCADE: _cascade,
 }
 """Each takes the sources' hits with their weights, and whether the vector store was asked at all."""

@@ -93,7 +93,7 @@ _FIELDS = tuple(entry.name for entry in fields(UnifiedResult))
 _Unfrozen: Any = make_dataclass("_Unfrozen", _FIELDS, slots=True)
 
 
-def unified(*values: Any) -> UnifiedResult:
+def make_result(*values: Any) -> UnifiedResult:
     """``UnifiedResult(*values)``, every field given, four times as fast.
 
     A frozen dataclass sets each field through ``object.__setattr__``, which took a third of a fusion's
@@ -110,7 +110,7 @@ class WeighedHits(NamedTuple):
     name: str
     hits: Sequence[Hit]
     weight: float
-    normalised: Sequence[float]
+    normalised_scores: Sequence[float]
 
 
 _Find = tuple[WeighedHits, Hit, float]
@@ -136,14 +136,14 @@ def merge(
     """
     used = sorted([leg for leg in legs if leg.weight != 0], key=lambda leg: leg.name)
     ids = [[hit["id"] for hit in leg.hits] for leg in used]
-    worth = [[leg.weight * value for value in leg.normalised] for leg in used]
-    best = summed(zip(ids, worth, strict=True), limit)
+    worth = [[leg.weight * value for value in leg.normalised_scores] for leg in used]
+    best = sum_scores(zip(ids, worth, strict=True), limit)
     places = [dict(zip(own, range(len(own)), strict=True)) for own in ids]
     held = list(zip(used, places, strict=True))
     results = []
     for identity, score in best:
         finds = [
-            (leg, leg.hits[place], leg.normalised[place])
+            (leg, leg.hits[place], leg.normalised_scores[place])
             for leg, of_leg in held
             if (place := of_leg.get(identity)) is not None
         ]
@@ -151,7 +151,7 @@ def merge(
     return results
 
 
-def summed(
+def sum_scores(
     lists: Iterable[tuple[Collection[str], Sequence[float]]], limit: int | None = None
 ) -> list[tuple[str, float]]:
     """Ids with the sum of what each list gives them: by sum descending, then id; the first ``limit`` of them.
@@ -172,8 +172,8 @@ def summed(
     return nsmallest(limit, scores.items(), key=_place)
 
 
-def _place(scored: tuple[str, float]) -> tuple[float, str]:
-    return -scored[1], scored[0]
+def _place(id_and_score: tuple[str, float]) -> tuple[float, str]:
+    return -id_and_score[1], id_and_score[0]
 
 
 def _unite(finds: list[_Find], score: float, reciprocal: bool, first_tier: str | None) -> UnifiedResult:
@@ -181,12 +181,12 @@ def _unite(finds: list[_Find], score: float, reciprocal: bool, first_tier: str |
     leg, best, value = finds[0]
     names, passage = leg.name, best
     metadata, evidence, facts = {**best["metadata"]}, {**best["evidence"]}, [*best["facts"]]
-    sources = {names: _said(best, value, leg.weight)}
+    sources = {names: _source_scores(best, value, leg.weight)}
     tier = None if first_tier is None else 1 if any(leg.name == first_tier for leg, _, _ in finds) else 2
     if len(finds) > 1:
         for leg, hit, value in finds[1:]:
             names = f"{names}+{leg.name}"
-            sources[leg.name] = _said(hit, value, leg.weight)
+            sources[leg.name] = _source_scores(hit, value, leg.weight)
             metadata.update(hit["metadata"])
             evidence.update(hit["evidence"])
             if hit["facts"]:
@@ -200,13 +200,13 @@ def _unite(finds: list[_Find], score: float, reciprocal: bool, first_tier: str |
         metadata.update(best["metadata"])
     text, kind, raw = passage["content"], passage["type"], best["score"]
     rrf_score = score if reciprocal else 0.0
-    return unified(
+    return make_result(
         best["id"], text, names, kind, raw, rrf_score, metadata, score, None, tier, sources, facts, evidence
     )
 
 
-def _said(hit: Hit, normalised: float, weight: float) -> dict[str, Any]:
-    return {"rank": hit["rank"], "raw": hit["score"], "normalised": normalised, "weight": weight}
+def _source_scores(hit: Hit, normalised_score: float, weight: float) -> dict[str, Any]:
+    return {"rank": hit["rank"], "raw": hit["score"], "normalised": normalised_score, "weight": weight}
 
 
 def _ranks_better(hit: Hit, best: Hit) -> bool:

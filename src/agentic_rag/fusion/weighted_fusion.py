@@ -87,7 +87,7 @@ def fuse_scores(
     return merge(legs, limit=limit)
 
 
-class Normalised(NamedTuple):
+class NormalisedScores(NamedTuple):
     """Normalised scores in the hits' order, and what they were made from."""
 
     values: list[float]
@@ -95,7 +95,7 @@ class Normalised(NamedTuple):
     """``rank`` where some hit has no score."""
 
 
-def normalise(hits: Sequence[Hit], normalization: Normalization) -> Normalised:
+def normalise(hits: Sequence[Hit], normalization: Normalization) -> NormalisedScores:
     """The hits' scores (or minus their ranks) on a scale where absent is 0; see ``weighted_fusion``."""
     function = NORMALIZATIONS.get(normalization)
     if function is None:
@@ -103,8 +103,8 @@ def normalise(hits: Sequence[Hit], normalization: Normalization) -> Normalised:
     scores = [hit["score"] for hit in hits]
     known = [score for score in scores if score is not None]
     if len(known) < len(scores):
-        return Normalised(function([float(-hit["rank"]) for hit in hits]), "rank")
-    return Normalised(function(known), "score")
+        return NormalisedScores(function([float(-hit["rank"]) for hit in hits]), "rank")
+    return NormalisedScores(function(known), "score")
 
 
 def min_max(scores: Sequence[float]) -> list[float]:

@@ -67,7 +67,7 @@ class Message:
 class Oddity:
     """Something in the file that could not be taken as it stood."""
 
-    written: str
+    text: str
     note: str
 
 
@@ -79,12 +79,12 @@ class Chat:
     oddities: tuple[Oddity, ...] = ()
 
 
-def looks_like_beam(loaded: object) -> bool:
+def looks_like_beam(json_value: object) -> bool:
     """Whether a JSON value is a list of batches with turns."""
     return (
-        isinstance(loaded, list)
-        and bool(loaded)
-        and all(isinstance(batch, dict) and isinstance(batch.get("turns"), list) for batch in loaded)
+        isinstance(json_value, list)
+        and bool(json_value)
+        and all(isinstance(batch, dict) and isinstance(batch.get("turns"), list) for batch in json_value)
     )
 
 
@@ -94,7 +94,7 @@ def name_of(chat_file: Path) -> str:
     return valid_unicode("/".join(folder.parts[-2:]).lstrip("/")) or chat_file.stem
 
 
-def read_chat(loaded: Sequence[Mapping[str, Any]]) -> Chat:
+def read_chat(json_value: Sequence[Mapping[str, Any]]) -> Chat:
     """The messages of a value that ``looks_like_beam``.
 
     A message without id or text, or with an id that was given before, is left out and told.
@@ -105,7 +105,7 @@ def read_chat(loaded: Sequence[Mapping[str, Any]]) -> Chat:
     ids: set[str] = set()
     date: datetime | None = None
     marked = 0
-    for batch, item in _items(loaded):
+    for batch, item in _items(json_value):
         written = _anchor(item)
         dated = anchor_date(written)
         if written is not None and dated is None:
@@ -140,13 +140,13 @@ def without_control_words(messages: Sequence[Message]) -> tuple[Message, ...]:
     )
 
 
-def anchor_date(written: str | None) -> datetime | None:
+def anchor_date(date_text: str | None) -> datetime | None:
     """``March-03-2024`` (or an ISO date) in UTC; None where there is no date in it.
 
     >>> anchor_date("March-03-2024").isoformat()
     '2024-03-03T00:00:00+00:00'
     """
-    return read_date(written)
+    return read_date(date_text)
 
 
 def batches(messages: Sequence[Message]) -> Iterator[tuple[int, tuple[Message, ...]]]:
@@ -203,9 +203,9 @@ def _metadata(message: Message) -> dict[str, Any]:
     return found
 
 
-def _items(loaded: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Any]]:
+def _items(json_value: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Any]]:
     """Each message as it is written, with the number of its batch, from 1."""
-    for number, batch in enumerate(loaded, start=1):
+    for number, batch in enumerate(json_value, start=1):
         for turn in batch["turns"]:
             for item in turn if isinstance(turn, list) else (turn,):
                 yield number, item

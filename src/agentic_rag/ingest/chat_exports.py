@@ -9,7 +9,7 @@ from typing import Any
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
 from agentic_rag.ingest.chats.exports import SUFFIXES, may_be_export, read_exports
-from agentic_rag.ingest.chats.merging import FoundExport, merged
+from agentic_rag.ingest.chats.merging import FoundExport, merge_exports
 from agentic_rag.ingest.chats.messages import parse_day
 from agentic_rag.ingest.files import SourceError
 from agentic_rag.ingest.remembered import stamp_of
@@ -27,8 +27,8 @@ def add_export(path: Path, root: Path, relative: str, kind: str, scan: Scan) -> 
     other file. ``kind``: see ``discover``."""
     if path.suffix.lower() not in SUFFIXES or printable(relative) != relative:
         return False
-    key, stamp = (str(path), str(root), kind, "export"), None if scan.seen is None else stamp_of(path)
-    exports = None if scan.seen is None else scan.seen.get(key, stamp)
+    key, stamp = (str(path), str(root), kind, "export"), None if scan.seen_files is None else stamp_of(path)
+    exports = None if scan.seen_files is None else scan.seen_files.get(key, stamp)
     try:
         if exports is None:
             # A .json that is named itself may be called anything.
@@ -38,26 +38,26 @@ def add_export(path: Path, root: Path, relative: str, kind: str, scan: Scan) -> 
                 read_exports(path, root, None if kind == "auto" else kind, scan.names) if is_worth else ()
             )
     except SourceError as error:
-        scan.skip(path, str(error), unread=True)
+        scan.skip(path, str(error), is_unread=True)
         return True
     except OSError:
         return False
-    if scan.seen is not None:
-        scan.seen.keep(key, stamp, exports)
+    if scan.seen_files is not None:
+        scan.seen_files.keep(key, stamp, exports)
     scan.exports += [FoundExport(export, path, root, relative) for export in exports]
     return bool(exports)
 
 
 def add_conversations(scan: Scan) -> None:
     """Add the days of all exports that were kept."""
-    chosen, lines = merged(scan.exports)
+    chosen, lines = merge_exports(scan.exports)
     for day in chosen:
-        root, relative = str(day.found.root), day.found.relative
+        root, relative = str(day.export_file.root), day.export_file.relative
         parse = partial(_parse_day, day.document_id, relative, day.thread.title, day.messages, day.thread.url)
         content_hash = digest(PARSER_VERSION, day.digest)
         item = SourceItem(day.document_id, relative, root, content_hash, parse, is_exported=True)
-        scan.add(item, f"{day.found.path}: {day.document_id}")
-    scan.recognised += [(str(place), line) for place, line in lines]
+        scan.add(item, f"{day.export_file.path}: {day.document_id}")
+    scan.recognised_encodings += [(str(place), line) for place, line in lines]
 
 
 def exported_document(root: Path, relative: str, document_id: str) -> Document | None:
@@ -73,7 +73,7 @@ def exported_document(root: Path, relative: str, document_id: str) -> Document |
     return None if item is None else item.parse()
 
 
-def _parse_day(document_id: str, *given: Any) -> Document:
-    document = parse_day(document_id, *given)
+def _parse_day(document_id: str, *day_value: Any) -> Document:
+    document = parse_day(document_id, *day_value)
     require_bounds(document.text)
     return document

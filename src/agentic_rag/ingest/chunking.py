@@ -16,7 +16,7 @@ from agentic_rag.domain.ports import TokenCounter
 from agentic_rag.text.sentences import split_sentences
 
 Span = tuple[int, int]
-Counted = tuple[int, int, int]
+CountedSpan = tuple[int, int, int]
 """Start, end, tokens."""
 
 TARGET_TOKENS = 200
@@ -97,7 +97,7 @@ class _Packer:
         self._target = target
         self._count_tokens = count_tokens
         self._current: list[_Piece] = []
-        self._done: list[list[_Piece]] = []
+        self._finished_groups: list[list[_Piece]] = []
 
     def add(self, piece: _Piece) -> None:
         if piece.block.kind in _OWN_CHUNK:
@@ -130,17 +130,20 @@ class _Packer:
         """Count full chunks as one text: a sum of parts can be a token or two below what the whole has."""
         full = [
             index
-            for index, group in enumerate(self._done)
+            for index, group in enumerate(self._finished_groups)
             if sum(piece.tokens for piece in group) > self._limit * 3 // 4
         ]
-        texts = [self._text[self._done[index][0].start : self._done[index][-1].end] for index in full]
+        texts = [
+            self._text[self._finished_groups[index][0].start : self._finished_groups[index][-1].end]
+            for index in full
+        ]
         counts = dict(zip(full, self._count_tokens(texts) if texts else (), strict=True))
         held: list[list[_Piece]] = []
-        for index, group in enumerate(self._done):
-            held += [group] if counts.get(index, 0) <= self._limit else self._halved(group)
+        for index, group in enumerate(self._finished_groups):
+            held += [group] if counts.get(index, 0) <= self._limit else self._halve(group)
         return held
 
-    def _halved(self, group: list[_Piece]) -> list[list[_Piece]]:
+    def _halve(self, group: list[_Piece]) -> list[list[_Piece]]:
         kind, target = group[-1].block.kind, max(1, self._limit // 2)
         spans = self._split(group[0].start, group[-1].end, kind, limit=self._limit, target=target)
         blocks = {start: next(p.block for p in reversed(group) if p.start <= start) for start, _, _ in spans}
@@ -159,7 +162,7 @@ class _Packer:
         spans = self._split(piece.start, piece.end, piece.block.kind, limit=limit, target=target)
         return [_Piece(piece.block, start, end, tokens) for start, end, tokens in spans]
 
-    def _split(self, start: int, end: int, kind: BlockKind, *, limit: int, target: int) -> list[Counted]:
+    def _split(self, start: int, end: int, kind: BlockKind, *, limit: int, target: int) -> list[CountedSpan]:
         return split_span(
             self._text, start, end, kind, limit=limit, target=target, count_tokens=self._count_tokens
         )
@@ -196,7 +199,7 @@ class _Packer:
 
     def _flush(self) -> None:
         if self._current:
-            self._done.append(self._current)
+            self._finished_groups.append(self._current)
         self._current = []
 
 
@@ -234,7 +237,7 @@ def _chunks(document: Document, groups: list[list[_Piece]]) -> tuple[Chunk, ...]
                     (piece.block.date for piece in group if piece.block.date is not None), document.date
                 ),
                 url=document.url,
-                metadata=_merged(shared, group),
+                metadata=_merge_metadata(shared, group),
             )
         )
     return tuple(chunks)
@@ -267,8 +270,8 @@ def _kind(group: list[_Piece]) -> str:
     return kinds.pop() if len(kinds) == 1 else "mixed"
 
 
-def _merged(shared: Mapping[str, Any], group: list[_Piece]) -> dict[str, Any]:
-    merged = dict(shared)
+def _merge_metadata(shared_metadata: Mapping[str, Any], group: list[_Piece]) -> dict[str, Any]:
+    merged = dict(shared_metadata)
     for piece in group:
         merged.update(piece.block.metadata)
     if REGIONS in merged:
@@ -280,35 +283,35 @@ class _Keys:
     """Local keys of one document's chunks: a turn's own, else a digest that an edit elsewhere leaves alone."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
-        self._seen: dict[tuple[tuple[str, ...], str], int] = {}
+        self._used_keys: set[str] = set()
+        self._counts: dict[tuple[tuple[str, ...], str], int] = {}
 
     def take(self, block: Block, path: tuple[str, ...], text: str) -> str:
         if block.kind == "turn" and block.key is not None:
             return self._free(block.key)
         stripped = text.strip()
-        occurrence = self._seen.get((path, stripped), 0) + 1
-        self._seen[path, stripped] = occurrence
+        occurrence = self._counts.get((path, stripped), 0) + 1
+        self._counts[path, stripped] = occurrence
         return self._free(digest(*path, "", stripped, str(occurrence), size=6))
 
     def _free(self, key: str) -> str:
         candidate, number = key, 1
-        while candidate in self._taken:
+        while candidate in self._used_keys:
             number += 1
             candidate = f"{key}~{number}"
-        self._taken.add(candidate)
+        self._used_keys.add(candidate)
         return candidate
 
 
 def split_span(
     text: str, start: int, end: int, kind: BlockKind, *, limit: int, target: int, count_tokens: TokenCounter
-) -> list[Counted]:
+) -> list[CountedSpan]:
     """Parts of text[start:end] that touch each other, cover it, and hold at most ``limit`` tokens.
 
     Parts are about ``target`` tokens long and about equally long, so that no scrap is left at the end. Only a
     single character of more than ``limit`` tokens stays whole.
     """
-    parts: list[Counted] = []
+    parts: list[CountedSpan] = []
     for first, last in _windows(text, start, end):
         parts += _split_window(text, first, last, kind, limit=limit, target=target, count_tokens=count_tokens)
     return parts
@@ -326,10 +329,10 @@ def _windows(text: str, start: int, end: int) -> Iterator[Span]:
 
 def _split_window(
     text: str, start: int, end: int, kind: BlockKind, *, limit: int, target: int, count_tokens: TokenCounter
-) -> list[Counted]:
+) -> list[CountedSpan]:
     levels = [_lines, _sentences, _words] if kind in _BY_LINE else [_sentences, _words]
     pieces = [(start, end)]
-    done: list[Counted] = []
+    done: list[CountedSpan] = []
     for level in levels:
         pieces = [span for piece in pieces for span in level(text, *piece)]
         done, pieces = _sorted_out(text, pieces, done, limit, count_tokens)
@@ -341,20 +344,20 @@ def _split_window(
 
 
 def _sorted_out(
-    text: str, pieces: list[Span], done: list[Counted], limit: int, count_tokens: TokenCounter
-) -> tuple[list[Counted], list[Span]]:
-    """Those that fit, with their tokens, added to ``done``; and those still too long."""
+    text: str, pieces: list[Span], finished_spans: list[CountedSpan], limit: int, count_tokens: TokenCounter
+) -> tuple[list[CountedSpan], list[Span]]:
+    """Those that fit, with their tokens, added to ``finished_spans``; and those still too long."""
     counts = count_tokens([text[start:end] for start, end in pieces])
     counted = [(start, end, tokens) for (start, end), tokens in zip(pieces, counts, strict=True)]
     fitting = [piece for piece in counted if piece[2] <= limit]
-    return done + fitting, [(start, end) for start, end, tokens in counted if tokens > limit]
+    return finished_spans + fitting, [(start, end) for start, end, tokens in counted if tokens > limit]
 
 
-def _pack(pieces: list[Counted], limit: int, target: int) -> list[Counted]:
+def _pack(pieces: list[CountedSpan], limit: int, target: int) -> list[CountedSpan]:
     """Join neighbours to as many parts as the target asks for, each within the limit."""
     total = sum(tokens for _, _, tokens in pieces)
     parts = max(1, -(-total // limit), round(total / target))
-    packed: list[Counted] = []
+    packed: list[CountedSpan] = []
     filled = 0
     for start, end, tokens in pieces:
         # A piece joins while more of it lies before this part's share of the whole than behind it.
@@ -388,9 +391,9 @@ def _touching(starts: list[int], start: int, end: int) -> list[Span]:
 
 def _characters(
     text: str, start: int, end: int, *, limit: int, target: int, count_tokens: TokenCounter
-) -> list[Counted]:
+) -> list[CountedSpan]:
     """Cut one endless word into equal parts by its token density, and halve parts that are still too long."""
-    done: list[Counted] = []
+    done: list[CountedSpan] = []
     pieces = [(start, end)]
     while pieces:
         counts = count_tokens([text[first:last] for first, last in pieces])

@@ -35,24 +35,24 @@ class RawSession:
         return f"{self.conversation}/session_{self.number}"
 
 
-def looks_like_locomo(loaded: object) -> bool:
+def looks_like_locomo(json_value: object) -> bool:
     """Whether a JSON value is a list of LoCoMo samples, or a single one."""
-    if isinstance(loaded, list):
-        return bool(loaded) and all(
+    if isinstance(json_value, list):
+        return bool(json_value) and all(
             isinstance(sample, dict) and "qa" in sample and isinstance(sample.get("conversation"), dict)
-            for sample in loaded
+            for sample in json_value
         )
-    return isinstance(loaded, dict) and any(_SESSION.fullmatch(key) for key in _conversation(loaded))
+    return isinstance(json_value, dict) and any(_SESSION.fullmatch(key) for key in _conversation(json_value))
 
 
-def sessions(loaded: object, *, name: str) -> Iterator[RawSession]:
+def sessions(json_value: object, *, name: str) -> Iterator[RawSession]:
     """The sessions that have turns, conversation by conversation, by number.
 
     Args:
         loaded: The JSON value: a list of samples, one sample, or the inside of its ``conversation``.
         name: What a conversation without ``sample_id`` is called.
     """
-    samples = loaded if isinstance(loaded, list) else [loaded]
+    samples = json_value if isinstance(json_value, list) else [json_value]
     for number, sample in enumerate(samples, 1):
         if not isinstance(sample, dict):
             continue
@@ -125,7 +125,7 @@ def parse_session_date(text: str | None) -> datetime | None:
         return None
 
 
-def spoken(turn: Mapping[str, Any]) -> tuple[str, str]:
+def speaker_and_text(turn: Mapping[str, Any]) -> tuple[str, str]:
     """Who speaks ("" where nobody is named) and what, the caption of a shared photo included."""
     said = _text(turn, "text")
     caption = _text(turn, "blip_caption")
@@ -135,7 +135,7 @@ def spoken(turn: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _turn_line(turn: Mapping[str, Any]) -> str:
-    speaker, said = spoken(turn)
+    speaker, said = speaker_and_text(turn)
     return f"{speaker}: {said}" if speaker and said else said
 
 

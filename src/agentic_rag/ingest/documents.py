@@ -13,7 +13,7 @@ from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.ports import (
     ChunkWriter,
     Embedding,
-    Extracted,
+    ExtractionOutcome,
     GraphExtractor,
     GraphStore,
     PieceStore,
@@ -21,7 +21,7 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.names import TitleIndex, document_names
-from agentic_rag.ingest.preparing import Prepared, Preparer
+from agentic_rag.ingest.preparing import PreparedBatch, Preparer
 
 
 class DocumentWriter:
@@ -66,7 +66,7 @@ class DocumentWriter:
         with_new = {**names, **{document.id: document_names(document) for document in documents}}
         titles = None if self._extractor else TitleIndex(sorted(with_new.items()))
         chunked = await asyncio.to_thread(
-            lambda: [self.preparer.chunked(document, "some") for document in documents]
+            lambda: [self.preparer.chunk(document, "some") for document in documents]
         )
         meter = Meter.silent()
         prepared = await self.preparer.prepare(dataset, chunked, titles, meter)
@@ -75,8 +75,8 @@ class DocumentWriter:
         return prepared.graphs
 
     async def store(
-        self, dataset: str, prepared: Prepared, lap: Callable[[str], None] = lambda stage: None
-    ) -> Extracted:
+        self, dataset: str, batch: PreparedBatch, lap: Callable[[str], None] = lambda stage: None
+    ) -> ExtractionOutcome:
         """Make both stores hold these documents, and how extraction went.
 
         Args:
@@ -90,16 +90,16 @@ class DocumentWriter:
         """
         # The chunk store knows of every document that the graph may hold: it is written first, cleared last.
         await self._chunks.replace_documents(
-            dataset, [one.embedded for one in prepared.documents if one.embedded is not None]
+            dataset, [one.embedded_document for one in batch.documents if one.embedded_document is not None]
         )
-        if prepared.pieces and isinstance(self._chunks, PieceStore):
-            await self._chunks.commit_staged(dataset, prepared.pieces)
+        if batch.pieces and isinstance(self._chunks, PieceStore):
+            await self._chunks.commit_staged(dataset, batch.pieces)
         lap("vectors")
-        extracted = Extracted(0, 0, 0, 0)
+        extracted = ExtractionOutcome(0, 0, 0, 0)
         if self._extractor is None:
-            await self._graph.replace_documents(dataset, prepared.graphs, vectors=prepared.vectors)
+            await self._graph.replace_documents(dataset, batch.graphs, vectors=batch.vectors)
         else:
-            extracted = await self._extractor.extract(dataset, prepared.graphs)
+            extracted = await self._extractor.extract(dataset, batch.graphs)
         lap("graph")
         return extracted
 

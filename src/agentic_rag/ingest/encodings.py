@@ -8,7 +8,7 @@ import re
 from charset_normalizer import from_bytes
 
 # UTF-32 first: its little-endian mark begins with UTF-16's.
-_MARKED = (
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -28,7 +28,7 @@ _WIDER = {
 """Encodings that pages declare, and what browsers read them by, which holds more letters."""
 _NEARLY_AS_CLEAN, _NEARLY_AS_COHERENT = 0.02, 0.1
 _FEWEST_BYTES = 16
-_DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})|<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.:-]{2,40})""", re.IGNORECASE)  # fmt: skip
+_DECLARATION = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})|<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.:-]{2,40})""", re.IGNORECASE)  # fmt: skip
 _DECLARED_WITHIN = 4096
 
 
@@ -38,11 +38,11 @@ def decode_text(raw: bytes) -> tuple[str, str | None]:
     Raises:
         UnicodeDecodeError: it is not what its mark says, or has none, is not UTF-8 and not surely anything else.
     """
-    encoding = next((name for mark, name in _MARKED if raw.startswith(mark)), "utf-8")
+    encoding = next((name for mark, name in _BYTE_ORDER_MARKS if raw.startswith(mark)), "utf-8")
     try:
         return raw.decode(encoding), None
     except UnicodeDecodeError:
-        found = None if encoding != "utf-8" or _is_damaged_utf8(raw) else recognised(raw)
+        found = None if encoding != "utf-8" or _is_damaged_utf8(raw) else recognise(raw)
         if found is None:
             raise
     return found
@@ -50,9 +50,9 @@ def decode_text(raw: bytes) -> tuple[str, str | None]:
 
 def decode_page(raw: bytes) -> tuple[str, str | None]:
     """A page's text, by its mark, as UTF-8, by what it declares, or recognised; and a line about what is uncertain."""
-    match = _DECLARED.search(raw[:_DECLARED_WITHIN])
+    match = _DECLARATION.search(raw[:_DECLARED_WITHIN])
     declared = None if match is None else _codec((match[1] or match[2]).decode("ascii"))
-    is_marked = any(raw.startswith(mark) for mark, _ in _MARKED)
+    is_marked = any(raw.startswith(mark) for mark, _ in _BYTE_ORDER_MARKS)
     # Escapes switch between sets of letters in encodings whose bytes are all valid UTF-8.
     if declared is not None and b"\x1b" in raw and not is_marked:
         return raw.decode(declared, "replace"), None
@@ -61,7 +61,7 @@ def decode_page(raw: bytes) -> tuple[str, str | None]:
             return (raw.decode(encoding), None) if encoding is not None else _plainly(raw)
         except UnicodeDecodeError:
             continue
-    found = recognised(raw)
+    found = recognise(raw)
     if found is not None:
         return found
     text = raw.decode(declared or "cp1252", "replace")
@@ -72,7 +72,7 @@ def decode_page(raw: bytes) -> tuple[str, str | None]:
 
 
 def _plainly(raw: bytes) -> tuple[str, None]:
-    encoding = next((name for mark, name in _MARKED if raw.startswith(mark)), "utf-8")
+    encoding = next((name for mark, name in _BYTE_ORDER_MARKS if raw.startswith(mark)), "utf-8")
     return raw.decode(encoding), None
 
 
@@ -86,7 +86,7 @@ def _codec(name: str) -> str | None:
     return _WIDER.get(known, known)
 
 
-def recognised(raw: bytes) -> tuple[str, str] | None:
+def recognise(raw: bytes) -> tuple[str, str] | None:
     """Text, and a line about the encoding that was recognised; None where another would do as well.
 
     Texts of Latin letters that more than one Windows encoding fits are read by the Western one, which the line says.

@@ -14,8 +14,8 @@ from typing import Protocol, TypeVar
 from agentic_rag.domain.ports import ChunkWriter, GraphStore
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.names import TitleIndex
-from agentic_rag.ingest.planning import Action, FileReport, Work, parsed
-from agentic_rag.ingest.preparing import ChunkedDocument, Prepared, Preparer, Stored
+from agentic_rag.ingest.planning import Action, FileReport, Work, parse_item
+from agentic_rag.ingest.preparing import ChunkedDocument, PreparedBatch, Preparer, StoredState
 from agentic_rag.ingest.sources import SourceItem
 
 BATCH_DOCUMENTS = 64
@@ -28,7 +28,7 @@ class Order:
     """A document to be prepared."""
 
     work: Work
-    stored: Stored
+    stored_state: StoredState
     moved_from: str | None
     """See ``ChunkedDocument``."""
 
@@ -38,7 +38,7 @@ class Batch:
     """What is stored, and marked done, together; one of ``prepared.documents`` for each work."""
 
     works: tuple[Work, ...]
-    prepared: Prepared
+    documents: PreparedBatch
     seconds: tuple[tuple[str, float], ...] = ()
     """That workers took for its stages, each in a process of its own."""
 
@@ -46,10 +46,10 @@ class Batch:
 class IngestEngine(Protocol):
     """The part of an ingest that may run in another process; the pipeline decides what is stored."""
 
-    def parsed(self, found: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
+    def parse_items(self, items: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
         """Each item parsed, in order; for a thread to call."""
 
-    def prepared(
+    def prepare_batches(
         self,
         dataset: str,
         orders: Sequence[Order],
@@ -57,7 +57,7 @@ class IngestEngine(Protocol):
         meter: Meter,
         lap: Callable[[str], None],
     ) -> AsyncGenerator[Batch]:
-        """All documents in order, in batches of ``grouped``; see ``Preparer.prepare``."""
+        """All documents in order, in batches of ``group_documents``; see ``Preparer.prepare``."""
 
     async def optimize(self, store: ChunkWriter | GraphStore, dataset: str) -> None:
         """Compact and index a store; see ``ports.ChunkWriter.optimize``."""
@@ -70,10 +70,10 @@ class InProcess:
         self._preparer = preparer
         self._most = most
 
-    def parsed(self, found: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
-        return (parsed(item, action) for item, action in found)
+    def parse_items(self, items: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
+        return (parse_item(item, action) for item, action in items)
 
-    async def prepared(
+    async def prepare_batches(
         self,
         dataset: str,
         orders: Sequence[Order],
@@ -81,7 +81,7 @@ class InProcess:
         meter: Meter,
         lap: Callable[[str], None],
     ) -> AsyncGenerator[Batch]:
-        batches = grouped(self._chunked(orders), lambda one: len(one[1].chunks), self._most)
+        batches = group_documents(self._chunk_orders(orders), lambda one: len(one[1].chunks), self._most)
         while batch := await asyncio.to_thread(next, batches, None):
             lap("chunk")
             documents = [one for _, one in batch]
@@ -91,13 +91,13 @@ class InProcess:
     async def optimize(self, store: ChunkWriter | GraphStore, dataset: str) -> None:
         await store.optimize(dataset)
 
-    def _chunked(self, orders: Sequence[Order]) -> Iterator[tuple[Order, ChunkedDocument]]:
+    def _chunk_orders(self, orders: Sequence[Order]) -> Iterator[tuple[Order, ChunkedDocument]]:
         """Unpacked and chunked one after the other: all of a vault would take six times the memory."""
         for order in orders:
-            yield order, self._preparer.chunked(order.work.document, order.stored, order.moved_from)
+            yield order, self._preparer.chunk(order.work.document, order.stored_state, order.moved_from)
 
 
-def grouped(
+def group_documents(
     documents: Iterable[Document], chunks_of: Callable[[Document], int], most: int
 ) -> Iterator[list[Document]]:
     """Consecutive documents, at most that many, and at most BATCH_CHUNKS chunks or one document."""

@@ -21,10 +21,10 @@ _MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z")
 _HEAD = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE[^>\[]*>\s*)?")
 _BOX = re.compile(r"<en-todo(?P<state>[^>]*?)/?>(?:\s*</en-todo>)?")
 _CHECKED_ITEM = re.compile(r"(?P<item><li[^>]*--en-checked:\s*(?P<state>true|false)[^>]*>\s*(?:<div[^>]*>)?)")
-_LOCKED = re.compile(r"<en-crypt\b.*?</en-crypt>", re.DOTALL)
+_ENCRYPTED_TEXT = re.compile(r"<en-crypt\b.*?</en-crypt>", re.DOTALL)
 _NO_TEXT = re.compile(r"<[^>]*>|&\w+;")
 _TASK = re.compile(r"^(?P<indent>[ \t]*)(?:[-*] )?(?P<box>[☐☒])[ \t]*", re.MULTILINE)
-_KEPT = frozenset({
+_READ_ELEMENTS = frozenset({
     "note/title", "note/created", "note/updated", "note/tag", "note/content", "note/note-attributes/author",
     "note/note-attributes/source-url", "note/task/title", "note/task/taskStatus", "note/task/dueDate",
 })  # fmt: skip
@@ -57,20 +57,20 @@ class Note:
     @property
     def left_out(self) -> list[str]:
         """Lines about what is not read."""
-        locked = len(_LOCKED.findall(self.content))
+        locked = len(_ENCRYPTED_TEXT.findall(self.content))
         lines = [f"attachments were not read: {self.attachments}"] if self.attachments else []
         return lines + [f"locked passages were not read: {locked}"] * bool(locked)
 
     def page(self) -> bytes:
         """The content as HTML, in UTF-8, with signs for boxes to tick."""
-        body = _LOCKED.sub("", self.content[len(_HEAD.match(self.content)[0]) :])  # type: ignore[index]
+        body = _ENCRYPTED_TEXT.sub("", self.content[len(_HEAD.match(self.content)[0]) :])  # type: ignore[index]
         body = _BOX.sub(lambda box: "☒ " if "true" in box["state"] else "☐ ", body)
         body = _CHECKED_ITEM.sub(lambda one: one["item"] + ("☒ " if one["state"] == "true" else "☐ "), body)
         return f'<html><head><meta charset="utf-8"></head><body>{body}</body></html>'.encode(
             "utf-8", "replace"
         )
 
-    def written(self, body: str) -> str:
+    def markdown(self, body: str) -> str:
         """The note in Markdown; ``body``: its content so."""
         values: dict[str, object] = {"title": self.title, **dict(self.values)}
         if self.tags:
@@ -119,13 +119,13 @@ class _Reader:
         self.parser.CharacterDataHandler = self._data
         self.parser.EntityDeclHandler = self._entity
         self._path: list[str] = []
-        self._found: dict[str, list[str]] = {}
+        self._fields: dict[str, list[str]] = {}
         self._length = 0
-        self._done: list[Note] = []
+        self._finished_notes: list[Note] = []
 
     def take(self) -> list[Note]:
         """The notes that ended since."""
-        done, self._done = self._done, []
+        done, self._finished_notes = self._finished_notes, []
         return done
 
     def _entity(self, name: str, *_: object) -> None:
@@ -135,46 +135,46 @@ class _Reader:
         if not self._path and name != "en-export":
             raise SourceError(f"no export of Evernote: it begins with <{name}>")
         self._path.append(name)
-        self._found.setdefault("/".join(self._path[1:]), []).append("")
+        self._fields.setdefault("/".join(self._path[1:]), []).append("")
 
     def _data(self, text: str) -> None:
         place = "/".join(self._path[1:])
-        if place not in _KEPT:
+        if place not in _READ_ELEMENTS:
             return
         self._length += len(text)
         if self._length > MOST_CHARACTERS:
             raise SourceError(f"a note has more than {MOST_CHARACTERS:,} characters; divide it")
-        self._found[place][-1] += text
+        self._fields[place][-1] += text
 
     def _end(self, name: str) -> None:
         self._path.pop()
         if name == "note" and len(self._path) == 1:
-            self._done.append(_note(self._found))
-            self._found, self._length = {}, 0
+            self._finished_notes.append(_note(self._fields))
+            self._fields, self._length = {}, 0
 
 
-def _note(found: dict[str, list[str]]) -> Note:
+def _note(fields: dict[str, list[str]]) -> Note:
     def first(name: str) -> str:
-        return valid_unicode(found.get(f"note/{name}", [""])[0]).strip()
+        return valid_unicode(fields.get(f"note/{name}", [""])[0]).strip()
 
     dates = {key: _iso(first(key)) for key in ("created", "updated")}
     others = {"author": first("note-attributes/author"), "source": first("note-attributes/source-url")}
-    states, due = found.get("note/task/taskStatus", []), found.get("note/task/dueDate", [])
+    states, due = fields.get("note/task/taskStatus", []), fields.get("note/task/dueDate", [])
     tasks = [
         f"- [{'x' if states[n : n + 1] == ['completed'] else ' '}] {' '.join(title.split())}"
         + (f" [due:: {_iso(due[n])[:10]}]" if len(due) == len(states) and _iso(due[n]) else "")
-        for n, title in enumerate(found.get("note/task/title", []))
+        for n, title in enumerate(fields.get("note/task/title", []))
     ]
     return Note(
         first("title") or "Untitled",
         first("content"),
         tuple((key, value) for key, value in (dates | others).items() if value),
-        tuple(tag.strip() for tag in found.get("note/tag", []) if tag.strip()),
+        tuple(tag.strip() for tag in fields.get("note/tag", []) if tag.strip()),
         tuple(tasks),
-        len(found.get("note/resource", [])),
+        len(fields.get("note/resource", [])),
     )
 
 
-def _iso(written: str) -> str:
-    match = _MOMENT.fullmatch(written.strip())
+def _iso(timestamp: str) -> str:
+    match = _MOMENT.fullmatch(timestamp.strip())
     return "" if match is None else "{}-{}-{}T{}:{}:{}Z".format(*match.groups())

@@ -41,7 +41,7 @@ class ExtractedText:
         return self.pages[number] if number >= 0 else None
 
     def regions_in(self, start: int, end: int) -> tuple[Region, ...]:
-        """Those of lines that lie in a span, at least in part."""
+        """The regions of the lines that lie in a span, at least in part."""
         first = bisect_right(self.regions, start, key=lambda region: region[1])
         return self.regions[first : bisect_left(self.regions, end, key=lambda region: region[0])]
 
@@ -80,7 +80,7 @@ def of_text(text: str, warnings: Sequence[str] = ()) -> ExtractedText:
     return ExtractedText(text.replace("\xad", "").strip() + "\n", warnings=tuple(warnings))
 
 
-def joined(blocks: Iterable[TextBlock]) -> str:
+def join_blocks(blocks: Iterable[TextBlock]) -> str:
     """Blocks parted by blank lines, the items of a list by line ends. A line of dashes, which Markdown takes for a
     heading's or for properties, is left out."""
     text = ""
@@ -101,15 +101,15 @@ def item(text: str, level: int, mark: str = "-") -> Item:
     """An item of a list at a level from 0; the deepest ones are one beside the other."""
     first, *more = text.strip().split("\n")
     lines = [f"{mark} {first}", *(f"  {line}" for line in more)]
-    return Item(_indented(lines, level), mark != "-")
+    return Item(_indent(lines, level), mark != "-")
 
 
 def item_part(text: str, level: int, mark: str = "-") -> Item:
     """A further paragraph of an item."""
-    return Item(_indented([f"  {line}" for line in text.split("\n")], level), mark != "-")
+    return Item(_indent([f"  {line}" for line in text.split("\n")], level), mark != "-")
 
 
-def _indented(lines: Iterable[str], level: int) -> str:
+def _indent(lines: Iterable[str], level: int) -> str:
     return "\n".join("    " * min(level, _DEEPEST) + line for line in lines)
 
 
@@ -141,13 +141,13 @@ def link(text: str, url: str | None) -> str:
     return f"{before}[{one_line(shown)}]({url.strip().translate(_IN_ADDRESS)}){after}"
 
 
-def raised(text: str) -> str:
+def superscript(text: str) -> str:
     """A superscript: ``10^6``, but ``1st``: letters of an ordinal or a title need no sign."""
     flat = text.strip()
     return text if not flat or (flat.isalpha() and (len(flat) > 1 or flat in "aeo")) else f"^{flat}"
 
 
-def lowered(text: str) -> str:
+def subscript(text: str) -> str:
     """A subscript: digits in their low form, which searches take for digits."""
     return text.translate(_LOW)
 

@@ -57,7 +57,7 @@ class ExtractionFailure(SourceError):
     """A file ended the process that read it, or was more than the limits allow: it will be so again until it changes."""
 
 
-class _Ended(Exception):
+class _ProcessEnd(Exception):
     """The process is gone; ``code`` as in ``Popen.returncode``; ``late``: ended here because time was up."""
 
     def __init__(self, code: int, *, late: bool) -> None:
@@ -68,9 +68,9 @@ class _Ended(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Extractor:
-    """Reads files apart.
+    """Reads files in processes of their own.
 
-    >>> Extractor(timeout_seconds=10).extracted(b"<p>Oolong is a tea.</p>", ".html").text
+    >>> Extractor(timeout_seconds=10).extract(b"<p>Oolong is a tea.</p>", ".html").text
     'Oolong is a tea.\\n'
     """
 
@@ -83,10 +83,10 @@ class Extractor:
 
     @classmethod
     def of(cls, settings: DocumentsConfig) -> Extractor:
-        """With the configured limits."""
+        """An extractor with the configured limits."""
         return cls(settings.timeout_seconds, settings.memory)
 
-    def extracted(self, raw: bytes, suffix: str) -> ExtractedText:
+    def extract(self, raw: bytes, suffix: str) -> ExtractedText:
         """The text of a file's bytes; waits for its turn, and for the process.
 
         Raises:
@@ -99,7 +99,7 @@ class Extractor:
         while True:
             try:
                 return _text(self._answer(raw, suffix), self)
-            except _Ended as ended:
+            except _ProcessEnd as ended:
                 until = until or time.monotonic() + self.timeout_seconds
                 crashes += ended.code not in _FROM_OUTSIDE
                 if ended.late or ended.code in (MEMORY_SPENT, -signal.SIGINT):
@@ -126,18 +126,18 @@ class Extractor:
             _POOL.give_back(process)
             return answer
 
-    def _failure(self, ended: _Ended) -> RunError:
+    def _failure(self, process_end: _ProcessEnd) -> RunError:
         """What to tell of a file in whose course the process ended."""
-        if ended.late:
+        if process_end.late:
             return ExtractionFailure(
                 f"it was not read within {self.timeout_seconds:g} s; {_again('a longer documents.timeout_seconds')}"
             )
-        if ended.code == MEMORY_SPENT:
+        if process_end.code == MEMORY_SPENT:
             return self._too_large()
-        if ended.code == -signal.SIGINT:
+        if process_end.code == -signal.SIGINT:
             return RunError("reading documents was interrupted; run the same command again")
         return ExtractionFailure(
-            f"reading it ended the process ({_named(ended.code)}) again and again: it is damaged, or takes more than "
+            f"reading it ended the process ({_exit_name(process_end.code)}) again and again: it is damaged, or takes more than "
             f"{self.memory:g} GB; save it anew; {_again('more documents.memory')}"
         )
 
@@ -151,7 +151,7 @@ def _again(setting: str) -> str:
     return f"it is tried again when it changes, or with {setting}"
 
 
-def _named(code: int) -> str:
+def _exit_name(code: int) -> str:
     try:
         return f"exit code {code}" if code >= 0 else signal.Signals(-code).name
     except ValueError:
@@ -199,11 +199,11 @@ class _Process:
         return self._popen.poll() is None
 
     def wait_ready(self) -> None:
-        """Wait for the reader's import. Raises ``_Ended``."""
+        """Wait for the reader's import. Raises ``_ProcessEnd``."""
         self._within(STARTS_WITHIN, lambda: receive(self._from, 1))
 
     def answer(self, raw: bytes, suffix: str) -> bytes:
-        """What it answers to a file. Raises ``_Ended``."""
+        """What it answers to a file. Raises ``_ProcessEnd``."""
 
         def talk() -> bytes | None:
             send(self._to, suffix.encode(), b"\n", raw)
@@ -242,7 +242,7 @@ class _Process:
         finally:
             timer.cancel()
         if answer is None or late.is_set():
-            raise _Ended(self.end(), late=late.is_set())
+            raise _ProcessEnd(self.end(), late=late.is_set())
         return answer
 
 
@@ -256,7 +256,7 @@ class _Pool:
         self._all: set[_Process] = set()
 
     def take(self, extractor: Extractor) -> _Process:
-        """An idle process, or a new one. Raises ``_Ended`` if it was killed, ``SourceError`` if it does not start."""
+        """An idle process, or a new one. Raises ``_ProcessEnd`` if it was killed, ``SourceError`` if it does not start."""
         while (process := self._first_idle(extractor)) is not None:
             if process.is_alive:
                 process.extractor = extractor
@@ -274,9 +274,9 @@ class _Pool:
             process.wait_ready()
         except BaseException as error:
             self.drop(process)
-            if isinstance(error, _Ended) and error.code not in (*_FROM_OUTSIDE, -signal.SIGINT):
+            if isinstance(error, _ProcessEnd) and error.code not in (*_FROM_OUTSIDE, -signal.SIGINT):
                 raise SourceError(
-                    f"the process that reads it does not start ({_named(error.code)}); "
+                    f"the process that reads it does not start ({_exit_name(error.code)}); "
                     f"it may need more than {extractor.memory:g} GB (documents.memory)"
                 ) from error
             raise

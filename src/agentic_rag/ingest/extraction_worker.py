@@ -39,7 +39,7 @@ _UNTIL = [math.inf]
 
 
 def seconds_left() -> float:
-    """Of the time for the file that is read; infinite in any other process."""
+    """Seconds left for the file that is read; infinite in any other process."""
     return _UNTIL[0] - time.monotonic()
 
 
@@ -72,7 +72,7 @@ def main(options: str) -> None:
     os.dup2(2, 1)  # what a library prints must not come between the frames
     state = _State(memory, parent)
     threading.Thread(target=state.watch, daemon=True).start()
-    reader = importlib.import_module(module).extracted
+    reader = importlib.import_module(module).extract
     _limit_memory(memory)
     with suppress(OSError):  # where memory runs short, Linux is to end this process and not its parent
         Path("/proc/self/oom_score_adj").write_text("1000", "ascii")

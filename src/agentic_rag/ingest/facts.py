@@ -38,7 +38,7 @@ MAX_CANDIDATES = 3
 """A name shared by more documents is taken for none of them."""
 MAX_NAME = 120
 
-_ADDRESSED = re.compile(r"\s*(?:[,.!?;:~)，。！？；]|-\s|\Z)")
+_ADDRESS_END = re.compile(r"\s*(?:[,.!?;:~)，。！？；]|-\s|\Z)")
 """Behind the name of one who takes part, this calls them ("Thanks, Anna!") and is no talk about them."""
 _QUOTES = ('"', "“", "《", "「", "『", "«")
 _LABELS = {"markdown": "Note", "text": "Note", "canvas": "Canvas", "session": "Session", "record": "Record"}
@@ -62,7 +62,7 @@ class _Derivation:
 
     def __init__(self, document: Document, chunks: Sequence[Chunk], titles: TitleIndex) -> None:
         self._document = document
-        self._given = tuple(chunks)
+        self._given_chunks = tuple(chunks)
         self._chunks = sorted(chunks, key=lambda chunk: (chunk.start, chunk.ordinal))
         self._starts = [chunk.start for chunk in self._chunks]
         self._titles = titles
@@ -72,8 +72,8 @@ class _Derivation:
         self._mentions: dict[Mention, None] = {}
         self._facts: dict[tuple[str, str, str, str, str], Fact] = {}
         self._counts: Counter[str] = Counter()
-        self._said: set[tuple[str, str, str, str]] = set()
-        self._linked: set[tuple[int, str]] = set()
+        self._statements: set[tuple[str, str, str, str]] = set()
+        self._links: set[tuple[int, str]] = set()
         target = titles.target(document.id)
         title = document.title.strip() or document.id
         if target is not None and target.key == entity_key(title):
@@ -92,7 +92,11 @@ class _Derivation:
         self._add_running_text()
         entities = tuple(Entity(key, name, tuple(labels)) for key, (name, labels) in self._entities.items())
         return DocumentGraph(
-            self._document.id, self._given, entities, tuple(self._facts.values()), tuple(self._mentions)
+            self._document.id,
+            self._given_chunks,
+            entities,
+            tuple(self._facts.values()),
+            tuple(self._mentions),
         )
 
     def _add_links(self) -> None:
@@ -104,7 +108,7 @@ class _Derivation:
             if not name or (resolved is None and is_attachment(link.target)):
                 continue
             target = self._target(resolved, name)
-            self._linked.add((self._prose.span_at(link.start)[0], target))
+            self._links.add((self._prose.span_at(link.start)[0], target))
             chunk = self._chunk_at(link.start)
             relation = relation_name(link.relation) if link.relation else "LINKS_TO"
             text, stated = self._link_text(link, chunk)
@@ -125,9 +129,9 @@ class _Derivation:
         sentence = self._prose.sentence_at(position, within=within)
         return sentence, holding_interval(self._prose.words_at(position, within=within))
 
-    def _said_of(self, sentence: str, shown: str) -> str:
+    def _said_of(self, sentence: str, name: str) -> str:
         """The sentence; one that is only the name is preceded by the title."""
-        return sentence if len(sentence) > len(shown) + 2 else f"{self._title}: {sentence or shown}"
+        return sentence if len(sentence) > len(name) + 2 else f"{self._title}: {sentence or name}"
 
     def _is_property(self, position: int) -> bool:
         blocks = self._document.blocks
@@ -173,7 +177,7 @@ class _Derivation:
         ]
         seen: set[str] = set()
         for heading, chunk in placed:
-            if is_subject(heading) and self._titles.named(heading) is None:
+            if is_subject(heading) and self._titles.document_named(heading) is None:
                 seen.add(heading)
                 if len(seen) > MAX_HEADINGS:
                     return
@@ -199,12 +203,12 @@ class _Derivation:
             for thing in self._new_things(things, matches, room):
                 seen += 1
                 person = _participant(thing.name, speakers)
-                if person is not None and _ADDRESSED.match(text, thing.end):
+                if person is not None and _ADDRESS_END.match(text, thing.end):
                     continue
                 key = (
                     self._entity(person, "Person")
                     if person is not None
-                    else self._target(self._titles.named(thing.name), thing.name, label="Thing")
+                    else self._target(self._titles.document_named(thing.name), thing.name, label="Thing")
                 )
                 self._mention(key, chunk)
                 if speaker:
@@ -222,7 +226,7 @@ class _Derivation:
             if key in seen or any(thing.start < match.end and match.start < thing.end for match in matches):
                 continue
             # "the Index" is not the note Index; such names count where they are linked.
-            if self._titles.named(thing.name) is not None and not is_mentionable(thing.name):
+            if self._titles.document_named(thing.name) is not None and not is_mentionable(thing.name):
                 continue
             seen.add(key)
             yield thing
@@ -240,7 +244,7 @@ class _Derivation:
         key, position = match.targets[0].key, offset + match.start
         if speaker:
             self._talks(source, key, position, chunk, speaker)
-        elif (self._prose.span_at(position)[0], key) not in self._linked:
+        elif (self._prose.span_at(position)[0], key) not in self._links:
             sentence, stated = self._sentence(position, chunk)
             text = self._said_of(sentence, match.targets[0].name)
             self._once(source, key, "MENTIONS", text, chunk, stated)
@@ -252,16 +256,16 @@ class _Derivation:
         self._once(source, target, "TALKS_ABOUT", f"{speaker}: {sentence}", chunk, (self._date(chunk), None))
 
     def _once(
-        self, source: str, target: str, name: str, text: str, chunk: Chunk, stated: Interval | None
+        self, source: str, target: str, name: str, text: str, chunk: Chunk, interval: Interval | None
     ) -> None:
         """Add a fact unless the chunk already has this relation between the two."""
         seen = (chunk.id, source, name, target)
-        if seen not in self._said:
-            self._said.add(seen)
-            self._fact(source, target, name, text, chunk, stated)
+        if seen not in self._statements:
+            self._statements.add(seen)
+            self._fact(source, target, name, text, chunk, interval)
 
     def _fact(
-        self, source: str, target: str, name: str, text: str, chunk: Chunk, stated: Interval | None
+        self, source: str, target: str, name: str, text: str, chunk: Chunk, interval: Interval | None
     ) -> None:
         self._mention(target, chunk)
         self._mention(source, chunk)
@@ -270,7 +274,7 @@ class _Derivation:
         if source == target or not text or full or identity in self._facts:
             return
         self._counts[chunk.id] += 1
-        start, end = stated if stated is not None else self._holds(chunk)
+        start, end = interval if interval is not None else self._holds(chunk)
         self._facts[identity] = Fact(source, target, name, text, chunk.id, start, end)
 
     def _holds(self, chunk: Chunk) -> Interval:

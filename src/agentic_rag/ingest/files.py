@@ -38,7 +38,7 @@ class NothingToRead(SourceError):
 class Skip(Protocol):
     """Called with each file left out: its path, the reason, and whether it exists but could not be read now."""
 
-    def __call__(self, path: object, reason: str, *, unread: bool = False) -> None: ...
+    def __call__(self, path: object, reason: str, *, is_unread: bool = False) -> None: ...
 
 
 def load_json(text: str) -> Any:
@@ -54,11 +54,11 @@ def load_json(text: str) -> Any:
 
 
 def decode(raw: bytes) -> str:
-    """The text that ``decoded`` gives, without what it says of the encoding."""
-    return decoded(raw)[0]
+    """The text that ``decode_with_note`` gives, without what it says of the encoding."""
+    return decode_with_note(raw)[0]
 
 
-def decoded(raw: bytes) -> tuple[str, str | None]:
+def decode_with_note(raw: bytes) -> tuple[str, str | None]:
     """The text without its byte order mark, line ends as they are; and a line where its encoding was recognised.
 
     UTF-8, or what the mark says, or another that it surely is. Single NUL characters are kept, as dropping them would
@@ -102,7 +102,7 @@ def walk(root: Path, skip: Skip, vault: Vault | None = None) -> Iterator[tuple[P
             with os.scandir(root / folder) as listing:
                 entries = sorted(listing, key=lambda entry: _name_order(entry.name))
         except OSError as error:
-            skip(root / folder, reason(error), unread=True)
+            skip(root / folder, reason(error), is_unread=True)
             continue
         rules = rules.below(folder, _read_if_there(root / folder / ".gitignore"))
         inner: list[tuple[str, IgnoreRules]] = []
@@ -138,7 +138,7 @@ def _entry_kind(
             return "file"
         skip(root / relative, NO_FILE)
     except OSError as error:
-        skip(root / relative, reason(error), unread=True)
+        skip(root / relative, reason(error), is_unread=True)
     return "none"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import regex
 
 from agentic_rag.ingest.stopwords import GENERIC_TITLES, HAN_COMMON, HAN_SURNAMES, HAN_TAILS
-from agentic_rag.text import HAN, KANA, simplified
+from agentic_rag.text import HAN, KANA, simplify
 
 MIN_RECURRING = 3
 """A plain noun counts from this length on, if the text uses it more than once."""
@@ -35,7 +35,7 @@ def han_names(text: str) -> list[tuple[int, int]]:
     """
     if _KANA.search(text):
         return []
-    words = list(_tagged(text))
+    words = list(_tag_words(text))
     counts = Counter(word for word, _, _ in words)
     spans: list[tuple[int, int]] = []
     index = 0
@@ -47,27 +47,27 @@ def han_names(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _tagged(text: str) -> Iterator[tuple[str, str, int]]:
+def _tag_words(text: str) -> Iterator[tuple[str, str, int]]:
     """(word, tag, start) of every run of Han characters; words in simplified ones, which the dictionary has."""
     tagger = _tagger()
     for run in _RUN.finditer(text):
         position = run.start()
         single: list[str] = []
-        for pair in tagger.cut(simplified(run.group()), HMM=False):
+        for pair in tagger.cut(simplify(run.group()), HMM=False):
             if len(pair.word) == 1:
                 single.append(pair.word)
                 continue
-            for word, tag in (*_guessed("".join(single)), (pair.word, pair.flag)):
+            for word, tag in (*_guess_words("".join(single)), (pair.word, pair.flag)):
                 yield word, tag, position
                 position += len(word)
             single = []
-        for word, tag in _guessed("".join(single)):
+        for word, tag in _guess_words("".join(single)):
             yield word, tag, position
             position += len(word)
 
 
 @lru_cache(maxsize=65_536)
-def _guessed(letters: str) -> tuple[tuple[str, str], ...]:
+def _guess_words(letters: str) -> tuple[tuple[str, str], ...]:
     """Words not in the dictionary, from characters that are none together, by jieba's hidden Markov model.
 
     The model takes nearly all of the time, and the same few characters meet again and again.

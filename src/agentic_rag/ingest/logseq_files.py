@@ -16,7 +16,7 @@ OWN = "logseq"
 _JOURNAL = re.compile(r"journals/(\d{4})[_-](\d\d)[_-](\d\d)\.\w+")
 _PROPERTY = re.compile(r"\s*(?P<key>[^\s:()\[\]`#][^:\s()\[\]`]*):: *(?P<value>.*)")
 _BULLET = re.compile(r"(?P<indent>\s*)(?P<mark>[-*]) (?:#{1,6} )?(?P<text>.*)")
-_HIDDEN = re.compile(
+_HIDDEN_PROPERTY = re.compile(
     r"id|collapsed|heading|background-color|created-at|updated-at|ls-type|hl-\S+|logseq\..+|card-\S+"
 )
 """Properties by which the program steers a block."""
@@ -28,7 +28,7 @@ _STATES = {
     "DONE": "x",
 }
 _TASK = re.compile(rf"(?P<state>{'|'.join(_STATES)}) +(?:\[#[A-C]\] +)?")
-_PLANNED = re.compile(r"\s*(SCHEDULED|DEADLINE): <(\d{4}-\d\d-\d\d)[^>]*>\s*")
+_PLANNED_DATE = re.compile(r"\s*(SCHEDULED|DEADLINE): <(\d{4}-\d\d-\d\d)[^>]*>\s*")
 _ID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _REFERENCE = re.compile(
     rf"\[(?P<label>[^\[\]]+)\]\(\(\((?:{_ID})\)\)\)|\{{\{{embed \(\((?P<embed>{_ID})\)\)\}}\}}|\(\((?P<id>{_ID})\)\)"
@@ -92,7 +92,7 @@ def page_text(text: str, path: str, blocks: Mapping[str, str]) -> str:
     values: dict[str, object] = {}
     while lines and (prop := _PROPERTY.fullmatch(lines[0])) is not None:
         lines.pop(0)
-        if not _HIDDEN.fullmatch(prop["key"]):
+        if not _HIDDEN_PROPERTY.fullmatch(prop["key"]):
             values[prop["key"]] = _names(prop["value"]) if prop["key"] in _NAMES else prop["value"]
     name = page_name(path)
     if (day := journal_day(path)) is not None:
@@ -102,7 +102,7 @@ def page_text(text: str, path: str, blocks: Mapping[str, str]) -> str:
     body = "\n".join(_lines(lines))
     # A block may refer to one that refers to a third; deeper ones are left as they are.
     for _ in range(2):
-        body = _REFERENCE.sub(lambda found: _referred(found, blocks), body)
+        body = _REFERENCE.sub(lambda match: _resolve_reference(match, blocks), body)
     body = _PROGRAM.sub("", _EMBED.sub(r"!\1", _SPACED_TAG.sub(r"\1", body)))
     return f"{frontmatter_of(values)}{body}\n"
 
@@ -122,18 +122,18 @@ def _lines(lines: list[str]) -> Iterator[str]:
             block = [f"{bullet['indent']}- {said}"]
         elif not is_code and (is_drawer or line.strip() == ":LOGBOOK:"):
             is_drawer = line.strip() != ":END:"
-        elif not is_code and block and (planned := _PLANNED.fullmatch(line)) is not None:
+        elif not is_code and block and (planned := _PLANNED_DATE.fullmatch(line)) is not None:
             block[0] += f" [{'due' if planned[1] == 'DEADLINE' else 'scheduled'}:: {planned[2]}]"
         elif is_code or prop is None:
             block.append(line)
-        elif not _HIDDEN.fullmatch(prop["key"]) and prop["value"]:
+        elif not _HIDDEN_PROPERTY.fullmatch(prop["key"]) and prop["value"]:
             own = f"{prop['key']}:: {prop['value']}"
             block = [f"{block[0]} [{own}]", *block[1:]] if block else [own]
     yield from block
 
 
-def _referred(found: re.Match[str], blocks: Mapping[str, str]) -> str:
-    return found["label"] or blocks.get(found["embed"] or found["id"], found[0])
+def _resolve_reference(match: re.Match[str], blocks: Mapping[str, str]) -> str:
+    return match["label"] or blocks.get(match["embed"] or match["id"], match[0])
 
 
 def _names(value: str) -> list[str]:

@@ -86,8 +86,8 @@ def named_things(text: str) -> list[NamedThing]:
     >>> [thing.name for thing in named_things("When did Apollo 11 land, asked Anna's friend of the Duke of York.")]
     ['Apollo 11', 'Anna', 'Duke of York']
     """
-    spans = list(_quoted(text))
-    spans += _capitalised(text)
+    spans = list(_quoted_spans(text))
+    spans += _capitalised_spans(text)
     spans += [match.span() for match in _KATAKANA_NAME.finditer(text)]
     if _HAN_WORD.search(text):
         spans += han_names(text)
@@ -102,34 +102,34 @@ def named_things(text: str) -> list[NamedThing]:
     return things
 
 
-def _quoted(text: str) -> Iterator[tuple[int, int]]:
+def _quoted_spans(text: str) -> Iterator[tuple[int, int]]:
     for match in _QUOTES.finditer(text):
         group = match.lastgroup or ""
-        start, end = _stripped(text, *match.span(group))
+        start, end = _strip_span(text, *match.span(group))
         if start < end and (group == "book" or _looks_like_title(text[start:end])):
             yield start, end
     marks = [match.start() for match in _STRAIGHT.finditer(text)]
     position = 0
     while position + 1 < len(marks):
-        start, end = _stripped(text, marks[position] + 1, marks[position + 1])
+        start, end = _strip_span(text, marks[position] + 1, marks[position + 1])
         if start < end and _looks_like_title(text[start:end]):
             yield start, end
             position += 1
         position += 1
 
 
-def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+def _strip_span(text: str, start: int, end: int) -> tuple[int, int]:
     piece = text[start:end]
     return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
 
 
-def _looks_like_title(quoted: str) -> bool:
+def _looks_like_title(text: str) -> bool:
     """A quoted name or title, rather than speech: few words, capitalised, no sentence punctuation."""
-    if len(quoted) > MAX_TITLE_LETTERS or "\n" in quoted or _SENTENCE_PUNCTUATION.search(quoted.rstrip("!?")):
+    if len(text) > MAX_TITLE_LETTERS or "\n" in text or _SENTENCE_PUNCTUATION.search(text.rstrip("!?")):
         return False
-    if _HAN.search(quoted):
-        return 2 <= len(quoted) <= 12 and not re.search(r"[的了吗呢吧啊是我你他她]", quoted)
-    words = quoted.split()
+    if _HAN.search(text):
+        return 2 <= len(text) <= 12 and not re.search(r"[的了吗呢吧啊是我你他她]", text)
+    words = text.split()
     if len(words) > MAX_WORDS or not words[0][0].isupper():
         return False
     main = [word for word in words if word.lower() not in _NOT_NAMES and word[0].isalpha()]
@@ -138,7 +138,7 @@ def _looks_like_title(quoted: str) -> bool:
     return all(word[0].isupper() for word in main)
 
 
-def _capitalised(text: str) -> Iterator[tuple[int, int]]:
+def _capitalised_spans(text: str) -> Iterator[tuple[int, int]]:
     letters = [character for character in text if character.isalpha()]
     capitals = sum(map(str.isupper, letters))
     if capitals == 0 or (len(letters) > 12 and 2 * capitals > len(letters)):
@@ -150,7 +150,7 @@ def _capitalised(text: str) -> Iterator[tuple[int, int]]:
         begins = tokens[index].capital or _is_ordinal(tokens, index)
         last = _run(text, tokens, index) if begins else index
         if index < last <= index + 3 * MAX_WORDS:
-            yield from _trimmed(tokens[index:last], tokens[index - 1] if index else None, evidence)
+            yield from _trim_span(tokens[index:last], tokens[index - 1] if index else None, evidence)
         index = max(last, index + 1)
 
 
@@ -243,7 +243,7 @@ def _is_acronym(word: str) -> bool:
     return len(word) >= 2 and word.isupper() and not word.isdigit() and not _ROMAN.fullmatch(word)
 
 
-def _trimmed(tokens: list[_Token], before: _Token | None, evidence: _Evidence) -> Iterator[tuple[int, int]]:
+def _trim_span(tokens: list[_Token], before: _Token | None, evidence: _Evidence) -> Iterator[tuple[int, int]]:
     """The span of a name without words that only begin the sentence; nothing where no name is left."""
     while tokens and _only_opens(tokens, evidence):
         tokens = tokens[1:]

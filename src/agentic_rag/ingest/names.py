@@ -22,7 +22,7 @@ from agentic_rag.domain import Document
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.ingest.stopwords import CALENDAR_WORDS, FUNCTION_WORDS, GENERIC_TITLES, OPENING_WORDS
 from agentic_rag.notes.links import FILE_SUFFIXES, NotePaths
-from agentic_rag.text import HAN, KATAKANA, simplified
+from agentic_rag.text import HAN, KATAKANA, simplify
 
 MAX_NAME_WORDS = 40
 """A longer name (a sentence as a title) is found by links only."""
@@ -33,7 +33,7 @@ MIN_LOOSE_LETTERS = 6
 _SINGLE = rf"{HAN}\p{{Hiragana}}\p{{Hangul}}\p{{Thai}}\p{{Lao}}\p{{Myanmar}}\p{{Khmer}}"
 """Written without spaces: each character counts as a word, a run of katakana as one."""
 _WORD = regex.compile(rf"[{_SINGLE}]|[{KATAKANA}]+|[^\W_{_SINGLE}{KATAKANA}]+")
-_UNSPACED = regex.compile(rf"[{_SINGLE}{KATAKANA}]")
+_UNSPACED_SCRIPT = regex.compile(rf"[{_SINGLE}{KATAKANA}]")
 _INSIDE_HANGUL = regex.compile(r"\p{Hangul}{2}")
 _BASE = re.compile(r"(.*\S)\s*(?:\([^()]+\)|（[^（）]+）)")
 _EDGES = re.compile(r"[.#$@]*(?=\w)|[!?+#%]+\Z")
@@ -71,7 +71,7 @@ class TitleMatch:
 class _Name:
     """One written name; ``is_base`` for a title without its ``(disambiguation)``."""
 
-    written: str
+    spelling: str
     target: Target
     is_base: bool
     gaps: tuple[str, ...]
@@ -113,7 +113,7 @@ class TitleIndex:
         """The entity of a known document."""
         return self._targets.get(document_id)
 
-    def named(self, name: str) -> Target | None:
+    def document_named(self, name: str) -> Target | None:
         """The one document called exactly this (case aside); None for an unknown or shared name."""
         targets = self._by_name.get(entity_key(name), ())
         return targets[0] if len(targets) == 1 else None
@@ -177,7 +177,7 @@ def document_names(document: Document) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name.strip()))
 
 
-def changed(old: Mapping[str, Sequence[str]], new: Mapping[str, Sequence[str]]) -> frozenset[str]:
+def changed_names(old: Mapping[str, Sequence[str]], new: Mapping[str, Sequence[str]]) -> frozenset[str]:
     """Names that mean another document than before, by document id; ask ``mentions_any`` which texts hold them.
 
     A document that is new, gone, moved or retitled changes all its names; a title in front of a
@@ -199,7 +199,7 @@ def mentions_any(text: str, names: frozenset[str]) -> bool:
         read = entity_key(written)
         if any(sign in read for sign in signs):
             return True
-    normal = _folded(written)  # not kept, as words are: a whole text
+    normal = _fold(written)  # not kept, as words are: a whole text
     if len(wanted) <= FEW_WORDS and not any(first in normal for first in wanted):
         return False  # as most do: to take the text apart into words takes a hundred times as long
     words = [_normal(match.group()) for match in _WORD.finditer(written)]
@@ -237,8 +237,8 @@ def is_mentionable(name: str) -> bool:
         return False
     if len(words) > 1:
         # "The Who" can be told by its capitals, "to be" cannot.
-        return name != name.lower() or _UNSPACED.search(name) is not None or not _says_little(words)
-    if _UNSPACED.match(words[0]):
+        return name != name.lower() or _UNSPACED_SCRIPT.search(name) is not None or not _says_little(words)
+    if _UNSPACED_SCRIPT.match(words[0]):
         return len(words[0]) > 1
     if words[0] in FUNCTION_WORDS or words[0] in OPENING_WORDS:
         return False
@@ -261,13 +261,13 @@ def _surfaces(name: str) -> list[tuple[str, bool]]:
     return [(name, False), (base.group(1), True)]
 
 
-def _name(written: str, target: Target, is_base: bool) -> _Name:
-    spans = [match.span() for match in _WORD.finditer(written)]
-    gaps = tuple(_marks(written[spans[i][1] : spans[i + 1][0]]) for i in range(len(spans) - 1))
-    stripped = written.strip()
+def _name(spelling: str, target: Target, is_base: bool) -> _Name:
+    spans = [match.span() for match in _WORD.finditer(spelling)]
+    gaps = tuple(_marks(spelling[spans[i][1] : spans[i + 1][0]]) for i in range(len(spans) - 1))
+    stripped = spelling.strip()
     tail = _EDGES.search(stripped, len(stripped.rstrip("!?+#%")))
     head = _EDGES.match(stripped)
-    inner = written[spans[0][0] : spans[-1][1]]
+    inner = spelling[spans[0][0] : spans[-1][1]]
     return _Name(
         unicodedata.normalize("NFKC", " ".join(inner.split())),
         target,
@@ -288,29 +288,31 @@ def _fits(name: _Name, text: str, start: int, end: int, gaps: Sequence[str]) -> 
     if name.tail and not text[end : end + 8].lstrip().startswith(name.tail):
         return False
     seen = unicodedata.normalize("NFKC", text[start:end])
-    return seen == name.written or _case_fits(name, seen, words=len(gaps) + 1)
+    return seen == name.spelling or _case_fits(name, seen, words=len(gaps) + 1)
 
 
 def _in_one_line(gap: str) -> bool:
     return len(gap) <= 8 and gap.count("\n") + gap.count("\r") <= (2 if "\r\n" in gap else 1)
 
 
-def _case_fits(name: _Name, seen: str, *, words: int) -> bool:
+def _case_fits(name: _Name, spelling_in_text: str, *, words: int) -> bool:
     """Whether a name written in other case is still the name.
 
     One word of a note's title is, from six letters on ("oolong" for Oolong); in a corpus of records, where
     films are called Alive, it is not. Several words are, unless all of them are small in the text and say little.
     """
-    if _UNSPACED.search(name.written) is not None:
+    if _UNSPACED_SCRIPT.search(name.spelling) is not None:
         return True
     if words == 1:
-        loose = name.target.label in ("Note", "Canvas") and not name.written.isupper()
-        capitals = seen[:1].isupper() and name.written[:1].isupper()
-        long = len(seen) >= MIN_LOOSE_LETTERS
-        return (long and (loose or capitals)) or (capitals and seen.isupper() and len(seen) > 3)
-    if name.written == name.written.lower() or seen != seen.lower():
+        loose = name.target.label in ("Note", "Canvas") and not name.spelling.isupper()
+        capitals = spelling_in_text[:1].isupper() and name.spelling[:1].isupper()
+        long = len(spelling_in_text) >= MIN_LOOSE_LETTERS
+        return (long and (loose or capitals)) or (
+            capitals and spelling_in_text.isupper() and len(spelling_in_text) > 3
+        )
+    if name.spelling == name.spelling.lower() or spelling_in_text != spelling_in_text.lower():
         return True
-    return sum(_says_something(word) for word in _words(name.written)) >= 2
+    return sum(_says_something(word) for word in _words(name.spelling)) >= 2
 
 
 def _says_something(word: str) -> bool:
@@ -321,11 +323,11 @@ def _marks(gap: str) -> str:
     return "".join(gap.translate(_PUNCTUATION).split())
 
 
-def _folded(text: str) -> str:
-    return text.lower() if text.isascii() else simplified(unicodedata.normalize("NFKC", text).casefold())
+def _fold(text: str) -> str:
+    return text.lower() if text.isascii() else simplify(unicodedata.normalize("NFKC", text).casefold())
 
 
-_normal = lru_cache(maxsize=65_536)(_folded)
+_normal = lru_cache(maxsize=65_536)(_fold)
 """Of a word."""
 
 
@@ -333,11 +335,11 @@ def _words(name: str) -> tuple[str, ...]:
     return tuple(_normal(match.group()) for match in _WORD.finditer(name))
 
 
-def _targets(known: Sequence[tuple[str, tuple[str, ...]]]) -> dict[str, Target]:
+def _targets(titles: Sequence[tuple[str, tuple[str, ...]]]) -> dict[str, Target]:
     """By document id; documents of one title share the first one's spelling."""
     by_key: dict[str, Target] = {}
     targets: dict[str, Target] = {}
-    for document_id, names in known:
+    for document_id, names in titles:
         key = entity_key(names[0])
         targets[document_id] = by_key.setdefault(key, Target(key, names[0], _label(document_id)))
     return targets

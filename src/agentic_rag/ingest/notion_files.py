@@ -18,7 +18,7 @@ MOST_BYTES = 500_000_000
 """Of all pages of a zip."""
 _MOST_NESTED = 2
 _ID = r"[ _]?[0-9a-f]{32}"
-_NAMED = re.compile(rf".*\S{_ID}(?:_all)?\.(?:md|csv)")
+_EXPORTED_NAME = re.compile(rf".*\S{_ID}(?:_all)?\.(?:md|csv)")
 _IN_NAME = re.compile(rf"(?<=\S){_ID}(?=(?:_all)?(?:\.\w+)?$)")
 _LINK = re.compile(r"(\]\()([^()\s]+\.(?:md|csv)(?:#[^()\s]*)?)(\))")
 _PROPERTY = re.compile(r"(?P<key>[^\s:|#>*`\[-][^:\n]{0,60}): (?P<value>\S.*)")
@@ -29,7 +29,7 @@ _ALL = "_all.csv"
 
 def is_of_notion(path: str) -> bool:
     """Whether a file is of an export, by the id in its name."""
-    return _NAMED.fullmatch(PurePosixPath(path).name) is not None
+    return _EXPORTED_NAME.fullmatch(PurePosixPath(path).name) is not None
 
 
 def names_of(paths: list[str]) -> dict[str, str]:
@@ -68,37 +68,37 @@ def page_text(text: str, path: str, names: Mapping[str, str]) -> str:
         values |= {prop["key"]: _value(prop["value"]) for prop in found if prop is not None}
         lines = lines[:first] + lines[last + 1 :]
     body = "\n".join(lines)
-    return f"{frontmatter_of(values)}{_LINK.sub(lambda link: _renamed(link, path, names), body)}\n"
+    return f"{frontmatter_of(values)}{_LINK.sub(lambda link: _rename_link(link, path, names), body)}\n"
 
 
-def _value(written: str) -> object:
+def _value(text: str) -> object:
     """A property's value: a day in ISO form, numbers as such, relations as links."""
-    written = written.strip()
-    day = moment_in(written) if _DAY.fullmatch(written) else None
+    text = text.strip()
+    day = moment_in(text) if _DAY.fullmatch(text) else None
     if day is not None:
         return day.date().isoformat()
-    if re.fullmatch(r"-?\d{1,15}(?:\.\d+)?", written):
-        return float(written) if "." in written else int(written)
-    return _RELATION.sub(_related, written)
+    if re.fullmatch(r"-?\d{1,15}(?:\.\d+)?", text):
+        return float(text) if "." in text else int(text)
+    return _RELATION.sub(_relation_link, text)
 
 
-def _related(relation: re.Match[str]) -> str:
+def _relation_link(relation: re.Match[str]) -> str:
     stem, shown = _without_ids(PurePosixPath(unquote(relation[2])).stem), relation[1].strip()
     return f"[[{stem}]]" if stem == shown else f"[[{stem}|{shown}]]"
 
 
-def _renamed(link: re.Match[str], path: str, names: Mapping[str, str]) -> str:
+def _rename_link(link: re.Match[str], path: str, names: Mapping[str, str]) -> str:
     """A link to another page by the name that its note has, from the folder that this one's has."""
     target, sign, place = link[2].partition("#")
     if "://" in target:
         return link[0]
     folder = PurePosixPath(path).parent
-    to = _joined(folder, unquote(target))
+    to = _join_path(folder, unquote(target))
     shown = names.get(to) or names.get(f"{to.removesuffix('.csv')}{_ALL}") or _without_ids(to)
     return f"{link[1]}{quote(shown)}{sign}{place}{link[3]}"
 
 
-def _joined(folder: PurePosixPath, target: str) -> str:
+def _join_path(folder: PurePosixPath, target: str) -> str:
     parts: list[str] = list(folder.parts)
     for part in target.split("/"):
         if part == "..":
@@ -133,31 +133,31 @@ def _row(cells: list[str]) -> str:
     return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
 
 
-def pages_in(zipped: Path) -> dict[str, bytes]:
+def pages_in(zip_path: Path) -> dict[str, bytes]:
     """The pages and databases of a zip, also where they lie in zips within it; none if it is no export of Notion.
 
     Raises:
         SourceError: it is damaged, locked, or too large.
     """
     try:
-        found = dict(_members(zipped.read_bytes(), [MOST_BYTES], 0))
+        found = dict(_members(zip_path.read_bytes(), [MOST_BYTES], 0))
     except ZIP_DAMAGES as error:
         raise SourceError(f"no zip that can be read ({error})") from error
     return found if any(map(is_of_notion, found)) else {}
 
 
-def _members(raw: bytes, left: list[int], depth: int) -> Iterator[tuple[str, bytes]]:
+def _members(raw: bytes, remaining_bytes: list[int], depth: int) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(io.BytesIO(raw)) as packed:
         for member in packed.infolist():
             suffix = PurePosixPath(member.filename).suffix.lower()
             if member.is_dir() or suffix not in (".md", ".csv", ".zip"):
                 continue
-            if member.file_size > left[0] or (suffix == ".zip" and depth == _MOST_NESTED):
+            if member.file_size > remaining_bytes[0] or (suffix == ".zip" and depth == _MOST_NESTED):
                 raise SourceError(f"it unpacks to more than {MOST_BYTES / 1e6:g} MB, or is packed too often")
             with packed.open(member) as stream:
                 content = stream.read(member.file_size + 1)
-            left[0] -= len(content)
+            remaining_bytes[0] -= len(content)
             if suffix == ".zip":
-                yield from _members(content, left, depth + 1)
+                yield from _members(content, remaining_bytes, depth + 1)
             else:
                 yield member.filename, content

@@ -69,7 +69,7 @@ def has_ocr() -> bool:
     return importlib.util.find_spec(_OCR) is not None
 
 
-def extracted(raw: bytes, suffix: str) -> ExtractedText:
+def extract(raw: bytes, suffix: str) -> ExtractedText:
     """The text of a file's bytes.
 
     Raises:
@@ -109,21 +109,23 @@ def _require_size(raw: bytes) -> None:
             raise SourceError(f"it unpacks to more than {LARGEST_UNPACKED / 1e6:g} MB")
 
 
-def parse_extracted(document_id: str, path: str, found: ExtractedText, *, url: str | None = None) -> Document:
+def parse_extracted(
+    document_id: str, path: str, extracted_text: ExtractedText, *, url: str | None = None
+) -> Document:
     """The document; each block knows its page, and the regions of the lines that OCR read."""
     is_plain = PurePosixPath(path).suffix.lower() in (".pdf", *PICTURES)
     parse = parse_text if is_plain else parse_markdown
-    document = parse(document_id, path, found.text, url=url)
+    document = parse(document_id, path, extracted_text.text, url=url)
     return replace(
         document,
-        blocks=tuple(_paged(block, found) for block in document.blocks),
-        warnings=(*document.warnings, *found.warnings),
+        blocks=tuple(_with_pages(block, extracted_text) for block in document.blocks),
+        warnings=(*document.warnings, *extracted_text.warnings),
     )
 
 
-def _paged(block: Block, found: ExtractedText) -> Block:
-    page = found.page_at(block.start)
+def _with_pages(block: Block, extracted_text: ExtractedText) -> Block:
+    page = extracted_text.page_at(block.start)
     metadata = dict(block.metadata) if page is None else {**block.metadata, "page": page}
-    if regions := found.regions_in(block.start, block.end):
+    if regions := extracted_text.regions_in(block.start, block.end):
         metadata[REGIONS] = [[start, end, *box] for start, end, box in regions]
     return replace(block, metadata=metadata)

@@ -20,10 +20,10 @@ from agentic_rag.ingest.files import SourceError
 Element = Any
 """An element of lxml, whose types need a package of their own."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-DELETED = frozenset({"del", "moveFrom"})
+DELETION_TAGS = frozenset({"del", "moveFrom"})
 _TEXTS = frozenset({"t", "text", "v"})
 _WRAPPERS = frozenset({"sdt", "sdtContent", "customXml", "ins", "moveTo", "AlternateContent", "Choice"})
-_SHOWN = 3
+_MAX_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def inside(element: Element | None, name: str) -> Iterator[Element]:
             yield from inside(one, name)
 
 
-def chosen(alternates: Element) -> Element | None:
+def chosen_branch(alternates: Element) -> Element | None:
     """Of ``mc:AlternateContent`` the branch that is read: the first that holds text."""
     branches = [one for one in alternates if local(one) in ("Choice", "Fallback")]
     with_text = (
@@ -86,9 +86,9 @@ def texts(element: Element) -> Iterator[str]:
         return
     if name in _TEXTS:
         yield element.text or ""
-    branch = chosen(element) if name == "AlternateContent" else element
+    branch = chosen_branch(element) if name == "AlternateContent" else element
     for one in () if branch is None else branch:
-        if local(one) not in DELETED:
+        if local(one) not in DELETION_TAGS:
             yield from texts(one)
 
 
@@ -130,22 +130,22 @@ class Package:
         return [] if root is None else ["; ".join(one_line(text) for text in texts(root) if text.strip())]
 
     def relations(self, name: str) -> dict[str, Relation]:
-        """By id, what a part refers to; "" is the whole file."""
+        """The relations of a part, by id; "" is the whole file."""
         folder, file = posixpath.split(name)
         root = self.part(posixpath.join(folder, "_rels", f"{file}.rels"))
         return {} if root is None else dict(self._relation(one, folder) for one in root)
 
-    def _relation(self, written: Element, folder: str) -> tuple[str, Relation]:
-        kind = str(written.get("Type", "")).rpartition("/")[2]
-        target, is_outside = str(written.get("Target", "")), written.get("TargetMode") == "External"
+    def _relation(self, element: Element, folder: str) -> tuple[str, Relation]:
+        kind = str(element.get("Type", "")).rpartition("/")[2]
+        target, is_outside = str(element.get("Target", "")), element.get("TargetMode") == "External"
         if not is_outside:
             path = unquote(target)
             target = posixpath.normpath(
                 path.lstrip("/") if path.startswith("/") else posixpath.join(folder, path)
             )
-        return str(written.get("Id", "")), Relation(kind, target, is_outside)
+        return str(element.get("Id", "")), Relation(kind, target, is_outside)
 
-    def related(self, name: str, kind: str) -> list[str]:
+    def parts_of_kind(self, name: str, kind: str) -> list[str]:
         """Names of the parts of a kind that a part refers to."""
         return [
             one.target for one in self.relations(name).values() if one.kind == kind and not one.is_outside
@@ -155,10 +155,10 @@ class Package:
         """Lines about texts of the parts that are not in ``text``, by letters, and about files in the file."""
         lines = [line for name in parts if (line := self._missing(name, text)) is not None]
         inner = [name for low, name in self.names.items() if "/embeddings/" in low and not low.endswith("/")]
-        inner += self.related(self.main, "aFChunk")
+        inner += self.parts_of_kind(self.main, "aFChunk")
         if inner:
             files = "1 file in it was" if len(inner) == 1 else f"{len(inner)} files in it were"
-            lines.append(f"{files} not read: {', '.join(map(posixpath.basename, inner[:_SHOWN]))}")
+            lines.append(f"{files} not read: {', '.join(map(posixpath.basename, inner[:_MAX_NAMES]))}")
         return lines
 
     def _missing(self, name: str, text: str) -> str | None:

@@ -18,23 +18,26 @@ _PROPERTY = re.compile(r"\s*:(?P<key>[\w+-]+):\s+(?P<value>\S.*?)\s*")
 _PLANNING = re.compile(r"(SCHEDULED|DEADLINE|CLOSED):\s*[<\[]([^>\]]+)[>\]]")
 _BLOCK = re.compile(r"(?P<indent>\s*)#\+BEGIN_(?P<kind>\w+)\s*(?P<language>[\w+-]*).*", re.IGNORECASE)
 _END = re.compile(r"\s*#\+END_(?P<kind>\w+)\s*", re.IGNORECASE)
-_ESCAPED = re.compile(r"^(\s*),(?=[*#,])")
+_ESCAPED_LINE = re.compile(r"^(\s*),(?=[*#,])")
 _TABLE, _RULE = re.compile(r"\s*\|"), re.compile(r"\s*\|[-+|]+\s*")
 _MOMENT = re.compile(
     r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d]+\.?)?(?: (\d{1,2}:\d\d)(?:-\d{1,2}:\d\d)?)?(?: [.+-]+\d+[hdwmy]\S*)*[>\]]"
 )
 _LINK = re.compile(r"\[\[(?P<target>[^\[\]]+)\](?:\[(?P<text>[^\[\]]+)\])?\]")
-_MARKED = re.compile(
+_VERBATIM = re.compile(
     r"(?<![\w*=~/])(?P<mark>[*=~])(?=\S)(?P<text>(?:(?!(?P=mark)).)*)(?<=\S)(?P=mark)(?![\w*=~/])"
 )
 _ITEM = re.compile(
     r"(?P<lead>\s*(?:[-+]|\d+[.)])\s+)(?:\[(?P<box>[ Xx-])\]\s+)?(?:(?P<term>\S.*?)\s+::\s+)?(?P<rest>.*)"
 )
 _FIELDS = {"SCHEDULED": "scheduled", "DEADLINE": "due", "CLOSED": "closed"}
-_HIDDEN = frozenset({"id", "custom_id", "visibility", "roam_aliases"})
-_OPEN, _DONE = ("TODO", "NEXT", "STARTED", "WAITING", "WAIT", "HOLD"), ("DONE", "CANCELED", "CANCELLED")
+_HIDDEN_PROPERTIES = frozenset({"id", "custom_id", "visibility", "roam_aliases"})
+_OPEN, _CLOSED_STATES = (
+    ("TODO", "NEXT", "STARTED", "WAITING", "WAIT", "HOLD"),
+    ("DONE", "CANCELED", "CANCELLED"),
+)
 _BOXES = {None: "", " ": "[ ] ", "X": "[x] ", "x": "[x] ", "-": "[/] "}
-_QUOTED = frozenset({"quote", "verse"})
+_QUOTE_BLOCKS = frozenset({"quote", "verse"})
 _CODE = frozenset({"src", "example", "export"})
 
 
@@ -44,7 +47,7 @@ def org_text(text: str) -> str:
     cuts = [n for n, line in enumerate(lines) if _HEADING.fullmatch(line)] + [len(lines)]
     values, states = _settings(lines)
     above = _properties(lines[: cuts[0]])
-    values |= {key: value for key, value in above if key.lower() not in _HIDDEN}
+    values |= {key: value for key, value in above if key.lower() not in _HIDDEN_PROPERTIES}
     for key, value in above:
         if key.lower() == "roam_aliases":
             values["aliases"] = [quoted or word for quoted, word in re.findall(r'"([^"]+)"|(\S+)', value)]
@@ -56,7 +59,9 @@ def org_text(text: str) -> str:
 
 def _settings(lines: list[str]) -> tuple[dict[str, object], dict[str, str]]:
     """Properties of the file, and the words that are states of tasks, each with its mark."""
-    states = dict.fromkeys(_OPEN, " ") | dict.fromkeys(_DONE, "x") | {"CANCELED": "-", "CANCELLED": "-"}
+    states = (
+        dict.fromkeys(_OPEN, " ") | dict.fromkeys(_CLOSED_STATES, "x") | {"CANCELED": "-", "CANCELLED": "-"}
+    )
     values: dict[str, object] = {}
     for line in lines:
         if (keyword := _KEYWORD.fullmatch(line.strip())) is None:
@@ -85,7 +90,9 @@ def _section(lines: list[str], following: str, states: dict[str, str]) -> Iterat
         f"{_FIELDS[kind]}:: {when[:10]}" for line in lines[1:3] for kind, when in _PLANNING.findall(line)
     ]
     fields += [
-        f"{key.lower()}:: {value}" for key, value in _properties(lines[1:]) if key.lower() not in _HIDDEN
+        f"{key.lower()}:: {value}"
+        for key, value in _properties(lines[1:])
+        if key.lower() not in _HIDDEN_PROPERTIES
     ]
     is_leaf = len(following) - len(following.lstrip("*")) <= level
     if state is None or not is_leaf:
@@ -126,7 +133,7 @@ def _body(lines: list[str], indent: str) -> Iterator[str]:
             yield f"{indent}```" if kind in _CODE else ""
             kind = ""
         elif kind in _CODE:
-            yield indent + _ESCAPED.sub(r"\1", line)
+            yield indent + _ESCAPED_LINE.sub(r"\1", line)
         elif block is not None and not kind:
             kind = block["kind"].lower()
             language = block["language"] if kind == "src" else ""
@@ -144,7 +151,7 @@ def _body(lines: list[str], indent: str) -> Iterator[str]:
             continue
         else:
             yield from [""] * is_table
-            yield f"{indent}{'> ' if kind in _QUOTED else ''}{_line(line)}".rstrip()
+            yield f"{indent}{'> ' if kind in _QUOTE_BLOCKS else ''}{_line(line)}".rstrip()
         is_table = False
 
 
@@ -158,12 +165,12 @@ def _line(line: str) -> str:
 
 def _inline(text: str) -> str:
     """Emphasis, days and links as in Markdown."""
-    text = _MARKED.sub(lambda one: f"**{one['text']}**" if one["mark"] == "*" else f"`{one['text']}`", text)
+    text = _VERBATIM.sub(lambda one: f"**{one['text']}**" if one["mark"] == "*" else f"`{one['text']}`", text)
     text = _MOMENT.sub(lambda when: " ".join(filter(None, when.groups())), text)
-    return _LINK.sub(_linked, text)
+    return _LINK.sub(_link_text, text)
 
 
-def _linked(link: re.Match[str]) -> str:
+def _link_text(link: re.Match[str]) -> str:
     target, text = link["target"], link["text"]
     if target.startswith("id:"):
         return f"[[{text}]]" if text else target

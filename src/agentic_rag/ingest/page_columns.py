@@ -13,9 +13,9 @@ _FEWEST_ROWS = 3
 """Rows with text on both sides that make two columns."""
 _FEWEST_WORDS, _FEWEST_LETTERS = 3, 12
 """Words of a column's median line, or letters where a script has no case; a table's cells are shorter."""
-_FILLED = 0.6
+_MIN_FILL = 0.6
 """Share of the longest line's width that the median line has."""
-_CONTINUED = 0.3
+_MIN_CONTINUATION = 0.3
 """Share of a column's lines that begin in the middle of a sentence; a table's cells hardly ever do."""
 _MOST_PIECES = 3_000
 """Of a page whose columns are looked for: more are a drawing's."""
@@ -35,7 +35,7 @@ class Piece:
 
     @property
     def height(self) -> float:
-        """Of its letters."""
+        """Height of the piece's letters, in points."""
         return self.top - self.bottom
 
 
@@ -150,12 +150,12 @@ def _em(row: Row) -> float:
 def _is_running(side: Sequence[Piece]) -> bool:
     """Whether pieces are lines of running text from left to right; in scripts without case, by their length alone."""
     widths = [piece.right - piece.left for piece in side]
-    if len(side) < _FEWEST_ROWS or median(widths) < _FILLED * max(widths):
+    if len(side) < _FEWEST_ROWS or median(widths) < _MIN_FILL * max(widths):
         return False
     first = [next(filter(str.isalpha, piece.text), "1") for piece in side]
     cased = [letter for letter in first if letter.islower() or letter.isupper()]
     if len(cased) * 2 >= len(side):
         words = median(len(piece.text.split()) for piece in side)
-        return words >= _FEWEST_WORDS and sum(map(str.islower, cased)) >= _CONTINUED * len(side)
+        return words >= _FEWEST_WORDS and sum(map(str.islower, cased)) >= _MIN_CONTINUATION * len(side)
     is_leftwards = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in first)
     return not is_leftwards and median(len(piece.text) for piece in side) >= _FEWEST_LETTERS

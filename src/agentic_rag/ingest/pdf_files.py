@@ -20,7 +20,7 @@ from agentic_rag.ingest.page_columns import Piece, Row, in_reading_order
 
 _ALONE = Lock()
 """PDFium must not be called by two threads at once."""
-_DIVIDED = re.compile(r"(\w+)(?:[\x02\ufffe]\n?|(?<=[^\W\d_])-\n(?=[^\W\d_A-Z]))(\w+)")
+_DIVIDED_WORD = re.compile(r"(\w+)(?:[\x02\ufffe]\n?|(?<=[^\W\d_])-\n(?=[^\W\d_A-Z]))(\w+)")
 _HYPHEN = "\x02"
 """PDFium's mark for a hyphen at a line's end, which takes the place of the line's end, too."""
 _COMPOUND = re.compile(r"\w+-\w+")
@@ -33,7 +33,7 @@ _NOTES = frozenset({
 })  # fmt: skip
 _BOXES = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
 _BUTTONS = (pdfium.FPDF_FORMFIELD_PUSHBUTTON, pdfium.FPDF_FORMFIELD_SIGNATURE)
-_SHOWN = 8
+_MAX_PAGES_NAMED = 8
 
 
 def read_pdf(raw: bytes) -> ExtractedText:
@@ -64,22 +64,20 @@ def _text_of(document: Any) -> ExtractedText:
         if not text:
             empty.append(number + 1)
     compounds = {found for _, text in pages for found in _COMPOUND.findall(text)}
-    pages = [(number, _CONTROL.sub("", _undivided(text, compounds))) for number, text in pages]
-    scanned, regions, left_out = _scanned(document, empty)
+    pages = [(number, _CONTROL.sub("", _join_divided_words(text, compounds))) for number, text in pages]
+    scanned, regions, left_out = _scan(document, empty)
     left_out += _left_out(unknown, document.count_attachments())
     if document.get_formtype() == pdfium.FORMTYPE_XFA_FULL:
         left_out.append("its form is of the kind XFA, whose values are not read")
     return of_pages([(number, text or scanned.get(number, "")) for number, text in pages], left_out, regions)
 
 
-def _scanned(
-    document: Any, empty: list[int]
-) -> tuple[dict[int, str], dict[int, tuple[Region, ...]], list[str]]:
+def _scan(document: Any, empty: list[int]) -> tuple[dict[int, str], dict[int, tuple[Region, ...]], list[str]]:
     """Texts and regions of the pages without a text of their own, by OCR where that is installed; and what is left."""
     if not empty:
         return {}, {}, []
     if not has_ocr():
-        return {}, {}, [f"{_numbered(empty, 'with no text, perhaps pictures')}; OCR {MISSING_OCR}"]
+        return {}, {}, [f"{_name_pages(empty, 'with no text, perhaps pictures')}; OCR {MISSING_OCR}"]
     from agentic_rag.ingest.picture_files import LONGEST_SIDE, lines_in
 
     texts, regions, longest = {}, {}, 0.0
@@ -95,27 +93,29 @@ def _scanned(
         texts[number], regions[number] = lines_in(rendered[:, :, :3])
         longest = max(longest, before - seconds_left()) if math.isfinite(before) else 0.0
     blank = [number for number, text in texts.items() if not text]
-    lines = [_numbered(blank, "on which OCR found no text")] if blank else []
+    lines = [_name_pages(blank, "on which OCR found no text")] if blank else []
     if late:
-        lines.append(f"{_numbered(late, 'not read by OCR')}: more documents.timeout_seconds would be needed")
+        lines.append(
+            f"{_name_pages(late, 'not read by OCR')}: more documents.timeout_seconds would be needed"
+        )
     return texts, regions, lines
 
 
-def _numbered(pages: list[int], which: str) -> str:
-    more = f" and {len(pages) - _SHOWN} more" if len(pages) > _SHOWN else ""
-    return f"pages {which}: {', '.join(map(str, pages[:_SHOWN]))}{more}"
+def _name_pages(pages: list[int], which: str) -> str:
+    more = f" and {len(pages) - _MAX_PAGES_NAMED} more" if len(pages) > _MAX_PAGES_NAMED else ""
+    return f"pages {which}: {', '.join(map(str, pages[:_MAX_PAGES_NAMED]))}{more}"
 
 
-def _left_out(unknown: int, attachments: int) -> list[str]:
+def _left_out(unread_count: int, attachments: int) -> list[str]:
     lines = []
-    if unknown:
-        lines.append(f"{unknown} letters cannot be read, as their font does not say which they are")
+    if unread_count:
+        lines.append(f"{unread_count} letters cannot be read, as their font does not say which they are")
     if attachments:
         lines.append(f"attached files were not read: {attachments}")
     return lines
 
 
-def _undivided(text: str, compounds: set[str]) -> str:
+def _join_divided_words(text: str, compounds: set[str]) -> str:
     """The text without the hyphens at which lines divide words; those of words that are written so are kept."""
 
     def whole(match: re.Match[str]) -> str:
@@ -123,7 +123,7 @@ def _undivided(text: str, compounds: set[str]) -> str:
         compound = f"{before}-{after}"
         return compound if compound in compounds or not after[0].islower() else before + after
 
-    return _DIVIDED.sub(whole, text)
+    return _DIVIDED_WORD.sub(whole, text)
 
 
 def _page(page: Any, forms: Any) -> tuple[str, int]:
@@ -136,7 +136,7 @@ def _page(page: Any, forms: Any) -> tuple[str, int]:
         annotation = pdfium.FPDFPage_GetAnnot(page, number)
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
         if kind == pdfium.FPDF_ANNOT_WIDGET and forms is not None:
-            loose += _placed(_field(annotation, forms), rows)
+            loose += _place_field(_field(annotation, forms), rows)
         elif kind in _NOTES and (written := one_line(_string(annotation, "Contents"))):
             author = one_line(_string(annotation, "T"))
             notes.append(f"Note by {author}: {written}" if author else f"Note: {written}")
@@ -210,7 +210,7 @@ def _field(annotation: Any, forms: Any) -> tuple[str, Piece]:
     )
 
 
-def _placed(field: tuple[str, Piece], rows: list[Row]) -> list[str]:
+def _place_field(field: tuple[str, Piece], rows: list[Row]) -> list[str]:
     """Put a field's value into the line that it stands in; where it stands alone, the line that it is."""
     name, value = field
     if not value.text:

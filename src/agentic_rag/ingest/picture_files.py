@@ -25,7 +25,7 @@ MOST_PIXELS = 64_000_000
 """Of a picture; a JPEG is made smaller while it is unpacked."""
 MOST_PAGES = 100
 _FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF")
-_PAGED = "TIFF"
+_PAGED_FORMAT = "TIFF"
 """The format whose frames are pages; of others the first frame is read."""
 _TALL = 2
 """Times its width: a higher picture, such as a screenshot of a whole page, is read in parts."""
@@ -44,7 +44,7 @@ def read_picture(raw: bytes) -> ExtractedText:
     Image.MAX_IMAGE_PIXELS = None  # its own limit is an error of its own, above ours
     with Image.open(BytesIO(raw), formats=_FORMATS) as picture:
         picture.draft("RGB", (2 * LONGEST_SIDE, 2 * LONGEST_SIDE))
-        if picture.format != _PAGED:
+        if picture.format != _PAGED_FORMAT:
             text, regions = lines_in(_pixels(picture))
             return ExtractedText(text + "\n", regions=regions)
         pages, found, left_out = [], {}, []
@@ -70,7 +70,7 @@ def lines_in(pixels: NDArray[np.uint8]) -> tuple[str, tuple[Region, ...]]:
             text += "\n\n" if is_apart else "\n"
         left, top, right, bottom = here
         box = (left / width, top / height, right / width, bottom / height)
-        regions.append((len(text), len(text) + len(line), _rounded(box)))
+        regions.append((len(text), len(text) + len(line), _round_box(box)))
         text, above = text + line, here
     return text, tuple(regions)
 
@@ -130,6 +130,6 @@ def _around(row: Row) -> Box:
     )
 
 
-def _rounded(box: Sequence[float]) -> Box:
+def _round_box(box: Sequence[float]) -> Box:
     left, top, right, bottom = (round(min(max(share, 0.0), 1.0), 3) for share in box)
     return left, top, right, bottom

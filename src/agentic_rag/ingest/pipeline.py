@@ -21,7 +21,7 @@ from agentic_rag.domain.ports import (
     ChunkWriter,
     DocumentRecord,
     Embedding,
-    Extracted,
+    ExtractionOutcome,
     Failure,
     GraphExtractor,
     GraphStore,
@@ -29,23 +29,25 @@ from agentic_rag.domain.ports import (
     TokenCounter,
 )
 from agentic_rag.domain.progress import Meter, Progress, StageClock, in_this_loop, silent
-from agentic_rag.domain.usage import counted
+from agentic_rag.domain.usage import counting
 from agentic_rag.errors import InputError, RunError, StoreError
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, IngestEngine, InProcess, Order
 from agentic_rag.ingest.extraction import Extractor
-from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Action, FileReport, Plan, Work, planned
-from agentic_rag.ingest.preparing import PreparedDocument, Stored
-from agentic_rag.ingest.remembered import Remembered
-from agentic_rag.ingest.sources import SourceItem, SourceScan, discover, resolved
+from agentic_rag.ingest.planning import BY_CHAT, FORMAT_VERSION, Action, FileReport, Plan, Work, make_plan
+from agentic_rag.ingest.preparing import PreparedDocument, StoredState
+from agentic_rag.ingest.remembered import DatasetCache
+from agentic_rag.ingest.sources import SourceItem, SourceScan, discover, resolve_path
 
-UNFINISHED = "not all of it could be read by the chat model (see quarantine.jsonl); ingest again to try again"
+UNFINISHED_REASON = (
+    "not all of it could be read by the chat model (see quarantine.jsonl); ingest again to try again"
+)
 TIDIED_FROM = 0.02
 """Share of a dataset's documents from which an ingest ends with tidying. To tidy 3,000 notes takes two seconds, for which
 the next edit would wait; after fewer changes, what the stores do by themselves after some writes is enough."""
 GRAPH_WORK, CHAT_WORK = 0.25, 20.0
 """Time for a text's facts, derived or read by a chat model, as a multiple of the time for its embedding."""
-_STORED: dict[Action, Stored] = {"added": "none", "changed": "some", "relinked": "all"}
+_STORED_STATES: dict[Action, StoredState] = {"added": "none", "changed": "some", "relinked": "all"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,13 @@ class ExtractionCounts:
     quarantined: int = 0
 
     @classmethod
-    def of(cls, batches: Sequence[Extracted]) -> ExtractionCounts:
+    def of(cls, batches: Sequence[ExtractionOutcome]) -> ExtractionCounts:
         """The sums over the batches of a run."""
         return cls(
             sum(batch.episodes for batch in batches),
-            sum(batch.extracted for batch in batches),
-            sum(batch.retried for batch in batches),
-            sum(batch.quarantined for batch in batches),
+            sum(batch.read_count for batch in batches),
+            sum(batch.retry_count for batch in batches),
+            sum(batch.quarantine_count for batch in batches),
         )
 
 
@@ -135,11 +137,11 @@ class IngestPipeline:
         dataset: str,
         kind: str = "auto",
         progress: Progress | None = None,
-        remembered: Remembered[Any] | None = None,
+        cache: DatasetCache[Any] | None = None,
     ) -> IngestReport:
         """Make the dataset hold what the paths hold now; other roots of the dataset stay as they are.
 
-        ``remembered``: state of this process's last run of the dataset, if folders are followed.
+        ``cache``: state of this process's last run of the dataset, if folders are followed.
 
         Raises:
             InputError: a path does not exist or is a part of what is held already, a bad dataset name or kind, or a new
@@ -154,12 +156,12 @@ class IngestPipeline:
             _check_name(dataset_name(dataset), await self._ledger.datasets())
         await asyncio.to_thread(_check_parts, paths, records, dataset)
         holders = {document_id: record.root for document_id, record in records.items()}
-        seen = None if remembered is None else remembered.files
+        seen = None if cache is None else cache.files
         scan = await asyncio.to_thread(
-            discover, paths, kind, holders=holders, seen=seen, extractor=self._documents
+            discover, paths, kind, holders=holders, seen_files=seen, extractor=self._documents
         )
         clock.lap("scan")
-        return await self._carry_out(dataset, scan, records, progress, clock, remembered)
+        return await self._carry_out(dataset, scan, records, progress, clock, cache)
 
     async def remove(
         self, paths: Sequence[Path] | None, dataset: str, progress: Progress | None = None
@@ -193,19 +195,19 @@ class IngestPipeline:
         records: Mapping[str, DocumentRecord],
         progress: Progress,
         clock: StageClock,
-        remembered: Remembered[Any] | None = None,
+        cache: DatasetCache[Any] | None = None,
     ) -> IngestReport:
-        way = BY_CHAT if self._reads_by_chat else WRITTEN
+        way = BY_CHAT if self._reads_by_chat else FORMAT_VERSION
         failures = await self._ledger.failures(dataset)
         reasons = _reasons(scan, failures, self._documents)
-        plan = await self._planned(
-            scan, records, way, progress=in_this_loop(progress), remembered=remembered, reasons=reasons
+        plan = await self._make_plan(
+            scan, records, way, progress=in_this_loop(progress), cache=cache, reasons=reasons
         )
         await self._ledger.replace_failures(dataset, _failures(plan, scan, failures, self._documents))
         clock.lap("parse")
-        gone = [record.document_id for record in plan.removed]
+        gone = [record.document_id for record in plan.removed_records]
         await self._ledger.put(dataset, _marks(plan, records))
-        with counted() as used:
+        with counting() as used:
             written, counts, done = await self._write(dataset, plan, progress, clock)
         await self._writer.remove(dataset, gone)
         clock.lap("remove")
@@ -214,7 +216,7 @@ class IngestPipeline:
             # One after the other: each takes hundreds of MB for a large dataset, and all cores.
             await self._engine.optimize(self._chunks, dataset)
             await self._engine.optimize(self._graph, dataset)
-        untouched = [replace(record, graph_hash=plan.graph_hash) for record in plan.untouched]
+        untouched = [replace(record, graph_hash=plan.graph_hash) for record in plan.untouched_records]
         await self._ledger.put(dataset, [*done, *untouched])
         await self._ledger.remove(dataset, gone)
         clock.lap("index")
@@ -232,20 +234,20 @@ class IngestPipeline:
             usage=used.to_dict() if used.calls else {},
         )
 
-    async def _planned(
+    async def _make_plan(
         self, scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, **options: Any
     ) -> Plan:
         """The plan, made in a thread that ends when this is cancelled."""
         stopped = threading.Event()
 
-        def parse(wanted: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
-            for found in self._engine.parsed(wanted):
+        def parse(items: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
+            for found in self._engine.parse_items(items):
                 if stopped.is_set():
                     raise RunError("the ingest was cancelled")
                 yield found
 
         try:
-            return await asyncio.to_thread(planned, scan, records, way, parse, **options)
+            return await asyncio.to_thread(make_plan, scan, records, way, parse, **options)
         except asyncio.CancelledError:
             stopped.set()
             self._documents.interrupt()
@@ -256,20 +258,20 @@ class IngestPipeline:
     ) -> tuple[list[FileReport], ExtractionCounts, list[DocumentRecord]]:
         """File reports, extraction counts, and the records of the last batch, which is still marked pending."""
         files: list[FileReport] = []
-        extracted: list[Extracted] = []
+        extracted: list[ExtractionOutcome] = []
         done: list[DocumentRecord] = []
         meter = self._meter(plan.work, progress)
         titles = None if self._reads_by_chat else plan.titles
-        batches = self._engine.prepared(dataset, _orders(plan), titles, meter, clock.lap)
+        batches = self._engine.prepare_batches(dataset, _orders(plan), titles, meter, clock.lap)
         try:
             async with aclosing(batches) as prepared:
                 async for batch in prepared:
                     for stage, seconds in batch.seconds:
                         clock.add(f"workers: {stage}", seconds)
                     await self._ledger.put(dataset, done)
-                    found = await self._writer.store(dataset, batch.prepared, clock.lap)
+                    found = await self._writer.store(dataset, batch.documents, clock.lap)
                     extracted.append(found)
-                    done, told = _done(batch, found.unfinished, plan.graph_hash)
+                    done, told = _batch_outcome(batch, found.unfinished_ids, plan.graph_hash)
                     files += told
                     meter.add(sum(self._graph_work * its.text_bytes for its in batch.works))
         except BaseException:
@@ -286,14 +288,16 @@ class IngestPipeline:
 
     def _meter(self, work: Sequence[Work], progress: Progress) -> Meter:
         """A progress meter over the documents to store, weighed by text; without documents it reports nothing."""
-        total = sum((self._graph_work + (_STORED[one.action] != "all")) * one.text_bytes for one in work)
+        total = sum(
+            (self._graph_work + (_STORED_STATES[one.action] != "all")) * one.text_bytes for one in work
+        )
         return Meter(progress if work else None, "store", units=len(work), work=total)
 
 
-def _check_name(name: str, known: Sequence[str]) -> None:
+def _check_name(name: str, known_names: Sequence[str]) -> None:
     """Raises ``InputError`` if a case-insensitive disk would confuse the dataset's tables with those of another
     one."""
-    for other in known:
+    for other in known_names:
         if other != name and other.casefold() == name.casefold():
             raise InputError(
                 f"dataset {name!r} differs from {other!r} in case alone, and some file systems ignore case; "
@@ -306,7 +310,7 @@ def _check_parts(paths: Sequence[Path], records: Mapping[str, DocumentRecord], d
     ids. A path that was itself ingested before passes and is updated."""
     held = {record.root for record in records.values()}
     for given in paths:
-        path = resolved(given)
+        path = resolve_path(given)
         if path is None or str(path) in held:
             continue
         for root in held.intersection(map(str, path.parents)):
@@ -318,14 +322,14 @@ def _check_parts(paths: Sequence[Path], records: Mapping[str, DocumentRecord], d
                 )
 
 
-def _roots_under(paths: Sequence[Path], held: Sequence[str], dataset: str) -> list[str]:
+def _roots_under(paths: Sequence[Path], stored_roots: Sequence[str], dataset: str) -> list[str]:
     """The held roots that are one of the paths or lie below it."""
     found: dict[str, None] = {}
     for given in paths:
-        path = resolved(given)
-        below = [root for root in held if path is not None and Path(root).is_relative_to(path)]
+        path = resolve_path(given)
+        below = [root for root in stored_roots if path is not None and Path(root).is_relative_to(path)]
         if not below:
-            holds = f"it holds what came from {', '.join(held)}" if held else "it is empty"
+            holds = f"it holds what came from {', '.join(stored_roots)}" if stored_roots else "it is empty"
             raise InputError(f"nothing in dataset {dataset!r} was ingested from {str(given)!r}; {holds}")
         found.update(dict.fromkeys(below))
     return list(found)
@@ -354,9 +358,9 @@ def _failures(
 
 def _orders(plan: Plan) -> list[Order]:
     # A note that was moved keeps its name; another name is another text to embed.
-    gone = {PurePosixPath(record.document_id).name: record.document_id for record in plan.removed}
+    gone = {PurePosixPath(record.document_id).name: record.document_id for record in plan.removed_records}
     return [
-        Order(work, _STORED[work.action], gone.get(PurePosixPath(work.item.document_id).name))
+        Order(work, _STORED_STATES[work.action], gone.get(PurePosixPath(work.item.document_id).name))
         for work in plan.work
     ]
 
@@ -365,7 +369,9 @@ def _marks(plan: Plan, records: Mapping[str, DocumentRecord]) -> list[DocumentRe
     """Pending records of all documents that the plan writes or removes; ``chunks`` and ``note`` are still those stored."""
     before = {document_id: (record.chunks, record.note) for document_id, record in records.items()}
     written = [_record(work, "", *before.get(work.item.document_id, (0, b""))) for work in plan.work]
-    return [replace(r, pending=True, content_hash="", graph_hash="") for r in (*written, *plan.removed)]
+    return [
+        replace(r, pending=True, content_hash="", graph_hash="") for r in (*written, *plan.removed_records)
+    ]
 
 
 def _record(work: Work, graph_hash: str, chunks: int, note: bytes) -> DocumentRecord:
@@ -382,19 +388,19 @@ def _record(work: Work, graph_hash: str, chunks: int, note: bytes) -> DocumentRe
     )
 
 
-def _done(
-    batch: Batch, unfinished: Collection[str], graph_hash: str
+def _batch_outcome(
+    batch: Batch, unfinished_ids: Collection[str], graph_hash: str
 ) -> tuple[list[DocumentRecord], list[FileReport]]:
-    """Records and reports of a batch that is stored; ``unfinished``: ids of documents that were not read whole."""
+    """Records and reports of a batch that is stored; ``unfinished_ids``: ids of documents that were not read whole."""
     records, files = [], []
-    for work, one in zip(batch.works, batch.prepared.documents, strict=True):
-        is_unfinished = work.item.document_id in unfinished
+    for work, one in zip(batch.works, batch.documents.documents, strict=True):
+        is_unfinished = work.item.document_id in unfinished_ids
         # Without a graph hash, a document that is not read whole joins the work of the next ingest.
         records.append(_record(work, "" if is_unfinished else graph_hash, len(one.graph.chunks), work.note))
-        files.append(_reported(work, one, unfinished=is_unfinished))
+        files.append(_file_report(work, one, is_unfinished=is_unfinished))
     return records, files
 
 
-def _reported(work: Work, one: PreparedDocument, *, unfinished: bool) -> FileReport:
-    reason = "; ".join([*one.warnings, *[UNFINISHED] * unfinished]) or None
+def _file_report(work: Work, one: PreparedDocument, *, is_unfinished: bool) -> FileReport:
+    reason = "; ".join([*one.warnings, *[UNFINISHED_REASON] * is_unfinished]) or None
     return FileReport(work.item.path, work.action, reason, len(one.graph.chunks), len(one.graph.facts))

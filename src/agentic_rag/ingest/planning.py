@@ -16,19 +16,19 @@ from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.domain.progress import Progress
 from agentic_rag.ingest.extraction import ExtractionFailure
 from agentic_rag.ingest.files import NothingToRead
-from agentic_rag.ingest.names import TitleIndex, changed, document_names, mentions_any
-from agentic_rag.ingest.remembered import Remembered
+from agentic_rag.ingest.names import TitleIndex, changed_names, document_names, mentions_any
+from agentic_rag.ingest.remembered import DatasetCache
 from agentic_rag.ingest.sources import SourceError, SourceItem, SourceScan
 from agentic_rag.notes.bases import SUFFIX
 from agentic_rag.notes.catalogue import note_of
 
-WRITTEN = "written-6"
+FORMAT_VERSION = "written-6"
 """Prefix of every graph hash. Raise it when the same note would give other facts."""
 BY_CHAT = "chat-1"
 """Prefix for extraction by a chat model, whose facts do not depend on other notes' names."""
 
 
-_ESCAPED = re.compile(r"&#?\w+;|\\[uUxN]")
+_ESCAPE = re.compile(r"&#?\w+;|\\[uUxN]")
 """Letters that are written as something else: in HTML, or in a property between double quotes."""
 
 
@@ -51,7 +51,7 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableFile(FileReport):
-    """Of a file that is not tried again until it changes."""
+    """A file that could not be read and is not tried again until it changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class Work:
     names: tuple[str, ...]
     text_bytes: int
     """Of its text in UTF-8."""
-    packed: bytes
-    """The document, for ``unpacked``."""
+    packed_document: bytes
+    """The document, for ``unpack``."""
     note: bytes = b""
     """Its row of the catalogue, packed."""
 
@@ -77,18 +77,18 @@ class Work:
             document_names(document),
             len(document.text.encode("utf-8", "replace")),
             zlib.compress(pickle.dumps(document, pickle.HIGHEST_PROTOCOL), 1),
-            note_of(document).packed(),
+            note_of(document).pack(),
         )
 
     @property
     def document(self) -> Document:
         """Unpacked anew at each call."""
-        return unpacked(self.packed)
+        return unpack(self.packed_document)
 
 
-def unpacked(packed: bytes) -> Document:
+def unpack(packed_document: bytes) -> Document:
     """The document of a ``Work``."""
-    document: Document = pickle.loads(zlib.decompress(packed))
+    document: Document = pickle.loads(zlib.decompress(packed_document))
     return document
 
 
@@ -97,9 +97,9 @@ class Plan:
     """What is to be done, and what there is to tell already."""
 
     work: tuple[Work, ...]
-    removed: tuple[DocumentRecord, ...]
+    removed_records: tuple[DocumentRecord, ...]
     """Stored, and no longer there."""
-    untouched: tuple[DocumentRecord, ...]
+    untouched_records: tuple[DocumentRecord, ...]
     """Documents with unchanged text and facts whose record changes: the new ``graph_hash``, or a moved folder."""
     files: tuple[FileReport, ...]
     """Reports on everything that is not in ``work``."""
@@ -115,13 +115,13 @@ Parse = Callable[[Sequence[tuple[SourceItem, Action]]], Iterable[Work | FileRepo
 """See ``engines.IngestEngine``."""
 
 
-def planned(
+def make_plan(
     scan: SourceScan,
     records: Mapping[str, DocumentRecord],
     way: str,
     parse: Parse,
     progress: Progress,
-    remembered: Remembered[Any] | None = None,
+    cache: DatasetCache[Any] | None = None,
     reasons: Mapping[str, str] | None = None,
 ) -> Plan:
     """The plan; parses the changed documents, and unchanged ones that may mention a changed name.
@@ -135,8 +135,8 @@ def planned(
         remembered: from earlier plans of the dataset; this one adds to it.
         reasons: why a source is not tried again, by document id.
     """
-    remembered, reasons = remembered or Remembered(), reasons or {}
-    files = [FileReport(skipped.path, "skipped", skipped.reason) for skipped in scan.skipped]
+    cache, reasons = cache or DatasetCache(), reasons or {}
+    files = [FileReport(skipped.path, "skipped", skipped.reason) for skipped in scan.skipped_files]
     files += [FileReport(path, "recognised", what) for path, what in scan.exports]
     files += _left_alone(scan, records)
     taken_over = _taken_over(scan, records)
@@ -148,7 +148,7 @@ def planned(
         if item.document_id in reasons:
             files.append(FileReport(item.path, "skipped", reasons[item.document_id]))
         elif record is not None and _holds_another(record, item, taken_over):
-            files.append(_refused(item, record))
+            files.append(_refusal(item, record))
         elif record is not None and not record.pending and record.content_hash == item.content_hash:
             unchanged.append((item, record))
         else:
@@ -161,9 +161,9 @@ def planned(
         if isinstance(found, UnreadableFile):
             failures.append((item, str(found.reason)))
         progress("read", number, len(scan.items))
-    removed = _removed(scan, records, taken_over)
+    removed = _removed_records(scan, records, taken_over)
     files += [FileReport(record.path, "removed", taken_over.get(record.document_id)) for record in removed]
-    relinking = _Relinking.of(work, [record for _, record in unchanged], removed, records, way, remembered)
+    relinking = _Relinking.of(work, [record for _, record in unchanged], removed, records, way, cache)
     untouched = []
     for item, record in unchanged:
         found = relinking.outcome(item, record)
@@ -215,12 +215,12 @@ def _holds_another(record: DocumentRecord, item: SourceItem, taken_over: Mapping
     return record.root != item.root and stays and not item.is_exported
 
 
-def _refused(item: SourceItem, record: DocumentRecord) -> FileReport:
+def _refusal(item: SourceItem, record: DocumentRecord) -> FileReport:
     path = item.root if Path(item.root).is_file() else item.path
     return FileReport(path, "skipped", f"{record.root} holds a note of that id; choose another --dataset")
 
 
-def parsed(item: SourceItem, action: Action) -> Work | FileReport:
+def parse_item(item: SourceItem, action: Action) -> Work | FileReport:
     """The parsed document, or why it cannot be."""
     try:
         return Work.of(item, item.parse(), action)
@@ -262,13 +262,13 @@ def _left_alone(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> list
     return files
 
 
-def _removed(
+def _removed_records(
     scan: SourceScan, records: Mapping[str, DocumentRecord], taken_over: Mapping[str, str | None]
 ) -> tuple[DocumentRecord, ...]:
     """Stored documents of the scanned roots, or taken over by them, that are gone; not those that only could not
     be read."""
     present = {item.document_id for item in scan.items}
-    unread = {skipped.path for skipped in scan.skipped if skipped.unread}
+    unread = {skipped.path for skipped in scan.skipped_files if skipped.is_unread}
     return tuple(
         record
         for record in records.values()
@@ -278,10 +278,12 @@ def _removed(
     )
 
 
-def _is_under(record: DocumentRecord, unread: Set[str]) -> bool:
+def _is_under(record: DocumentRecord, unread_paths: Set[str]) -> bool:
     """Whether a document is missing only because its file, or a folder over it, could not be read."""
     place = _place(record.root, record.path)
-    return bool(unread) and any(str(path) in unread for path in (place, *place.parents, Path(record.root)))
+    return bool(unread_paths) and any(
+        str(path) in unread_paths for path in (place, *place.parents, Path(record.root))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,28 +302,28 @@ class _Relinking:
     def of(
         cls,
         work: Sequence[Work],
-        unchanged: Sequence[DocumentRecord],
-        removed: Sequence[DocumentRecord],
+        unchanged_records: Sequence[DocumentRecord],
+        removed_records: Sequence[DocumentRecord],
         records: Mapping[str, DocumentRecord],
         way: str,
-        remembered: Remembered[Any],
+        cache: DatasetCache[Any],
     ) -> _Relinking:
-        gone = {record.document_id for record in removed}
+        gone = {record.document_id for record in removed_records}
         now = {done.item.document_id: done.names for done in work}
         held = {r.document_id: r.names for r in records.values() if r.document_id not in gone} | now
         # A pending document's record has its new names already; what it was called before is not known.
         before = {r.document_id: r.names for r in records.values() if not r.pending}
         after = {identity: names for identity, names in before.items() if identity not in gone} | now
-        hashes = {record.graph_hash for record in unchanged if record.graph_hash}
+        hashes = {record.graph_hash for record in unchanged_records if record.graph_hash}
         whole = not any(record.pending for record in records.values())
         graph_hash = _graph_hash(way, held)
-        if remembered.titles is None or remembered.titles[0] != graph_hash:
-            remembered.titles = graph_hash, TitleIndex(sorted(held.items()))
+        if cache.titles is None or cache.titles[0] != graph_hash:
+            cache.titles = graph_hash, TitleIndex(sorted(held.items()))
         hash_before = graph_hash if before == held else _graph_hash(way, before)
         return cls(
-            titles=remembered.titles[1],
+            titles=cache.titles[1],
             graph_hash=graph_hash,
-            names=frozenset() if before == after else changed(before, after),
+            names=frozenset() if before == after else changed_names(before, after),
             # False if another path of the dataset was ingested or removed since these facts were made.
             is_one_index=whole and hashes == {hash_before},
         )
@@ -335,23 +337,23 @@ class _Relinking:
         known = self.is_one_index and record.graph_hash != ""
         if known and not _may_mention(item, self.names):
             return unchanged
-        found = parsed(item, "relinked")
+        found = parse_item(item, "relinked")
         if isinstance(found, FileReport):
             return found
-        return unchanged if known and not mentions_any(_written(found.document), self.names) else found
+        return unchanged if known and not mentions_any(_document_text(found.document), self.names) else found
 
 
 def _may_mention(item: SourceItem, names: frozenset[str]) -> bool:
     """Whether the raw text may mention one of the names; True if it does not decide. Parsing a whole vault takes
     a hundred times as long."""
-    if item.read is None:
+    if item.read_text is None:
         return True
     try:
-        text = item.read()
+        text = item.read_text()
     except SourceError:
         return True
     title = PurePosixPath(item.document_id).stem
-    return _ESCAPED.search(text) is not None or mentions_any(f"{title}\n{text}", names)
+    return _ESCAPE.search(text) is not None or mentions_any(f"{title}\n{text}", names)
 
 
 def _graph_hash(way: str, names: Mapping[str, Sequence[str]]) -> str:
@@ -363,7 +365,7 @@ def _graph_hash(way: str, names: Mapping[str, Sequence[str]]) -> str:
     return f"{way}:{digest(*flat)}"
 
 
-def _written(document: Document) -> str:
+def _document_text(document: Document) -> str:
     """The text, link targets as they read once percent signs are decoded, and the title, whose spelling is
     that of the first note so called."""
     return "\n".join([document.title, document.text, *(link.target for link in document.links)])

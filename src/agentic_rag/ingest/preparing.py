@@ -35,7 +35,7 @@ CALLS = 2
 TEXT_OVERHEAD = 40
 """Fixed time to embed one text, in bytes of text."""
 
-Stored = Literal["none", "some", "all"]
+StoredState = Literal["none", "some", "all"]
 """How many of a document's chunks are stored. ``some``: chunks with the same text keep their vectors; ``all``:
 only the graph is written."""
 
@@ -46,7 +46,7 @@ class ChunkedDocument:
 
     document: Document
     chunks: tuple[Chunk, ...]
-    stored: Stored
+    stored_state: StoredState
     moved_from: str | None = None
     """Id of a document that this run removes; chunks with the same words take over its vectors."""
 
@@ -57,13 +57,13 @@ class PreparedDocument:
 
     graph: DocumentGraph
     """With its chunks; without facts where a chat model is to read them."""
-    embedded: EmbeddedDocument | None
+    embedded_document: EmbeddedDocument | None
     """Its chunks with their vectors; None if they are stored, or in a piece."""
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedBatch:
     """Documents that are written together."""
 
     documents: tuple[PreparedDocument, ...]
@@ -92,10 +92,12 @@ class Preparer:
         self._embedding = embedding
         self._count_tokens = count_tokens
 
-    def chunked(self, document: Document, stored: Stored, moved_from: str | None = None) -> ChunkedDocument:
+    def chunk(
+        self, document: Document, stored_state: StoredState, moved_from: str | None = None
+    ) -> ChunkedDocument:
         """The document with its chunks, for ``prepare``."""
         chunks = chunk_document(document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=self._count_tokens)
-        return ChunkedDocument(document, chunks, stored, moved_from)
+        return ChunkedDocument(document, chunks, stored_state, moved_from)
 
     async def prepare(
         self,
@@ -104,7 +106,7 @@ class Preparer:
         titles: TitleIndex | None,
         meter: Meter,
         lap: Callable[[str], None] = lambda stage: None,
-    ) -> Prepared:
+    ) -> PreparedBatch:
         """What there is to store of the documents, in order.
 
         Args:
@@ -117,25 +119,25 @@ class Preparer:
         Raises:
             StoreError, ModelError: something failed; do it again.
         """
-        embedded_documents = await self._embedded(dataset, documents, meter)
+        embedded_documents = await self._embed_documents(dataset, documents, meter)
         lap("embed")
         graphs = await asyncio.to_thread(lambda: [_graph(one, titles) for one in documents])
         lap("facts")
         by_id = {one.document_id: one for one in embedded_documents}
-        return Prepared(
+        return PreparedBatch(
             tuple(
                 PreparedDocument(graph, by_id.get(graph.document_id), tuple(one.document.warnings))
                 for one, graph in zip(documents, graphs, strict=True)
             )
         )
 
-    async def _embedded(
+    async def _embed_documents(
         self, dataset: str, documents: Sequence[ChunkedDocument], meter: Meter
     ) -> list[EmbeddedDocument]:
         """The documents whose chunks must be stored, embedded; looks up stored chunks only where some may
         exist."""
-        new = [one for one in documents if one.stored != "all"]
-        held = {chunk.id: old for one in new for chunk, old in _held(one)}
+        new = [one for one in documents if one.stored_state != "all"]
+        held = {chunk.id: old for one in new for chunk, old in _stored_pairs(one)}
         found = await self._chunks.get_chunks(dataset, list(held.values()))
         stored = {now: found[old] for now, old in held.items() if old in found}
         chunks = {one.document.id: one.chunks for one in new}
@@ -148,9 +150,9 @@ def _graph(one: ChunkedDocument, titles: TitleIndex | None) -> DocumentGraph:
     return replace(derive_graph(one.document, one.chunks, titles), moved_from=one.moved_from)
 
 
-def _held(one: ChunkedDocument) -> Iterator[tuple[Chunk, str]]:
+def _stored_pairs(one: ChunkedDocument) -> Iterator[tuple[Chunk, str]]:
     """Chunks that may be stored already, each with the id of the stored chunk."""
-    if one.stored == "some":
+    if one.stored_state == "some":
         yield from ((chunk, chunk.id) for chunk in one.chunks)
     elif one.moved_from is not None:
         # The local key after the document's id does not depend on the document.
@@ -173,7 +175,7 @@ async def embedded_documents(
     embedding: Embedding,
     dataset: str,
     documents: Mapping[str, Sequence[Chunk]],
-    stored: Mapping[str, Chunk],
+    stored_chunks: Mapping[str, Chunk],
     meter: Meter | None = None,
 ) -> list[EmbeddedDocument]:
     """Documents with the vectors of their chunks and of their tokens; what is stored with the same text keeps them.
@@ -192,9 +194,9 @@ async def embedded_documents(
     meter = meter or Meter.silent()
     chunks = [chunk for its in documents.values() for chunk in its]
     same = {
-        chunk.id: stored[chunk.id].id
+        chunk.id: stored_chunks[chunk.id].id
         for chunk in chunks
-        if chunk.id in stored and search_text(stored[chunk.id]) == search_text(chunk)
+        if chunk.id in stored_chunks and search_text(stored_chunks[chunk.id]) == search_text(chunk)
     }
     old_vectors = await reader.get_vectors(dataset, list(same.values()))
     old_tokens = await reader.get_token_vectors(dataset, list(same.values()))
@@ -203,7 +205,7 @@ async def embedded_documents(
     meter.add(sum(_bytes(chunk) for chunk in chunks if chunk.id in vectors))
     missing = [chunk for chunk in chunks if chunk.id not in vectors]
     texts = [search_text(chunk) for chunk in missing]
-    made = await embedded(embedding, texts, list(map(_bytes, missing)), meter, tokens=True)
+    made = await embed_texts(embedding, texts, list(map(_bytes, missing)), meter, tokens=True)
     vectors |= {chunk.id: vector for chunk, vector in zip(missing, made.vectors, strict=True)}
     tokens |= {chunk.id: packed for chunk, packed in zip(missing, made.tokens, strict=True)}
     return [
@@ -224,7 +226,7 @@ async def passages(embedding: Embedding, texts: Sequence[str], *, tokens: bool) 
     return PassageVectors(await embedding.embed_passages(texts), (b"",) * len(texts))
 
 
-async def embedded(
+async def embed_texts(
     embedding: Embedding,
     texts: Sequence[str],
     work: Sequence[float],

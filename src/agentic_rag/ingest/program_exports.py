@@ -28,9 +28,9 @@ def _read_texts(files: Sequence[tuple[Path, str]], scan: Scan) -> dict[str, str]
         try:
             texts[relative] = decode(path.read_bytes())
         except OSError as error:
-            scan.skip(path, reason(error), unread=True)
+            scan.skip(path, reason(error), is_unread=True)
         except SourceError as error:
-            scan.skip(path, str(error), unread=True)
+            scan.skip(path, str(error), is_unread=True)
     return texts
 
 
@@ -45,7 +45,7 @@ def add_graph(pages: Sequence[tuple[Path, str]], root: Path, graph: Path, scan: 
         url = logseq_files.page_address(graph, place)
         _add_written(written, relative, relative, root, scan, url, logseq_files.journal_day(place))
     if texts:
-        scan.recognised.append((str(root), f"Logseq's graph: {len(texts)} pages"))
+        scan.recognised_encodings.append((str(root), f"Logseq's graph: {len(texts)} pages"))
 
 
 def add_notion(files: Sequence[tuple[Path, str]], root: Path, scan: Scan) -> None:
@@ -59,7 +59,7 @@ def add_zip(root: Path, scan: Scan) -> None:
         pages = notion_files.pages_in(root)
         texts = {path: decode(raw) for path, raw in pages.items()}
     except SourceError as error:
-        scan.skip(root, str(error), unread=True)
+        scan.skip(root, str(error), is_unread=True)
         return
     if not texts:
         scan.skip(root, "a zip that is no export of Notion; unpack it, and ingest the folder")
@@ -74,9 +74,9 @@ def _add_pages(texts: Mapping[str, str], root: Path, scan: Scan, holder: str | N
         try:
             _add_written(read(texts[path], path, names), name, holder or path, root, scan)
         except SourceError as error:
-            scan.skip(root / path, str(error), unread=True)
+            scan.skip(root / path, str(error), is_unread=True)
     if names:
-        scan.recognised.append((str(root), f"Notion's export: {len(names)} pages and databases"))
+        scan.recognised_encodings.append((str(root), f"Notion's export: {len(names)} pages and databases"))
 
 
 def add_notebook(path: Path, root: Path, relative: str, scan: Scan) -> None:
@@ -89,15 +89,15 @@ def add_notebook(path: Path, root: Path, relative: str, scan: Scan) -> None:
         for number, note in enumerate(evernote_files.notes_in(path), 1):
             _add_note(note, number, relative, root, scan)
     except OSError as error:
-        scan.skip(path, reason(error), unread=True)
+        scan.skip(path, reason(error), is_unread=True)
     except SourceError as error:
         scan.skip(
             path,
             f"{error}; notes before that, which are read: {number}" if number else str(error),
-            unread=True,
+            is_unread=True,
         )
     if number:
-        scan.recognised.append((str(path), f"Evernote's notebook: {number} notes"))
+        scan.recognised_encodings.append((str(path), f"Evernote's notebook: {number} notes"))
 
 
 def _add_note(note: evernote_files.Note, number: int, relative: str, root: Path, scan: Scan) -> None:
@@ -110,8 +110,8 @@ def _add_note(note: evernote_files.Note, number: int, relative: str, root: Path,
 
 
 def _parse_note(document_id: str, note: evernote_files.Note, extractor: Extractor) -> Document:
-    body = extractor.extracted(note.page(), ".html") if note.has_text else ExtractedText("")
-    text = note.written(body.text)
+    body = extractor.extract(note.page(), ".html") if note.has_text else ExtractedText("")
+    text = note.markdown(body.text)
     require_bounds(text)
     document = parse_markdown(document_id, document_id, text, url=note.url)
     return replace(document, warnings=(*document.warnings, *body.warnings, *note.left_out))
@@ -137,7 +137,7 @@ def _add_written(
     scan.add(SourceItem(document_id, relative, str(root), content_hash, parse), str(root / relative))
 
 
-def _parse_written(document_id: str, packed: bytes, url: str | None, day: date | None) -> Document:
-    text = zlib.decompress(packed).decode("utf-8", "surrogatepass")
+def _parse_written(document_id: str, packed_text: bytes, url: str | None, day: date | None) -> Document:
+    text = zlib.decompress(packed_text).decode("utf-8", "surrogatepass")
     require_bounds(text)
     return parse_markdown(document_id, document_id, text, url=url, day=day)

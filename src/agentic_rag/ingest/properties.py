@@ -24,7 +24,7 @@ MAX_VALUE_LENGTH = 80
 MAX_RELATION_LENGTH = 60
 
 _HAN_NAME = regex.compile(rf"[{HAN}·]{{2,10}}")
-_NUMBERED = re.compile(r"\d+[.)、]?\s*|[一二三四五六七八九十]+、\s*")
+_LIST_NUMBER = re.compile(r"\d+[.)、]?\s*|[一二三四五六七八九十]+、\s*")
 _LATIN_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -60,7 +60,7 @@ def named_values(metadata: Mapping[str, Any], titles: TitleIndex) -> Iterator[tu
             continue
         for member in (value if isinstance(value, list) else [value])[:MAX_VALUES]:
             if isinstance(member, str) and (name := " ".join(member.split())) and _could_be_name(name):
-                target = titles.named(name)
+                target = titles.document_named(name)
                 if target is not None or _is_name(folded, name):
                     yield key, name, target
 
@@ -73,7 +73,7 @@ def tag_names(tag: str) -> list[str]:
 
 def is_subject(heading: str) -> bool:
     """Whether a heading names a subject: not generic, not a sentence, two words or three Chinese characters."""
-    name = _NUMBERED.sub("", heading.strip(), count=1)
+    name = _LIST_NUMBER.sub("", heading.strip(), count=1)
     if (
         name.casefold() in GENERIC_TITLES
         or len(name) > MAX_VALUE_LENGTH

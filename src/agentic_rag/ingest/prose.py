@@ -11,7 +11,7 @@ from functools import cache
 import regex
 
 from agentic_rag.domain import Document
-from agentic_rag.notes.inline import hidden
+from agentic_rag.notes.inline import mask_spans
 from agentic_rag.text.sentences import split_sentences
 
 MAX_SENTENCE = 600
@@ -20,7 +20,7 @@ MAX_SENTENCE = 600
 _HIDDEN_BLOCKS = ("properties", "code", "html")
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]|\r\n]*)(?:\\?\|([^\[\]\r\n]*))?\]\]")
 _MD_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,500}\)")
-_HIDDEN = re.compile(
+_HIDDEN_TEXT = re.compile(
     r"(?<!`)(`+)(?!`)[^\r\n]{0,500}?(?<!`)\1(?!`)|%%(?s:.*?)%%|<!--(?s:(?:(?!<!--).)*?)-->|&\w+;|(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s<>)\]]+|</?[A-Za-z][^<>\r\n]*>"
 )
 _MARKS = regex.compile(
@@ -88,8 +88,8 @@ def prose(document: Document) -> Prose:
     has_markup = document.kind in ("markdown", "canvas")
     text = document.text
     if has_markup:
-        text = hidden(text, ((b.start, b.end) for b in document.blocks if b.kind in _HIDDEN_BLOCKS), " ")
-        text = _blanked(hidden(text, _inner_code(text), " "))
+        text = mask_spans(text, ((b.start, b.end) for b in document.blocks if b.kind in _HIDDEN_BLOCKS), " ")
+        text = _blank_marks(mask_spans(text, _inner_code(text), " "))
     return Prose(document.text, text, tuple(split_sentences(document.text)), has_markup)
 
 
@@ -100,7 +100,7 @@ def readable(markup: str) -> str:
     >>> readable("- See **[[tea/Oolong|oolong]]** and [this](x.md).")
     'See oolong and this.'
     """
-    text = _WIKILINK.sub(_shown, markup)
+    text = _WIKILINK.sub(_link_text, markup)
     text = _MD_LINK.sub(r"\1", text)
     text = _CODE_OR_HTML.sub(lambda match: match["code"] or (" " if match["line"] else ""), text)
     text = _MARKS.sub("", text).replace("`", "").replace("::", ":")
@@ -117,7 +117,7 @@ def is_attachment(target: str) -> bool:
     return _ATTACHMENT.search(target.strip()) is not None
 
 
-def _shown(match: re.Match[str]) -> str:
+def _link_text(match: re.Match[str]) -> str:
     if match.group(3):
         return match.group(3)
     target, _, heading = match.group(2).partition("#")
@@ -144,12 +144,12 @@ def _closing(fence: str) -> re.Pattern[str]:
     return re.compile(rf"^[ \t>]*{fence}{fence[0]}*[ \t\r]*$", re.MULTILINE)
 
 
-def _blanked(text: str) -> str:
-    text = hidden(text, (match.span() for match in _HIDDEN.finditer(text)), " ")
+def _blank_marks(text: str) -> str:
+    text = mask_spans(text, (match.span() for match in _HIDDEN_TEXT.finditer(text)), " ")
     # A wikilink is told as a link; its words name its target and nothing else ("[[2024 Tea fair]]" is no tea).
-    text = hidden(text, (match.span() for match in _WIKILINK.finditer(text)), _LINK_STANDS_HERE)
+    text = mask_spans(text, (match.span() for match in _WIKILINK.finditer(text)), _LINK_STANDS_HERE)
     around = ((match.span(), match.span(1)) for match in _MD_LINK.finditer(text))
-    text = hidden(text, (side for (a, d), (b, c) in around for side in ((a, b), (c, d))), " ")
-    text = hidden(text, (match.span() for match in _TAG.finditer(text)), " ")
+    text = mask_spans(text, (side for (a, d), (b, c) in around for side in ((a, b), (c, d))), " ")
+    text = mask_spans(text, (match.span() for match in _TAG.finditer(text)), " ")
     # The bar between two cells stays, so that no name reaches from one into the other.
-    return hidden(text, (match.span() for match in _MARKS.finditer(text) if match.group() != "|"), " ")
+    return mask_spans(text, (match.span() for match in _MARKS.finditer(text) if match.group() != "|"), " ")

@@ -10,30 +10,30 @@ from typing import Generic, TypeVar
 
 from agentic_rag.ingest.names import TitleIndex
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 Key = tuple[str | None, ...]
 SETTLED_NS = 2_000_000_000
 """A file that was changed so lately when it was read is read again: it may change once more in the same tick of its
 file system's clock."""
 
 
-class SeenFiles(Generic[Found]):
+class SeenFiles(Generic[Result]):
     """What was found in each file, as long as its size, its times and its place on the disk are the same."""
 
     def __init__(self) -> None:
-        self._found: dict[Key, tuple[tuple[int, ...], Found]] = {}
+        self._results: dict[Key, tuple[tuple[int, ...], Result]] = {}
 
-    def get(self, key: Key, stamp: tuple[int, ...] | None) -> Found | None:
+    def get(self, key: Key, stamp: tuple[int, ...] | None) -> Result | None:
         """What was found, where the file is as it was then."""
-        held = self._found.get(key)
+        held = self._results.get(key)
         return held[1] if held is not None and held[0] == stamp else None
 
-    def keep(self, key: Key, stamp: tuple[int, ...] | None, found: Found) -> None:
+    def keep(self, key: Key, stamp: tuple[int, ...] | None, result: Result) -> None:
         """Remember what was found in a file that had this stamp before it was read."""
         if stamp is not None and max(stamp[:2]) < time.time_ns() - SETTLED_NS:
-            self._found[key] = stamp, found
+            self._results[key] = stamp, result
         else:
-            self._found.pop(key, None)
+            self._results.pop(key, None)
 
 
 def stamp_of(path: Path) -> tuple[int, ...] | None:
@@ -46,9 +46,9 @@ def stamp_of(path: Path) -> tuple[int, ...] | None:
 
 
 @dataclass(slots=True)
-class Remembered(Generic[Found]):
-    """Of one dataset, in one process."""
+class DatasetCache(Generic[Result]):
+    """What a process caches of one dataset between two ingests."""
 
-    files: SeenFiles[Found] = field(default_factory=SeenFiles)
+    files: SeenFiles[Result] = field(default_factory=SeenFiles)
     titles: tuple[str, TitleIndex] | None = None
     """The latest names of all notes, and their digest."""

@@ -40,19 +40,19 @@ class SourceItem:
     """Unchanged while the document would be the same."""
     parse: Callable[[], Document]
     """Reads and parses; raises ``SourceError`` where the source changed or broke since it was found."""
-    read: Callable[[], str] | None = None
+    read_text: Callable[[], str] | None = None
     """Reads the text, where the document is that text; raises as ``parse``. None: only parsing tells."""
     is_exported: bool = False
     """A conversation, which the export of it that is ingested last gives, whatever file that is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedFile:
     """Something left out that the user may have expected, and why."""
 
     path: str
     reason: str
-    unread: bool = False
+    is_unread: bool = False
     """The path exists but could not be read; its stored documents, and those below it, are kept."""
 
 
@@ -61,7 +61,7 @@ class SourceScan:
     """The documents in the paths, in order of path, exported conversations last; and the files left out."""
 
     items: tuple[SourceItem, ...]
-    skipped: tuple[Skipped, ...]
+    skipped_files: tuple[SkippedFile, ...]
     roots: tuple[str, ...]
     exports: tuple[tuple[str, str], ...] = ()
     """Of each export of another program its path, and what was read of it."""
@@ -83,27 +83,27 @@ class Scan:
     """A scan while it grows; a document id is given once."""
 
     holders: Mapping[str, str]
-    seen: SeenFiles[Any] | None = None
+    seen_files: SeenFiles[Any] | None = None
     extractor: Extractor = field(default_factory=Extractor)
     items: dict[str, SourceItem] = field(default_factory=dict)
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped_files: list[SkippedFile] = field(default_factory=list)
     exports: list[FoundExport] = field(default_factory=list)
     """Of conversations, which are merged at the end."""
     names: dict[str, Names] = field(default_factory=dict)
     """Of the people in Slack's exports, by their place."""
-    recognised: list[tuple[str, str]] = field(default_factory=list)
+    recognised_encodings: list[tuple[str, str]] = field(default_factory=list)
     """See ``SourceScan.exports``."""
-    _shown: dict[str, str] = field(default_factory=dict)
+    _display_paths: dict[str, str] = field(default_factory=dict)
 
-    def add(self, item: SourceItem, shown: str) -> None:
+    def add(self, item: SourceItem, display_path: str) -> None:
         """Add a document. The first one with an id counts, unless the stored one is of a later root, which then
         counts."""
         identity = item.document_id
         taken = self.items.get(identity)
-        left_out = shown
+        left_out = display_path
         if taken is None or (taken.root != item.root and self.holders.get(identity) == item.root):
             self.items[identity] = item
-            left_out, self._shown[identity] = self._shown.get(identity, ""), shown
+            left_out, self._display_paths[identity] = self._display_paths.get(identity, ""), display_path
         if taken is not None:
             kept = self.items[identity]
             twins = item.root == taken.root and item.path != taken.path
@@ -114,14 +114,14 @@ class Scan:
                 else f"its id {identity!r} is already that of {kept.path} in {kept.root}",
             )
 
-    def skip(self, path: object, reason: str, *, unread: bool = False) -> None:
+    def skip(self, path: object, reason: str, *, is_unread: bool = False) -> None:
         """Leave something out, with a line in the report."""
-        self.skipped.append(skipped_path(path, reason, unread=unread))
+        self.skipped_files.append(skipped_path(path, reason, is_unread=is_unread))
 
 
-def skipped_path(path: object, reason: str, *, unread: bool = False) -> Skipped:
+def skipped_path(path: object, reason: str, *, is_unread: bool = False) -> SkippedFile:
     """Something left out, with a path that can be printed."""
-    return Skipped(printable(str(path)), reason, unread)
+    return SkippedFile(printable(str(path)), reason, is_unread)
 
 
 def require_bounds(text: str) -> None:

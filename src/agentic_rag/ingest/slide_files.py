@@ -9,12 +9,12 @@ from agentic_rag.ingest.extracted_text import (
     TextBlock,
     heading,
     item,
-    joined,
+    join_blocks,
     link,
-    lowered,
     of_pages,
     one_line,
-    raised,
+    subscript,
+    superscript,
     table,
 )
 from agentic_rag.ingest.office_package import (
@@ -23,14 +23,14 @@ from agentic_rag.ingest.office_package import (
     Relation,
     attribute,
     child,
-    chosen,
+    chosen_branch,
     inside,
     local,
     texts,
 )
 
 _TITLES = frozenset({"title", "ctrTitle"})
-_UNREAD = frozenset({"sldNum", "sldImg"})
+_UNREAD_PLACEHOLDERS = frozenset({"sldNum", "sldImg"})
 """Placeholders of a slide's number and of its picture on the page of notes."""
 _BULLETS = ("buChar", "buAutoNum", "buBlip")
 
@@ -58,9 +58,9 @@ def read_slides(raw: bytes) -> ExtractedText:
     return of_pages(pages, warnings)
 
 
-def _reference(listed: Element) -> str:
+def _reference(slide_id: Element) -> str:
     """Its ``r:id``, which stands beside an ``id`` of its own."""
-    return next((str(value) for key, value in listed.attrib.items() if key.startswith("{")), "")
+    return next((str(value) for key, value in slide_id.attrib.items() if key.startswith("{")), "")
 
 
 class _Slide:
@@ -83,7 +83,7 @@ class _Slide:
         for name in self.parts[1:]:
             root = self._package.part(name)
             blocks += _notes(self, root) if root is not None and local(root) == "notes" else _comments(root)
-        return joined([*titles, *blocks])
+        return join_blocks([*titles, *blocks])
 
     def _shape(self, shape: Element) -> Iterator[TextBlock]:
         for one in shape.iter():
@@ -96,14 +96,14 @@ class _Slide:
                 cells = ([self._cell(cell) for cell in inside(row, "tc")] for row in inside(one, "tr"))
                 yield table(list(cells))
             elif name in ("chart", "relIds"):
-                yield from self._drawn(attribute(one, "dm") or attribute(one, "id"))
+                yield from self._diagram_texts(attribute(one, "dm") or attribute(one, "id"))
 
     def _cell(self, cell: Element) -> str:
         return " ".join(
             text if isinstance(text, str) else text.text for text in self.paragraphs(child(cell, "txBody"))
         )
 
-    def _drawn(self, reference: str | None) -> list[str]:
+    def _diagram_texts(self, reference: str | None) -> list[str]:
         """The texts of a chart or a diagram, where it is referred to first."""
         relation = self._relations.pop(reference or "", None)
         return [] if relation is None else self._package.line_of(relation.target)
@@ -129,14 +129,14 @@ class _Slide:
             if local(run) == "br":
                 yield "\n"
             elif local(run) == "AlternateContent":
-                branch = chosen(run)
+                branch = chosen_branch(run)
                 yield "".join(() if branch is None else texts(branch))
             else:
                 text = "".join(texts(run))
                 properties = child(run, "rPr")
                 baseline = "0" if properties is None else attribute(properties, "baseline") or "0"
                 if baseline not in ("0", "0%"):
-                    text = lowered(text) if baseline.startswith("-") else raised(text)
+                    text = subscript(text) if baseline.startswith("-") else superscript(text)
                 click = child(properties, "hlinkClick")
                 relation = self._relations.get("" if click is None else attribute(click, "id") or "")
                 yield link(text, relation.target if relation is not None and relation.is_outside else None)
@@ -149,7 +149,7 @@ def _shapes(parent: Element | None) -> Iterator[Element]:
         if name in ("sp", "graphicFrame", "pic", "cxnSp", "contentPart"):
             yield one
         elif name == "AlternateContent":
-            yield from _shapes(chosen(one))
+            yield from _shapes(chosen_branch(one))
         elif name in ("cSld", "spTree", "grpSp"):
             yield from _shapes(one)
 
@@ -160,7 +160,9 @@ def _placeholder(shape: Element) -> str:
 
 
 def _notes(slide: _Slide, root: Element) -> Iterator[TextBlock]:
-    bodies = [child(shape, "txBody") for shape in _shapes(root) if _placeholder(shape) not in _UNREAD]
+    bodies = [
+        child(shape, "txBody") for shape in _shapes(root) if _placeholder(shape) not in _UNREAD_PLACEHOLDERS
+    ]
     written = [block for body in bodies for block in slide.paragraphs(body)]
     if written:
         yield "Notes:"

@@ -37,7 +37,7 @@ from agentic_rag.ingest.chat_exports import add_conversations, add_export, expor
 from agentic_rag.ingest.chats.exports import CHATS
 from agentic_rag.ingest.conversation import RawSession, looks_like_locomo, parse_session, sessions
 from agentic_rag.ingest.extraction import Extractor
-from agentic_rag.ingest.files import NO_FILE, SourceError, decode, decoded, load_json, reason, walk
+from agentic_rag.ingest.files import NO_FILE, SourceError, decode, decode_with_note, load_json, reason, walk
 from agentic_rag.ingest.office import (
     MIME_TYPES,
     MISSING_OCR,
@@ -54,7 +54,7 @@ from agentic_rag.ingest.scanning import (
     PARSER_VERSION,
     Reader,
     Scan,
-    Skipped,
+    SkippedFile,
     SourceItem,
     SourceScan,
     printable,
@@ -69,13 +69,13 @@ from agentic_rag.notes.values import jsonable, metadata_date, valid_unicode
 __all__ = [
     "KINDS",
     "PARSER_VERSION",
-    "Skipped",
+    "SkippedFile",
     "SourceError",
     "SourceItem",
     "SourceScan",
     "discover",
     "made_text",
-    "resolved",
+    "resolve_path",
 ]
 
 
@@ -94,10 +94,10 @@ _PARSERS: dict[str, Callable[..., Document]] = {
     BASE: parse_base,
 }
 OWN_BOARD = "a board that agentic-rag wrote; such boards are not ingested"
-CHANGED = "the file changed while it was being read; ingest it again"
+CHANGE_REASON = "the file changed while it was being read; ingest it again"
 _READ_AS_THEY_ARE = (*_MARKDOWN, ".txt")
 _RECORDS = (".json", ".jsonl")
-_MADE = (".org", evernote_files.SUFFIX, ".zip")
+_EXPORT_SUFFIXES = (".org", evernote_files.SUFFIX, ".zip")
 _MAX_BAD_LINES = 20
 _RECORD_FIELDS = ("_id", "title", "text", "metadata")
 
@@ -107,7 +107,7 @@ def discover(
     kind: str = "auto",
     *,
     holders: Mapping[str, str] | None = None,
-    seen: SeenFiles[Any] | None = None,
+    seen_files: SeenFiles[Any] | None = None,
     extractor: Extractor | None = None,
 ) -> SourceScan:
     """Find the documents under the paths.
@@ -128,30 +128,34 @@ def discover(
         InputError: a path does not exist, or the kind is unknown.
     """
     read: Reader = partial(_scan, kind=kind) if kind in KINDS else load("readers", kind, "kind", KINDS)
-    scan = Scan(holders or {}, seen, extractor or Extractor())
+    scan = Scan(holders or {}, seen_files, extractor or Extractor())
     roots: dict[str, None] = {}
     for given in paths:
         try:
             root = given.resolve(strict=True)
         except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-            raise InputError(f"there is no file or folder {str(given)!r}{_left(given, holders)}") from error
+            raise InputError(
+                f"there is no file or folder {str(given)!r}{_missing_actions(given, holders)}"
+            ) from error
         except (OSError, RuntimeError) as error:
-            scan.skip(given, reason(error), unread=True)
+            scan.skip(given, reason(error), is_unread=True)
             continue
         if str(root) not in roots:
             roots[str(root)] = None
             try:
                 read(root, scan)
             except OSError as error:
-                scan.skip(root, reason(error), unread=True)
+                scan.skip(root, reason(error), is_unread=True)
     add_conversations(scan)
-    return SourceScan(tuple(scan.items.values()), tuple(scan.skipped), tuple(roots), tuple(scan.recognised))
+    return SourceScan(
+        tuple(scan.items.values()), tuple(scan.skipped_files), tuple(roots), tuple(scan.recognised_encodings)
+    )
 
 
-def resolved(given: Path) -> Path | None:
+def resolve_path(path: Path) -> Path | None:
     """The path without links; None for one that leads nowhere: a link to itself, a name that no file can have."""
     try:
-        return given.resolve()
+        return path.resolve()
     except (OSError, RuntimeError, ValueError):
         return None
 
@@ -159,7 +163,7 @@ def resolved(given: Path) -> Path | None:
 def made_text(root: Path, path: str, document_id: str, extractor: Extractor | None = None) -> str | None:
     """The text of a stored document that was made of its file or of a part of it, as citations count in it.
 
-    None where the text is what ``decode``, ``Extractor.extracted`` or ``parse_canvas`` gives of the file.
+    None where the text is what ``decode``, ``Extractor.extract`` or ``parse_canvas`` gives of the file.
 
     Args:
         root: that was ingested.
@@ -179,7 +183,9 @@ def made_text(root: Path, path: str, document_id: str, extractor: Extractor | No
         if exported is not None:
             return exported.text
     is_page = suffix in _MARKDOWN and logseq_files.graph_of(root) is not None
-    if not (is_chat or is_page or suffix in (*_RECORDS, *_MADE) or notion_files.is_of_notion(path)):
+    if not (
+        is_chat or is_page or suffix in (*_RECORDS, *_EXPORT_SUFFIXES) or notion_files.is_of_notion(path)
+    ):
         return None
     items = discover([file if suffix in _RECORDS else root], extractor=extractor).items
     item = next((one for one in items if one.document_id == document_id), None)
@@ -188,10 +194,10 @@ def made_text(root: Path, path: str, document_id: str, extractor: Extractor | No
     return item.parse().text
 
 
-def _left(given: Path, holders: Mapping[str, str] | None) -> str:
+def _missing_actions(path: Path, holders: Mapping[str, str] | None) -> str:
     """Actions for the documents of a missing path; empty if there are none."""
     what = "; its documents are still stored: agentic-rag remove with this path removes them"
-    return what if str(resolved(given)) in (holders or {}).values() else ""
+    return what if str(resolve_path(path)) in (holders or {}).values() else ""
 
 
 def _scan(root: Path, scan: Scan, *, kind: str) -> None:
@@ -289,21 +295,21 @@ def _add_file(
     path: Path, root: Path, relative: str, scan: Scan, *, url: str | None, day: date | None = None
 ) -> None:
     key = (str(path), str(root), url, str(day))
-    stamp = None if scan.seen is None else stamp_of(path)
-    there = None if scan.seen is None else scan.seen.get(key, stamp)
+    stamp = None if scan.seen_files is None else stamp_of(path)
+    there = None if scan.seen_files is None else scan.seen_files.get(key, stamp)
     if there is None:
         there = _looked_at(path, root, relative, url, day, scan.extractor)
-        if scan.seen is not None and not (isinstance(there, Skipped) and there.unread):
-            scan.seen.keep(key, stamp, there)
+        if scan.seen_files is not None and not (isinstance(there, SkippedFile) and there.is_unread):
+            scan.seen_files.keep(key, stamp, there)
     if isinstance(there, SourceItem):
         scan.add(there, str(path))
     else:
-        scan.skipped.append(there)
+        scan.skipped_files.append(there)
 
 
 def _looked_at(
     path: Path, root: Path, relative: str, url: str | None, day: date | None, extractor: Extractor
-) -> SourceItem | Skipped:
+) -> SourceItem | SkippedFile:
     """One file as it is now; ``url``: of a vault's note; ``day``: of a daily note, by its name."""
     if printable(relative) != relative:
         return skipped_path(path, "its name is not valid UTF-8; rename it")
@@ -315,9 +321,9 @@ def _looked_at(
         raw = path.read_bytes()
         text = "" if suffix in MIME_TYPES else decode(raw)
     except OSError as error:
-        return skipped_path(path, reason(error), unread=True)
+        return skipped_path(path, reason(error), is_unread=True)
     except SourceError as error:
-        return skipped_path(path, str(error), unread=True)
+        return skipped_path(path, str(error), is_unread=True)
     if suffix == ".canvas" and is_own_board(text):
         return skipped_path(path, OWN_BOARD)
     if suffix == BASE and (why := unreadable(text, relative)) is not None:
@@ -335,34 +341,34 @@ def _parse_file(
     document_id: str,
     relative: str,
     url: str | None,
-    found: str,
+    digest: str,
     day: date | None,
     extractor: Extractor,
 ) -> Document:
     suffix = PurePosixPath(relative).suffix.lower()
     if suffix in MIME_TYPES:
-        pages = extractor.extracted(_raw_file(path, relative, found), suffix)
+        pages = extractor.extract(_raw_file(path, relative, digest), suffix)
         require_bounds(pages.text)
         return parse_extracted(document_id, relative, pages, url=url)
     named = {} if day is None else {"day": day}
-    text, about = decoded(_raw_file(path, relative, found))
+    text, about = decode_with_note(_raw_file(path, relative, digest))
     require_bounds(text)
     document = _PARSERS[suffix](document_id, relative, text, url=url, **named)
     return document if about is None else replace(document, warnings=(*document.warnings, about))
 
 
-def _read_file(path: Path, relative: str, found: str) -> str:
-    return decode(_raw_file(path, relative, found))
+def _read_file(path: Path, relative: str, digest: str) -> str:
+    return decode(_raw_file(path, relative, digest))
 
 
-def _raw_file(path: Path, relative: str, found: str) -> bytes:
+def _raw_file(path: Path, relative: str, digest: str) -> bytes:
     """The bytes that the digest was computed from."""
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise SourceError(f"{relative}: {reason(error)}") from error
-    if _raw_digest(raw) != found:
-        raise SourceError(f"{relative}: {CHANGED}")
+    if _raw_digest(raw) != digest:
+        raise SourceError(f"{relative}: {CHANGE_REASON}")
     return raw
 
 
@@ -377,7 +383,7 @@ def _scan_conversations(root: Path, kind: str, scan: Scan) -> None:
     try:
         loaded = load_json(decode(root.read_bytes()))
     except SourceError as error:
-        scan.skip(root, str(error), unread=True)
+        scan.skip(root, str(error), is_unread=True)
         return
     is_beam = looks_like_beam(loaded)
     if kind in ("beam", "beam-control") and not is_beam:
@@ -393,8 +399,8 @@ def _scan_conversations(root: Path, kind: str, scan: Scan) -> None:
         )
 
 
-def _add_batches(root: Path, loaded: list[Any], scan: Scan, *, control: bool) -> None:
-    name, messages = name_of(root), read_chat(loaded).messages
+def _add_batches(root: Path, json_value: list[Any], scan: Scan, *, control: bool) -> None:
+    name, messages = name_of(root), read_chat(json_value).messages
     for number, batch in batches(without_control_words(messages) if control else messages):
         said = json.dumps([asdict(message) for message in batch], sort_keys=True, default=str)
         document_id = batch_id(name, number)
@@ -404,8 +410,8 @@ def _add_batches(root: Path, loaded: list[Any], scan: Scan, *, control: bool) ->
         scan.add(item, f"{root}: {document_id}")
 
 
-def _add_sessions(root: Path, loaded: Any, scan: Scan) -> None:
-    for session in sessions(loaded, name=unicodedata.normalize("NFC", root.stem)):
+def _add_sessions(root: Path, json_value: Any, scan: Scan) -> None:
+    for session in sessions(json_value, name=unicodedata.normalize("NFC", root.stem)):
         parse = partial(parse_session, session, path=root.name)
         item = SourceItem(session.document_id, root.name, str(root), _session_hash(session, root.name), parse)
         scan.add(item, f"{root}: {session.document_id}")
@@ -452,7 +458,7 @@ def _parse_line(path: Path, number: int, offset: int, length: int, content_hash:
     except OSError as error:
         raise SourceError(f"{path.name}:{number}: {reason(error)}") from error
     if digest(PARSER_VERSION, _raw_digest(line), path.name) != content_hash:
-        raise SourceError(f"{path.name}:{number}: {CHANGED}")
+        raise SourceError(f"{path.name}:{number}: {CHANGE_REASON}")
     return parse_record(load_record(line), path=path.name)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
+def _words(word_list: str) -> frozenset[str]:
+    return frozenset(word_list.split())
 
 
 FUNCTION_WORDS = _words(

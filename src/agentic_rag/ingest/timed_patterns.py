@@ -25,12 +25,12 @@ class TimedPattern:
         InputError: it is no regular expression.
     """
 
-    def __init__(self, written: str, shown: str) -> None:
+    def __init__(self, pattern: str, setting_name: str) -> None:
         try:
-            self._pattern = regex.compile(written)
+            self._pattern = regex.compile(pattern)
         except regex.error as error:
-            raise InputError(f"the pattern {shown!r} cannot be read: {error}") from error
-        self._shown = shown
+            raise InputError(f"the pattern {setting_name!r} cannot be read: {error}") from error
+        self._setting_name = setting_name
         self._is_slow = False
 
     def search(self, text: str) -> Any:
@@ -42,6 +42,7 @@ class TimedPattern:
         except TimeoutError:
             self._is_slow = True
             logger.warning(
-                "the pattern %r of ignored files takes too long to compare and is passed over", self._shown
+                "the pattern %r of ignored files takes too long to compare and is passed over",
+                self._setting_name,
             )
             return None

@@ -40,13 +40,16 @@ class Vault:
     """Folders of templates below the given folder, relative to it, in NFC."""
 
     @classmethod
-    def of(cls, given: Path) -> Vault:
+    def of(cls, resolved_folder: Path) -> Vault:
         """The vault of a resolved folder.
 
         Never raises: settings that cannot be read are none.
         """
-        folder = next((one for one in (given, *given.parents) if _holds_settings(one)), given)
-        inside = PurePosixPath(given.relative_to(folder).as_posix())
+        folder = next(
+            (one for one in (resolved_folder, *resolved_folder.parents) if _holds_settings(one)),
+            resolved_folder,
+        )
+        inside = PurePosixPath(resolved_folder.relative_to(folder).as_posix())
         templates = (
             str(one.relative_to(inside))
             for one in map(PurePosixPath, _template_folders(folder))
@@ -57,19 +60,19 @@ class Vault:
 
     def address(self, relative: str) -> str:
         """The ``obsidian://`` address of a file of the given folder."""
-        file = quote(self._placed(relative), safe="", errors="replace")
+        file = quote(self._vault_path(relative), safe="", errors="replace")
         return f"obsidian://open?vault={quote(self.folder.name, safe='')}&file={file}"
 
     def day(self, relative: str) -> date | None:
         """The day of a daily note of the given folder; None for any other note."""
-        return self.daily.day(self._placed(relative))
+        return self.daily.day(self._vault_path(relative))
 
     def template_folder(self, relative: str) -> str | None:
         """The folder of templates that a file of the given folder lies in; None where it lies in none."""
         composed = unicodedata.normalize("NFC", relative)
         return next((one for one in self.templates if composed.startswith(f"{one}/")), None)
 
-    def _placed(self, relative: str) -> str:
+    def _vault_path(self, relative: str) -> str:
         """The path below the vault of a file of the given folder."""
         return f"{self.inside}/{relative}" if self.inside else relative
 

@@ -30,8 +30,8 @@ RETRY_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
-    """One time that the dataset was brought up to date, or could not be."""
+class WatchReport:
+    """The result of one ingest of a watched folder, or why it failed."""
 
     report: IngestReport | None
     seconds: float
@@ -57,7 +57,7 @@ async def follow(
     folders: Sequence[Path],
     ingest: Callable[[Sequence[Path]], Awaitable[IngestReport]],
     stop: asyncio.Event | None = None,
-) -> AsyncGenerator[Followed]:
+) -> AsyncGenerator[WatchReport]:
     """Keep a dataset equal to its folders.
 
     A folder that is gone, such as a drive that is not mounted, is waited for: what came from it stays. A dataset that
@@ -81,7 +81,7 @@ async def follow(
     stop = stop or asyncio.Event()
     while not stop.is_set():
         # Watched from before the ingest: what changes meanwhile is not lost. A folder that is gone cannot be watched.
-        there = await asyncio.to_thread(_there, roots)
+        there = await asyncio.to_thread(_existing, roots)
         if not there:
             yield await _brought_up_to_date(roots, ingest)
             await asyncio.sleep(RETRY_SECONDS)
@@ -102,11 +102,11 @@ async def follow(
                     done = await _brought_up_to_date(roots, ingest)
                     behind = done.problem is not None
                     yield done
-                if await asyncio.to_thread(_there, roots) != there:
+                if await asyncio.to_thread(_existing, roots) != there:
                     break
 
 
-def _there(roots: Sequence[Path]) -> list[Path]:
+def _existing(roots: Sequence[Path]) -> list[Path]:
     return [root for root in roots if root.is_dir()]
 
 
@@ -131,9 +131,9 @@ async def _from_the_start(
 
 async def _brought_up_to_date(
     roots: Sequence[Path], ingest: Callable[[Sequence[Path]], Awaitable[IngestReport]]
-) -> Followed:
+) -> WatchReport:
     started = time.perf_counter()
-    there = await asyncio.to_thread(_there, roots)
+    there = await asyncio.to_thread(_existing, roots)
     gone = ", ".join(str(root) for root in roots if root not in there)
     problem = f"missing: {gone}; the documents from there stay in the dataset" if gone else None
     report = None
@@ -144,4 +144,4 @@ async def _brought_up_to_date(
     except AgenticRagError as error:
         problem = str(error)
         logger.warning("watching failed and is tried again: %s", type(error).__name__)
-    return Followed(report, round(time.perf_counter() - started, 3), problem)
+    return WatchReport(report, round(time.perf_counter() - started, 3), problem)

@@ -22,19 +22,19 @@ from agentic_rag.ingest.extracted_text import (
     heading,
     item,
     item_part,
-    joined,
+    join_blocks,
     link,
-    lowered,
     of_text,
     one_line,
-    raised,
+    subscript,
+    superscript,
     table,
     with_note,
 )
 from agentic_rag.ingest.files import SourceError
 from agentic_rag.ingest.office_package import Element, attribute, local
 
-_SKIPPED = frozenset({"script", "style", "template", "head"})
+_SKIPPED_TAGS = frozenset({"script", "style", "template", "head"})
 _BLOCKS = frozenset(
     "address article aside body blockquote caption center dd details dialog div dl dt fieldset figcaption figure footer "
     "form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol optgroup option p pre section summary table tbody td "
@@ -62,7 +62,7 @@ def read_html(raw: bytes) -> ExtractedText:
     headings = [block for block in blocks if isinstance(block, str) and block.startswith("# ")]
     if title and title not in "".join(headings):
         blocks.insert(0, heading(title, 1))
-    return of_text(joined(blocks), [one for one in (warning, cut) if one])
+    return of_text(join_blocks(blocks), [one for one in (warning, cut) if one])
 
 
 def read_epub(raw: bytes) -> ExtractedText:
@@ -74,7 +74,7 @@ def read_epub(raw: bytes) -> ExtractedText:
     with zipfile.ZipFile(BytesIO(raw)) as archive:
         book = _Book(archive)
         blocks = [block for name in book.documents() for block in book.blocks(name)]
-    return of_text(joined(blocks), book.warnings)
+    return of_text(join_blocks(blocks), book.warnings)
 
 
 def _xml(raw: bytes) -> Element:
@@ -106,25 +106,25 @@ class _Book:
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self.warnings: list[str] = []
         self._archive = archive
-        self._names = {_folded(name): name for name in archive.namelist()}
+        self._names = {_fold(name): name for name in archive.namelist()}
         container = _xml(self._raw("META-INF/container.xml"))
         path = next((attribute(one, "full-path") for one in container.iter("{*}rootfile")), None) or ""
-        self._package = _xml(self._raw(path if _folded(path) in self._names else unquote(path)))
+        self._package = _xml(self._raw(path if _fold(path) in self._names else unquote(path)))
         self._folder = posixpath.dirname(path)
         self._require_unlocked()
 
     def _raw(self, name: str) -> bytes:
-        there = self._names.get(_folded(name))
+        there = self._names.get(_fold(name))
         if there is None:
             raise SourceError(f"it is damaged ({name or 'the package'} is not in it)")
         return self._archive.read(there)
 
     def _require_unlocked(self) -> None:
-        name = self._names.get(_folded("META-INF/encryption.xml"))
+        name = self._names.get(_fold("META-INF/encryption.xml"))
         if name is not None:
             references = _xml(self._archive.read(name)).iter("{*}CipherReference")
-            locked = {_folded(unquote(attribute(one, "URI") or "")) for one in references}
-            if locked & {_folded(document) for document in self.documents()}:
+            locked = {_fold(unquote(attribute(one, "URI") or "")) for one in references}
+            if locked & {_fold(document) for document in self.documents()}:
                 raise SourceError("it is locked by its publisher's protection")
 
     def documents(self) -> list[str]:
@@ -152,11 +152,11 @@ class _Book:
     def _name(self, reference: str) -> str:
         """The name of the member that a reference of the package means, percent signs and all."""
         path = posixpath.normpath(posixpath.join(self._folder, reference.partition("#")[0]))
-        return path if _folded(path) in self._names else unquote(path)
+        return path if _fold(path) in self._names else unquote(path)
 
     def blocks(self, name: str) -> list[TextBlock]:
         """A document's blocks; none, and a warning, where the book does not hold it."""
-        there = self._names.get(_folded(name))
+        there = self._names.get(_fold(name))
         if there is None:
             self.warnings.append(f"{name} is listed but is not in the file")
             return []
@@ -166,7 +166,7 @@ class _Book:
         return _PageWriter(root).blocks()
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
 
@@ -184,7 +184,7 @@ class _PageWriter:
 
     def __init__(self, root: Element | None) -> None:
         self._root = root
-        self._notes, self._moved = ({}, set()) if root is None else _notes(root)
+        self._notes, self._moved_notes = ({}, set()) if root is None else _notes(root)
         self._sinks: list[list[TextBlock]] = [[]]
         """Where blocks go: the page, and the items, cells and quotes that are open."""
         self._parts: list[str] = []
@@ -204,7 +204,7 @@ class _PageWriter:
         for event, element in walk:
             name = local(element).lower()
             if event == "start":
-                if name in _SKIPPED or not name or element in self._moved:
+                if name in _SKIPPED_TAGS or not name or element in self._moved_notes:
                     walk.skip_subtree()
                     self._marks.append(-1)
                 else:
@@ -232,7 +232,7 @@ class _PageWriter:
     def _replace(self, mark: int, text: str) -> None:
         self._parts[mark:] = [text] if text else []
 
-    def _taken(self) -> str:
+    def _take_paragraph(self) -> str:
         """The open paragraph's text, which ends with this."""
         text = self._since(0)
         self._parts = []
@@ -241,7 +241,7 @@ class _PageWriter:
 
     def _flush(self) -> None:
         """End the paragraph that is open."""
-        text = self._taken()
+        text = self._take_paragraph()
         if text.strip():
             lines = text.split("\n") if self._pre else [line.strip() for line in text.strip().split("\n")]
             self._sinks[-1].append("\n".join(lines))
@@ -278,7 +278,7 @@ class _PageWriter:
             self._replace(mark, link(self._since(mark), attribute(element, "href")))
         elif name in ("sup", "sub"):
             if not any(one in self._notes for one in element.iterdescendants()):
-                self._replace(mark, {"sup": raised, "sub": lowered}[name](self._since(mark)))
+                self._replace(mark, {"sup": superscript, "sub": subscript}[name](self._since(mark)))
         elif name == "q":
             self._parts.append("”")
         elif name == "rt" and self._since(mark).strip():
@@ -290,8 +290,8 @@ class _PageWriter:
 
     def _end_block(self, name: str, element: Element) -> None:
         if name in _HEADINGS:
-            self._sinks[-1].append(heading(self._taken(), _HEADINGS[name]))
-        elif name == "pre" and (text := self._taken()).strip():
+            self._sinks[-1].append(heading(self._take_paragraph(), _HEADINGS[name]))
+        elif name == "pre" and (text := self._take_paragraph()).strip():
             fence = "~~~" if "```" in text else "```"
             self._sinks[-1].append(f"{fence}\n{text.strip(chr(10)).rstrip()}\n{fence}")
         self._flush()
@@ -311,7 +311,7 @@ class _PageWriter:
         """Put what an item, a cell or a quote holds into what it stands in."""
         outer = self._sinks[-1]
         if name == "blockquote" and len(self._sinks) <= _DEEPEST_QUOTE:
-            quoted = joined(blocks)
+            quoted = join_blocks(blocks)
             outer.append("\n".join(f"> {line}".rstrip() for line in quoted.split("\n")) if quoted else "")
         elif name == "li":
             outer += self._items(blocks)

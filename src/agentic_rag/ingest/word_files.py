@@ -14,23 +14,23 @@ from agentic_rag.ingest.extracted_text import (
     TextBlock,
     heading,
     item,
-    joined,
+    join_blocks,
     link,
-    lowered,
     of_text,
     one_line,
-    raised,
+    subscript,
+    superscript,
     table,
     with_note,
 )
 from agentic_rag.ingest.office_package import (
-    DELETED,
+    DELETION_TAGS,
     Element,
     Package,
     Relation,
     attribute,
     child,
-    chosen,
+    chosen_branch,
     inside,
     local,
 )
@@ -51,11 +51,11 @@ _SILENT = frozenset(
         "tcPr",
         "sectPr",
     }
-    | DELETED
+    | DELETION_TAGS
 )
 _SIGNS = {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _LEVELS: dict[str, Callable[[str], str]] = {
-    "superscript": raised, "subscript": lowered, "sup": raised, "sub": lowered, "den": "/{}".format,
+    "superscript": superscript, "subscript": subscript, "sup": superscript, "sub": subscript, "den": "/{}".format,
 }  # fmt: skip
 """By the value of ``w:vertAlign``, or the name of a formula's part."""
 _SENTENCE_ENDS = tuple(".!?…:;")
@@ -103,7 +103,7 @@ class _WordFile:
     def read(self) -> ExtractedText:
         main = self._package.main
         kinds = {
-            kind: self._package.related(main, kind)
+            kind: self._package.parts_of_kind(main, kind)
             for kind in ("footnotes", "endnotes", "comments", "header", "footer")
         }
         for kind in ("footnotes", "endnotes"):
@@ -115,9 +115,9 @@ class _WordFile:
         self._relations = self._package.relations(main)
         root = self._package.part(main)
         body = list(self._blocks(child(root, "body")))
-        text = joined([*above, *body, *self._notes.values(), *self._comments.values(), *below])
+        text = join_blocks([*above, *body, *self._notes.values(), *self._comments.values(), *below])
         read = [main, *(name for names in kinds.values() for name in names)]
-        return of_text(text, [*_deleted(root), *self._package.left_out(read, text)])
+        return of_text(text, [*_deletion_notes(root), *self._package.left_out(read, text)])
 
     def _entries(self, name: str) -> Iterator[tuple[str, Element, str]]:
         """Notes or comments of a part: id, element, text."""
@@ -125,7 +125,7 @@ class _WordFile:
         self._relations = self._package.relations(name)
         for one in () if root is None else root:
             if attribute(one, "type") not in ("separator", "continuationSeparator"):
-                yield attribute(one, "id") or "", one, one_line(joined(self._blocks(one)))
+                yield attribute(one, "id") or "", one, one_line(join_blocks(self._blocks(one)))
 
     def _frames(self, names: list[str]) -> list[TextBlock]:
         """Headers or footers, each text once."""
@@ -134,7 +134,7 @@ class _WordFile:
             self._relations = self._package.relations(name)
             root = self._package.part(name)
             if root is not None:
-                found[joined(self._blocks(root))] = None
+                found[join_blocks(self._blocks(root))] = None
         return list(found)
 
     def _blocks(self, container: Element | None) -> Iterator[TextBlock]:
@@ -145,7 +145,7 @@ class _WordFile:
             elif name == "tbl":
                 yield from self._table(one)
             elif name == "AlternateContent":
-                yield from self._blocks(chosen(one))
+                yield from self._blocks(chosen_branch(one))
             elif name not in _SILENT:
                 yield from self._blocks(one)
 
@@ -180,7 +180,7 @@ class _WordFile:
             elif name == "commentReference":
                 line.comments.append(attribute(one, "id") or "")
             elif name == "AlternateContent":
-                branch = chosen(one)
+                branch = chosen_branch(one)
                 self._inline(() if branch is None else branch, line)
             elif name == "txbxContent":
                 # An anchor between two sentences parts them, though nothing is written there.
@@ -195,7 +195,7 @@ class _WordFile:
         if name == "docPr" and (shown := one_line(attribute(one, "descr") or "")):
             line.under.append(f"![{shown}]()")
         elif name in ("chart", "relIds"):
-            line.under += self._drawn(attribute(one, "id") or attribute(one, "dm"))
+            line.under += self._diagram_texts(attribute(one, "id") or attribute(one, "dm"))
         elif name == "fldChar":
             line.text += _form_value(child(one, "ffData"))
         self._inline(one, line)
@@ -209,7 +209,7 @@ class _WordFile:
             added = _LEVELS[name](added)
         line.text = line.text[:start] + added
 
-    def _drawn(self, reference: str | None) -> list[str]:
+    def _diagram_texts(self, reference: str | None) -> list[str]:
         """The texts of a chart or a diagram, where it is referred to first."""
         relation = self._relations.pop(reference or "", None)
         return [] if relation is None else self._package.line_of(relation.target)
@@ -261,7 +261,7 @@ class _WordFile:
 
     def _read_styles(self) -> dict[str, _Style]:
         styles = {}
-        for name in self._package.related(self._package.main, "styles"):
+        for name in self._package.parts_of_kind(self._package.main, "styles"):
             for one in inside(self._package.part(name), "style"):
                 outline = _value(one, "pPr", "outlineLvl")
                 level = int(outline) + 1 if outline.isdecimal() and int(outline) < 9 else None
@@ -274,7 +274,7 @@ class _WordFile:
     def _read_lists(self) -> dict[tuple[str, int], int]:
         """The first numbers of numbered lists, by list and level; those of bullets are not in it."""
         lists = {}
-        for name in self._package.related(self._package.main, "numbering"):
+        for name in self._package.parts_of_kind(self._package.main, "numbering"):
             root = self._package.part(name)
             kinds = {attribute(one, "abstractNumId"): one for one in inside(root, "abstractNum")}
             for number in inside(root, "num"):
@@ -317,7 +317,7 @@ def _form_value(field_data: Element | None) -> str:
     return "☐ " if state is None or attribute(state, "val") in ("0", "false") else "☒ "
 
 
-def _deleted(root: Element) -> list[str]:
+def _deletion_notes(root: Element) -> list[str]:
     number = sum(1 for one in root.iter("{*}del") if next(one.iter("{*}delText"), None) is not None)
     passages = "1 deleted passage was" if number == 1 else f"{number} deleted passages were"
     return [f"{passages} left out (tracked changes)"] if number else []

@@ -16,7 +16,7 @@ from agentic_rag.domain.identity import digest, entity_key
 from agentic_rag.memory.reading.schemas import MemoryStatement
 from agentic_rag.memory.records import MemoryRecord, slot_key
 from agentic_rag.memory.schemas import MemoryType, moment_text
-from agentic_rag.memory.timeline import Said, ValueInterval, id_of, intervals
+from agentic_rag.memory.timeline import SlotEvidence, ValueInterval, id_of, intervals
 
 BLOCK_CHARACTERS = 10_000
 """Maximum characters of a core block of one user, about 2,500 tokens; the oldest lines are removed first."""
@@ -56,46 +56,46 @@ def says(statements: Iterable[MemoryStatement]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-Stated = tuple[MemoryRecord, Mapping[str, Any]]
+StatedEvidence = tuple[MemoryRecord, Mapping[str, Any]]
 """A statement about a slot as its evidence record holds it (see ``says``), after that record."""
 
 
-def by_slot(evidence: Iterable[MemoryRecord]) -> dict[str, list[Stated]]:
+def by_slot(evidence: Iterable[MemoryRecord]) -> dict[str, list[StatedEvidence]]:
     """All statements about slots in some evidence, in order, by the key of the slot."""
-    found: dict[str, list[Stated]] = {}
+    found: dict[str, list[StatedEvidence]] = {}
     for record in evidence:
         for said in record.details.get("says", ()):
             found.setdefault(slot_key(said["subject"], said["slot"]), []).append((record, said))
     return found
 
 
-def _saying(record: MemoryRecord, said: Mapping[str, Any]) -> Said:
-    return Said(
+def _saying(record: MemoryRecord, statement: Mapping[str, Any]) -> SlotEvidence:
+    return SlotEvidence(
         evidence=record.id,
-        value=said["value"],
-        text=record.content[said["start"] : said["end"]],
-        valid_at=None if said["valid_at"] is None else datetime.fromisoformat(said["valid_at"]),
+        value=statement["value"],
+        text=record.content[statement["start"] : statement["end"]],
+        valid_at=None if statement["valid_at"] is None else datetime.fromisoformat(statement["valid_at"]),
         said_at=record.at,
         order=record.details["order"],
-        ends=said["ends"],
-        start=said["start"],
-        end=said["end"],
+        ends=statement["ends"],
+        start=statement["start"],
+        end=statement["end"],
     )
 
 
-def facts_of(stated: Sequence[Stated]) -> list[MemoryRecord]:
+def facts_of(statements: Sequence[StatedEvidence]) -> list[MemoryRecord]:
     """The facts of a slot from all statements about it, each with its validity interval.
 
     A fact about who the person is also gives a core memory with the same interval.
     """
-    if not stated:
+    if not statements:
         return []
-    subject, slot = stated[0][1]["subject"], stated[0][1]["slot"]
-    block = next((said["block"] for _, said in stated if said["block"]), None)
-    by_id = {record.id: record for record, _ in stated}
+    subject, slot = statements[0][1]["subject"], statements[0][1]["slot"]
+    block = next((said["block"] for _, said in statements if said["block"]), None)
+    by_id = {record.id: record for record, _ in statements}
     facts = [
-        _fact(subject, slot, interval, by_id[interval.said[-1].evidence])
-        for interval in intervals(_saying(record, said) for record, said in stated)
+        _fact(subject, slot, interval, by_id[interval.evidence[-1].evidence])
+        for interval in intervals(_saying(record, said) for record, said in statements)
     ]
     return facts if block is None else [one for fact in facts for one in (fact, _core_line(fact, block))]
 
@@ -110,12 +110,12 @@ def _core_line(fact: MemoryRecord, block: str) -> MemoryRecord:
 
 
 def _fact(subject: str, slot: str, interval: ValueInterval, latest: MemoryRecord) -> MemoryRecord:
-    last = interval.said[-1]
+    last = interval.evidence[-1]
     return MemoryRecord(
         id=f"fact-{id_of(subject, slot, interval)}",
         memory_type=MemoryType.SEMANTIC,
         content=last.text,
-        evidence=tuple(dict.fromkeys(said.evidence for said in interval.said)),
+        evidence=tuple(dict.fromkeys(said.evidence for said in interval.evidence)),
         at=last.said_at,
         valid_at=interval.valid_at,
         invalid_at=interval.invalid_at,
@@ -125,7 +125,7 @@ def _fact(subject: str, slot: str, interval: ValueInterval, latest: MemoryRecord
 
 
 def slot_changes(
-    slots: Iterable[str], evidence: Sequence[MemoryRecord], stored: Mapping[str, MemoryRecord]
+    slots: Iterable[str], evidence: Sequence[MemoryRecord], stored_facts: Mapping[str, MemoryRecord]
 ) -> tuple[list[MemoryChange], list[str]]:
     """The new and changed facts of some slots, and the ids of facts that no evidence states any more.
 
@@ -137,11 +137,11 @@ def slot_changes(
     stated = by_slot(evidence)
     derived = {fact.id: fact for slot in slots for fact in facts_of(stated.get(slot, ()))}
     changes = [
-        MemoryChange(fact, *_difference(stored.get(name), fact))
+        MemoryChange(fact, *_difference(stored_facts.get(name), fact))
         for name, fact in derived.items()
-        if stored.get(name) != fact
+        if stored_facts.get(name) != fact
     ]
-    return changes, sorted(set(stored) - set(derived))
+    return changes, sorted(set(stored_facts) - set(derived))
 
 
 def _difference(before: MemoryRecord | None, after: MemoryRecord) -> tuple[str, str]:
@@ -178,12 +178,14 @@ def kept_statement(
     )
 
 
-def confirmed(stored: MemoryRecord | None, said: MemoryRecord) -> tuple[MemoryRecord, str]:
+def confirm(memory: MemoryRecord | None, new_memory: MemoryRecord) -> tuple[MemoryRecord, str]:
     """A memory stated again, and the kind of change: its evidence grows, and it holds again if it had ended."""
-    if stored is None:
-        return said, "new"
-    evidence = (*(one for one in stored.evidence if one not in said.evidence), *said.evidence)
-    return replace(said, evidence=evidence, metadata={**stored.metadata, **said.metadata}), "repeated"
+    if memory is None:
+        return new_memory, "new"
+    evidence = (*(one for one in memory.evidence if one not in new_memory.evidence), *new_memory.evidence)
+    return replace(
+        new_memory, evidence=evidence, metadata={**memory.metadata, **new_memory.metadata}
+    ), "repeated"
 
 
 def crowded_out(lines: Sequence[MemoryRecord]) -> list[MemoryRecord]:
@@ -197,7 +199,7 @@ def crowded_out(lines: Sequence[MemoryRecord]) -> list[MemoryRecord]:
     return leaving
 
 
-def ended(record: MemoryRecord, at: datetime) -> MemoryRecord:
+def end_record(record: MemoryRecord, at: datetime) -> MemoryRecord:
     """The record with its end at this instant."""
     begins = record.valid_at or record.at
     latest = at if begins is None or as_utc(begins) <= as_utc(at) else begins

@@ -43,7 +43,7 @@ def read_export(path: Path) -> list[MemoryRecord]:
         lines = path.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {path}: {error}; give a file that export wrote") from error
-    heading = _parsed(path, 1, lines[0])
+    heading = _parse_line(path, 1, lines[0])
     if heading.get("format") != FORMAT or heading.get("version") != VERSION:
         raise InputError(
             f"{path} is no export of memories (its first line says format {FORMAT!r}, version {VERSION})"
@@ -58,14 +58,14 @@ def read_export(path: Path) -> list[MemoryRecord]:
 
 def _record(path: Path, number: int, line: str) -> MemoryRecord:
     try:
-        return from_plain(_parsed(path, number, line))
+        return from_plain(_parse_line(path, number, line))
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path}, line {number}, is no memory: {type(error).__name__}: {error}") from error
 
 
-def _parsed(path: Path, number: int, line: str) -> dict[str, Any]:
+def _parse_line(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         parsed = json.loads(line)
     except ValueError as error:

@@ -48,7 +48,7 @@ class Intents:
             return None
 
     def end(self, dataset: str, content: str) -> None:
-        """The call returns."""
+        """Delete the note of a call that returns."""
         if self._folder is not None:
             (self._folder / _file(dataset, content)).unlink(missing_ok=True)
 

@@ -19,9 +19,9 @@ from agentic_rag.memory.orchestrator import MemoryOrchestrator, Routes
 from agentic_rag.memory.records import MemoryRecord
 from agentic_rag.memory.schemas import (
     DEFAULT_MAX_RESULTS,
-    Forgotten,
+    ForgetReport,
     MemoryType,
-    Remembered,
+    RememberReport,
     RetrievalRequest,
     RetrievalResponse,
     RetrievalStrategy,
@@ -33,7 +33,10 @@ from agentic_rag.memory.writing import MemoryWriter, StatementReader
 
 PROBES = 25
 """Maximum number of forgotten memories that are searched for; whether they are stored is checked for all."""
-CALIBRATED = frozenset(RetrievalStrategy) - {RetrievalStrategy.STRING_MATCH, RetrievalStrategy.FUZZY}
+CALIBRATED_STRATEGIES = frozenset(RetrievalStrategy) - {
+    RetrievalStrategy.STRING_MATCH,
+    RetrievalStrategy.FUZZY,
+}
 """Strategies whose scores are relevance on the main graph's scale."""
 
 
@@ -65,7 +68,7 @@ class Memories:
         *,
         at: datetime | str | None = None,
         metadata: Mapping[str, Any] | None = None,
-    ) -> Remembered:
+    ) -> RememberReport:
         """Store a message and the memories derived from it; see ``MemoryWriter.remember``."""
         return await self._writer.remember(text, user_id, at=_moment(at), metadata=metadata)
 
@@ -113,7 +116,7 @@ class Memories:
         now = self._writer.now()
         return [record for record in records if include_ended or record.holds(None, now)]
 
-    async def forget(self, user_id: str, ids: Collection[str] | None = None) -> Forgotten:
+    async def forget(self, user_id: str, ids: Collection[str] | None = None) -> ForgetReport:
         """Delete memories, with their messages and all memories that depend on these alone; None: all of the user.
 
         Then check that they are neither stored nor found by a search.
@@ -127,18 +130,18 @@ class Memories:
             raise InputError(
                 f"this user has no memory {', '.join(map(repr, sorted(ids)))}; list shows the ids"
             )
-        searched, found = await self._probed(user_id, deleted)
+        searched, found = await self._probe(user_id, deleted)
         if found:
             raise StoreError(
                 f"{found} of {len(deleted)} forgotten memories are still found; forget them again"
             )
-        return Forgotten(len(deleted), searched, found)
+        return ForgetReport(len(deleted), searched, found)
 
-    async def _probed(self, user_id: str, deleted: Sequence[MemoryRecord]) -> tuple[int, int]:
+    async def _probe(self, user_id: str, deleted_records: Sequence[MemoryRecord]) -> tuple[int, int]:
         """Number of searches for deleted memories, and of deleted memories still stored or found."""
-        gone = {record.id for record in deleted}
-        found = len(await self._store.held(user_id, gone))
-        probes = list(deleted)[:PROBES]
+        gone = {record.id for record in deleted_records}
+        found = len(await self._store.stored_ids(user_id, gone))
+        probes = list(deleted_records)[:PROBES]
         for record in probes:
             for agent in self.agents.values():
                 asked = {"user_id": user_id, "query": record.content[:1000], "include_ended": True}
@@ -184,7 +187,7 @@ class Memories:
         context = {} if as_of is None else {"as_of": as_of.isoformat()}
         question = judged_as or query
         response = await self.search(question, user_id, max_results=limit, context=context)
-        if len(response.degraded) == len(response.outcomes):
+        if len(response.degraded_agents) == len(response.outcomes):
             reasons = {outcome.reason for outcome in response.outcomes.values()}
             raise StoreError(f"no memory agent answered: {'; '.join(sorted(map(str, reasons)))}")
         # A message that states an ended fact is left out: its facts and other sentences are memories of their own.
@@ -199,7 +202,7 @@ class Memories:
             for rank, (memory, heading) in enumerate(zip_longest(quotable, headings), start=1)
         ]
         near = [hit for hit in hits if hit["score"] is None or hit["score"] >= LEAST]
-        report = {"degraded": list(response.degraded), **({"settles": True} if settles else {})}
+        report = {"degraded": list(response.degraded_agents), **({"settles": True} if settles else {})}
         return Findings(near, report)
 
 
@@ -213,7 +216,7 @@ def _settles(question: str, memory: RetrievedMemory) -> bool:
 
 def _relevance(memory: RetrievedMemory) -> float | None:
     """The best score of a calibrated strategy."""
-    judged = [one["base_score"] for one in memory.sources if one["strategy"] in CALIBRATED]
+    judged = [one["base_score"] for one in memory.sources if one["strategy"] in CALIBRATED_STRATEGIES]
     return max(judged, default=None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentic_rag.memory.reading.schemas import CHINESE_NAMES, EMPLOYER, JOB, LIKING, LIVES_IN
-from agentic_rag.text import content_tokens, folded
+from agentic_rag.text import content_tokens, fold
 
 _WORDS = {
     LIVES_IN: re.compile(r"\b(?:liv(?:e|ed|ing)|home|town|city|resid\w+)\b|住|城市|老家"),
@@ -18,8 +18,8 @@ _FIRST_PERSON = re.compile(r"\b(?:i|my)\b|我(?!们)")
 
 
 def plain(text: str) -> str:
-    """In the form that words are compared in: folded, simplified, in lower case."""
-    return folded(text).casefold()
+    """The text in the form in which words are compared: folded, simplified, in lower case."""
+    return fold(text).casefold()
 
 
 def is_of_asker(question: str) -> bool:
@@ -43,11 +43,11 @@ def names_slot(question: str, slot: str) -> bool:
 
 
 def confused_slots(question: str) -> frozenset[str]:
-    """Those that the question names of the slots that are near each other as vectors."""
-    return frozenset(slot for slot in CONFUSED if names_slot(question, slot))
+    """The slots that the question names, of those that are near each other as vectors."""
+    return frozenset(slot for slot in AMBIGUOUS_SLOTS if names_slot(question, slot))
 
 
-CONFUSED = (LIVES_IN, EMPLOYER)
+AMBIGUOUS_SLOTS = (LIVES_IN, EMPLOYER)
 
 
 def _contains(text: str, name: str) -> bool:

@@ -50,9 +50,9 @@ PENALTY = 0.05
 """Loss of score for each place further down in the agent's list."""
 FLOOR = 0.2
 """Lower bound of the factor that the penalty leaves."""
-STATED = 0.5
+MIN_STATEMENT_RATING = 0.5
 """Share of the best source's score from which a fact stands for the message that states it: it has its time."""
-ASKED = 3
+MAX_AGENTS = 3
 """Factor on the memories requested from each agent, because some merge with those of other agents."""
 MOST_AT_ONCE = 5
 """Agents asked at a time."""
@@ -87,9 +87,11 @@ class RetrievalKeys(TypedDict, total=False):
     ]
 
 
-def joined(held: list[dict[str, Any]], added: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
+def join_answers(
+    earlier_answers: list[dict[str, Any]], new_answers: list[dict[str, Any]] | None
+) -> list[dict[str, Any]]:
     """Reducer of ``answers``; None clears the answers of an earlier run on the thread."""
-    return [] if added is None else [*held, *added]
+    return [] if new_answers is None else [*earlier_answers, *new_answers]
 
 
 class MemoryState(RetrievalKeys, total=False):
@@ -97,7 +99,7 @@ class MemoryState(RetrievalKeys, total=False):
 
     routing: Annotated[dict[str, Any], Field(description="Targets, strategies, weights, and why.")]
     answers: Annotated[
-        list[dict[str, Any]], Field(description="Of each agent its outcome and finds."), joined
+        list[dict[str, Any]], Field(description="Of each agent its outcome and finds."), join_answers
     ]
     memories: Annotated[list[dict[str, Any]], Field(description="What was found, best first.")]
     outcomes: Annotated[dict[str, dict[str, Any]], Field(description="By agent, how asking it went.")]
@@ -133,7 +135,7 @@ class MemoryOrchestrator:
         self._agents = dict(agents)
         self._router = router
         self._timeout_ms = timeout_ms
-        self._initialized = asyncio.Lock()
+        self._initialization = asyncio.Lock()
         self._is_ready = False
         self.graph = (
             self.build_graph()
@@ -143,7 +145,7 @@ class MemoryOrchestrator:
 
     async def initialize(self) -> None:
         """Initialise all agents; an agent that fails reports its error when it is asked."""
-        async with self._initialized:
+        async with self._initialization:
             if not self._is_ready:
                 await asyncio.gather(
                     *(agent.initialize() for agent in self._agents.values()), return_exceptions=True
@@ -180,7 +182,7 @@ class MemoryOrchestrator:
         )
 
     async def _route(self, state: MemoryState) -> dict[str, Any]:
-        request = _checked(state)
+        request = _check_request(state)
         await self.initialize()
         return {"routing": _plain(await self._router.route(request)), "answers": None}
 
@@ -195,9 +197,9 @@ class MemoryOrchestrator:
             # A task that ignores its cancellation is abandoned.
             await asyncio.wait({asking}, timeout=self._timeout_ms / 1000)
             late = not asking.done()
-            outcome = _late(self._timeout_ms) if late else _told(asking.result())
+            outcome = _late(self._timeout_ms) if late else _outcome_of(asking.result())
             if outcome.status == "ok":
-                found = scored(agent.agent_id, task, asking.result())
+                found = score_results(agent.agent_id, task, asking.result())
         except Exception as error:  # noqa: BLE001  an agent is a port: what it raises is its failure, and not the call's
             outcome = AgentOutcome("failed", f"{type(error).__name__}: {error}", 0, 0.0)
         finally:
@@ -217,7 +219,7 @@ def to_agents(state: MemoryState) -> list[Send]:
     parameters = {
         "query": state["query"],
         "user_id": state["user_id"],
-        "limit": min(ASKED * wanted, 1000),
+        "limit": min(MAX_AGENTS * wanted, 1000),
         **{name: context[name] for name in ("as_of", "now") if context.get(name) is not None},
     }
     return [
@@ -234,7 +236,7 @@ def to_agents(state: MemoryState) -> list[Send]:
     ]
 
 
-def scored(agent_id: str, task: AgentTask, response: TaskResponse) -> list[dict[str, Any]]:
+def score_results(agent_id: str, task: AgentTask, response: TaskResponse) -> list[dict[str, Any]]:
     """An agent's results with their scores, in the form of ``RetrievedMemory``; results without an id are left out."""
     results = [one for one in response.result.get("results", ()) if isinstance(one.get("id"), str)]
     # The strategy that the agent reports; the weight stays the one of the routing.
@@ -264,7 +266,9 @@ def merge_memories(state: MemoryState) -> dict[str, Any]:
     by_origin: dict[str, list[dict[str, Any]]] = {}
     for found in (one for answer in answers for one in answer["found"]):
         by_origin.setdefault(_origin(found), []).append(found)
-    merged = sorted(map(_merged, by_origin.values()), key=lambda one: (-one["relevance_score"], one["id"]))
+    merged = sorted(
+        map(_merge_results, by_origin.values()), key=lambda one: (-one["relevance_score"], one["id"])
+    )
     return {
         "memories": merged[: state.get("max_results", DEFAULT_MAX_RESULTS)],
         "outcomes": {answer["agent"]: answer["outcome"] for answer in sorted(answers, key=_agent)},
@@ -275,19 +279,19 @@ def _agent(answer: Mapping[str, Any]) -> str:
     return str(answer["agent"])
 
 
-def _origin(found: Mapping[str, Any]) -> str:
+def _origin(result: Mapping[str, Any]) -> str:
     """The id by which results of several agents merge: the latest message that a memory depends on."""
-    evidence = found["metadata"].get("evidence") or [found["id"]]
+    evidence = result["metadata"].get("evidence") or [result["id"]]
     return str(evidence[-1])
 
 
-def _merged(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    ordered = sorted(found, key=lambda one: (-one["score"], one["agent"], one["id"]))
+def _merge_results(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    ordered = sorted(results, key=lambda one: (-one["score"], one["agent"], one["id"]))
     best = next(
         (
             one
             for one in ordered
-            if "slot" in one["metadata"] and one["score"] >= STATED * ordered[0]["score"]
+            if "slot" in one["metadata"] and one["score"] >= MIN_STATEMENT_RATING * ordered[0]["score"]
         ),
         ordered[0],
     )
@@ -320,7 +324,7 @@ def _late(timeout_ms: int) -> AgentOutcome:
     return AgentOutcome("timeout", f"no answer within {timeout_ms} ms", 0, float(timeout_ms))
 
 
-def _told(response: TaskResponse) -> AgentOutcome:
+def _outcome_of(response: TaskResponse) -> AgentOutcome:
     """The outcome of a task from the agent's response."""
     if response.success:
         return AgentOutcome("ok", None, 0, response.execution_time_ms)
@@ -343,7 +347,7 @@ def _keys_of(request: RetrievalRequest) -> RetrievalKeys:
     }
 
 
-def _checked(state: MemoryState) -> RetrievalRequest:
+def _check_request(state: MemoryState) -> RetrievalRequest:
     """The request of the caller's keys; ``InputError`` where they are wrong."""
     memory_dataset(state.get("user_id"))  # type: ignore[arg-type]
     query, wanted = state.get("query"), state.get("max_results", DEFAULT_MAX_RESULTS)
@@ -357,12 +361,12 @@ def _checked(state: MemoryState) -> RetrievalRequest:
         state["user_id"],
         wanted,
         state.get("context") or {},
-        None if types is None else tuple(_named(MemoryType, kind) for kind in types),
-        None if strategy is None else _named(RetrievalStrategy, strategy),
+        None if types is None else tuple(_enum_member(MemoryType, kind) for kind in types),
+        None if strategy is None else _enum_member(RetrievalStrategy, strategy),
     )
 
 
-def _named(kind: type[Any], name: Any) -> Any:
+def _enum_member(kind: type[Any], name: Any) -> Any:
     try:
         return kind(name)
     except ValueError as error:

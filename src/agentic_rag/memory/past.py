@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 
 from agentic_rag.dates.instants import as_utc
 from agentic_rag.dates.stated import asked_interval
-from agentic_rag.memory.named_slots import CONFUSED, confused_slots, plain
+from agentic_rag.memory.named_slots import AMBIGUOUS_SLOTS, confused_slots, plain
 from agentic_rag.memory.records import MemoryRecord
 
-STEP, UNNAMED = 0.8, 0.5
+STEP, UNNAMED_PERIOD = 0.8, 0.5
 """Factors on the score: for each fact of the same slot that answers better, and where the question names another."""
 _EVER = datetime.max.replace(tzinfo=UTC)
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -29,14 +29,14 @@ _OVER = re.compile(
     r"|前(?:雇主|公司|东家|任)|之前(?![^，。？]*(?:要|该|需|得))"
 )
 _BEFORE = re.compile(r"\b(?:before|earlier|once|in the past|originally)\b")
-_ENDED = re.compile(
+_END_QUESTION = re.compile(
     r"\bwhen (?:did|was|were)\b.*\b(?:stop|quit|leave|end|cease|give up|go off|move (?:out|away|from)|over)\b|\b(?:until|till) when\b"
     r"|\bsince when\b.*(?:n['’]t|\bnot|\bno longer)\b|(?:什么时候|何时|几时|哪[年天]|哪个月).*(?:不|停|离|辞|搬走|搬出|戒|放弃)|到(?:什么时候|何时|哪[年天])"
 )
 _AT_ALL = re.compile(
     r"\b(?:when|how long) did\b|\bsince when\b|\b(?:did|have|has|had) \w+ ever\b|(?:什么时候|何时|几时|哪[年天]).*(?:了|过|的\W*\Z)"
 )
-_BOUND = re.compile(r"\b(?:before|prior to)\b(?P<after>.*)|(?P<before>.*?)(?:之前|以前)")
+_BOUND_PHRASE = re.compile(r"\b(?:before|prior to)\b(?P<after>.*)|(?P<before>.*?)(?:之前|以前)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class PastTime:
     """Whether only what had ended by then is meant."""
     question: str
     """Folded."""
-    bound: str = ""
+    bound_text: str = ""
     """The part of the question that says before what, folded."""
 
     def covers(self, record: MemoryRecord) -> bool:
@@ -87,32 +87,34 @@ def asked_past(question: str, now: datetime) -> PastTime | None:
         is_past = did or (end is not None and end <= moment)
         return PastTime(start, min(end or moment, moment), False, text) if is_past else None
     if _OVER.search(text) or (did and _BEFORE.search(text)):
-        bound = _BOUND.search(text)
+        bound = _BOUND_PHRASE.search(text)
         return PastTime(
             None, moment, True, text, "" if bound is None else bound["after"] or bound["before"] or ""
         )
-    over = _ENDED.search(text) is not None
+    over = _END_QUESTION.search(text) is not None
     return PastTime(None, moment, over, text) if over or _AT_ALL.search(text) else None
 
 
-def by_time(found: Sequence[tuple[MemoryRecord, float]], past: PastTime) -> list[tuple[MemoryRecord, float]]:
+def by_time(
+    scored_records: Sequence[tuple[MemoryRecord, float]], past: PastTime
+) -> list[tuple[MemoryRecord, float]]:
     """Found memories with their scores, the facts of each slot in the order in which they answer.
 
     The first of a slot gets the best score of its slot, each further one STEP times that of the one before. Meant are
     the values that the question names, or those that ended before the one that it names as a bound.
     """
     slots: defaultdict[str, list[tuple[MemoryRecord, float]]] = defaultdict(list)
-    for record, score in found:
+    for record, score in scored_records:
         slots[record.slot or f"- {record.id}"].append((record, score))
     scored, named = [], confused_slots(past.question)
     for of_slot in slots.values():
         facts, best = [fact for fact, _ in of_slot], max(score for _, score in of_slot)
         targets, slot = _targets(facts, past), facts[0].details.get("slot")
-        if named and slot in CONFUSED and slot not in named:
-            best *= UNNAMED
+        if named and slot in AMBIGUOUS_SLOTS and slot not in named:
+            best *= UNNAMED_PERIOD
         ordered = sorted(facts, key=lambda fact: past.place(fact, fact.id in targets))
         scored += [
-            (fact, best * STEP**place * (1.0 if fact.id in targets or not targets else UNNAMED))
+            (fact, best * STEP**place * (1.0 if fact.id in targets or not targets else UNNAMED_PERIOD))
             for place, fact in enumerate(ordered)
         ]
     return scored
@@ -120,7 +122,7 @@ def by_time(found: Sequence[tuple[MemoryRecord, float]], past: PastTime) -> list
 
 def _targets(facts: Sequence[MemoryRecord], past: PastTime) -> set[str]:
     """Ids of the facts of a slot that the question means by a value; none where it names no value."""
-    bounds = [_validity(fact)[0] for fact in facts if past.bound and _value(fact) in past.bound]
+    bounds = [_validity(fact)[0] for fact in facts if past.bound_text and _value(fact) in past.bound_text]
     if bounds:
         return {fact.id for fact in facts if _validity(fact)[1] <= max(bounds)}
     return {fact.id for fact in facts if fact.details.get("value") and _value(fact) in past.question}

@@ -66,7 +66,7 @@ class MemoryRecord:
         return bool(self.details.get("person", True))
 
     def holds(self, moment: datetime | None, now: datetime) -> bool:
-        """Whether it can be found: at an instant, or (None) as of ``now``."""
+        """Whether the record can be found: at an instant, or (None) as of ``now``."""
         asked = as_utc(now if moment is None else moment)
         if self.expires_at is not None and as_utc(self.expires_at) <= asked:
             return False
@@ -181,9 +181,9 @@ def from_plain(values: Mapping[str, Any]) -> MemoryRecord:
     )
 
 
-def without(record: MemoryRecord, gone: frozenset[str]) -> MemoryRecord | None:
+def without(record: MemoryRecord, removed_ids: frozenset[str]) -> MemoryRecord | None:
     """The record without the deleted evidence; None if no evidence remains."""
-    kept = tuple(one for one in record.evidence if one not in gone)
+    kept = tuple(one for one in record.evidence if one not in removed_ids)
     return replace(record, evidence=kept) if kept else None
 
 

@@ -191,7 +191,7 @@ class RetrievalResponse:
     processing_time_ms: float
 
     @property
-    def degraded(self) -> tuple[str, ...]:
+    def degraded_agents(self) -> tuple[str, ...]:
         """Agents that failed or ran out of time."""
         return tuple(
             name for name, outcome in self.outcomes.items() if outcome.status in ("failed", "timeout")
@@ -199,7 +199,7 @@ class RetrievalResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class RememberReport:
     """The result of remembering a message."""
 
     evidence_id: str
@@ -210,14 +210,14 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class ForgetReport:
     """What was deleted, and the result of the check."""
 
     memories: int
     """Number of deleted memories, derived ones included."""
-    searched: int
+    searches: int
     """Number of searches for deleted memories."""
-    found: int
+    remaining: int
     """Number of times a deleted memory was still found; 0, or the deletion failed."""
 
 

@@ -25,7 +25,7 @@ from agentic_rag.memory.past import PastTime, by_time
 from agentic_rag.memory.records import CURRENT, RECORD, MemoryRecord, of_chunk
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
 from agentic_rag.memory.store import MemoryStore
-from agentic_rag.rerank.features import UNKNOWN
+from agentic_rag.rerank.features import UNKNOWN_RELEVANCE
 from agentic_rag.rerank.offline import rerank_offline
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
@@ -55,7 +55,7 @@ class Search:
     now: datetime
     as_of: datetime | None = None
     """Search the memories that held and were known then; None: those that hold now."""
-    ended: bool = False
+    include_ended: bool = False
     """Include facts that have ended."""
     after: datetime | None = None
     before: datetime | None = None
@@ -63,7 +63,7 @@ class Search:
     only: Mapping[str, Any] | None = None
     """Only memories whose details have these values."""
     past: PastTime | None = None
-    """Search the facts of slots that held in this time; None: as ``as_of`` and ``ended`` say."""
+    """Search the facts of slots that held in this time; None: as ``as_of`` and ``include_ended`` say."""
 
     def passes(self, record: MemoryRecord) -> bool:
         """Whether the memory matches the restrictions."""
@@ -71,7 +71,7 @@ class Search:
             return False
         if self.past is not None and record.slot is not None:
             return self.past.covers(record)
-        if not self.ended and not record.holds(self.as_of, self.now):
+        if not self.include_ended and not record.holds(self.as_of, self.now):
             return False
         begins, ends = record.valid_at or record.at, record.invalid_at or record.at
         if self.after is not None and (ends is None or as_utc(ends) < as_utc(self.after)):
@@ -84,7 +84,7 @@ class Search:
         if self.memory_type is MemoryType.EPISODIC:
             parts += [Comparison("date", "$gte", _day(self.after))] if self.after else []
             parts += [Comparison("date", "$lt", _day(self.before))] if self.before else []
-        elif not self.ended and self.as_of is None and self.past is None:
+        elif not self.include_ended and self.as_of is None and self.past is None:
             parts.append(Comparison("status", "$eq", CURRENT))
         return And(tuple(parts))
 
@@ -135,10 +135,10 @@ async def _by_engine(
     return [passage for passage in passages if search.passes(passage[0])]
 
 
-def _best(found: Sequence[tuple[MemoryRecord, float]], search: Search) -> list[FoundMemory]:
+def _best(scored_records: Sequence[tuple[MemoryRecord, float]], search: Search) -> list[FoundMemory]:
     """Each memory with its best passage, best first."""
     best: dict[str, FoundMemory] = {}
-    for record, score in sorted(found, key=lambda one: (-one[1], one[0].id)):
+    for record, score in sorted(scored_records, key=lambda one: (-one[1], one[0].id)):
         best.setdefault(record.id, FoundMemory(record, score))
     if search.past is not None:
         scored = by_time([(one.record, one.score) for one in best.values()], search.past)
@@ -213,7 +213,7 @@ async def _semantic_graph(parts: SearchParts, search: Search) -> list[FoundMemor
     )
     odds = {result.id: log_odds(result.score) for _, result in near}
     known = {result.id: record for record, result in near}
-    lowest = min(odds.values(), default=log_odds(UNKNOWN))
+    lowest = min(odds.values(), default=log_odds(UNKNOWN_RELEVANCE))
     # The graph may lag behind: the chunk store decides what exists and how long it is valid.
     more = [hit["id"] for hit in walked.hits if hit["id"] not in known]
     for name, chunk in (await parts.vectors.chunks(dataset, more)).items():
@@ -221,7 +221,7 @@ async def _semantic_graph(parts: SearchParts, search: Search) -> list[FoundMemor
             known[name] = record
     for hit in walked.hits:
         if hit["id"] in known:
-            by_walk = max(0.0, log_odds(hit["score"] or UNKNOWN))
+            by_walk = max(0.0, log_odds(hit["score"] or UNKNOWN_RELEVANCE))
             odds[hit["id"]] = odds.get(hit["id"], lowest) + by_walk
     return _best([(known[name], probability(value)) for name, value in odds.items()], search)
 

@@ -48,7 +48,7 @@ MOST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Chunked:
+class ChunkedRecord:
     """A record with its chunks, ready to be written."""
 
     record: MemoryRecord
@@ -144,7 +144,7 @@ class MemoryStore:
         dataset = memory_dataset(user_id)
         gone = sorted(set(remove) - {record.id for record in put})
         now = datetime.now(UTC)
-        made = await asyncio.to_thread(lambda: [self._chunked(record, now) for record in put])
+        made = await asyncio.to_thread(lambda: [self._chunk(record, now) for record in put])
         stored = await self._chunks.get_chunks(dataset, [chunk.id for one in made for chunk in one.chunks])
         by_id = {one.record.id: one.chunks for one in made}
         documents = await embedded_documents(self._chunks, self._embedding, dataset, by_id, stored)
@@ -161,7 +161,7 @@ class MemoryStore:
     def _without_chunks(self, name: str) -> EmbeddedDocument:
         return EmbeddedDocument(name, (), np.zeros((0, self._embedding.dimension), np.float32))
 
-    async def held(self, user_id: str, ids: Collection[str]) -> set[str]:
+    async def stored_ids(self, user_id: str, ids: Collection[str]) -> set[str]:
         """The ids of which either store still has data."""
         dataset = memory_dataset(user_id)
         first = {chunk_id(name, TURN): name for name in ids}
@@ -189,25 +189,25 @@ class MemoryStore:
         held = await self._chunks.matching_chunk_ids(dataset, Restriction(_of_types(IN_GRAPH)), limit=MOST)
         await self._write_graph(dataset, held)
 
-    async def _write_graph(self, dataset: str, held: Sequence[str]) -> None:
+    async def _write_graph(self, dataset: str, stored_names: Sequence[str]) -> None:
         by_document: dict[str, list[Chunk]] = {}
-        for chunk in (await self._chunks.get_chunks(dataset, held)).values():
+        for chunk in (await self._chunks.get_chunks(dataset, stored_names)).values():
             by_document.setdefault(chunk.document_id, []).append(chunk)
         whole = [
-            Chunked(record, tuple(by_document[record.id]))
+            ChunkedRecord(record, tuple(by_document[record.id]))
             for name in sorted(by_document)
             for record in from_chunks(by_document[name])
         ]
         await self._graph.replace_documents(dataset, await asyncio.to_thread(graphs_of, whole))
 
-    async def _matching(self, user_id: str, wanted: Expression) -> list[MemoryRecord]:
+    async def _matching(self, user_id: str, condition: Expression) -> list[MemoryRecord]:
         dataset = memory_dataset(user_id)
-        ids = await self._chunks.matching_chunk_ids(dataset, Restriction(wanted), limit=MOST)
+        ids = await self._chunks.matching_chunk_ids(dataset, Restriction(condition), limit=MOST)
         return from_chunks((await self._chunks.get_chunks(dataset, ids)).values())
 
-    def _chunked(self, record: MemoryRecord, now: datetime) -> Chunked:
+    def _chunk(self, record: MemoryRecord, now: datetime) -> ChunkedRecord:
         document = to_document(record, now)
-        return Chunked(
+        return ChunkedRecord(
             record, chunk_document(document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=self._count_tokens)
         )
 
@@ -217,12 +217,12 @@ def in_order(records: Sequence[MemoryRecord]) -> list[MemoryRecord]:
     return sorted(records, key=lambda record: (record.details.get("order", 0), record.id))
 
 
-def graphs_of(made: Sequence[Chunked]) -> list[DocumentGraph]:
+def graphs_of(records: Sequence[ChunkedRecord]) -> list[DocumentGraph]:
     """The records' contribution to the graph: an episode per passage, and the facts of slots."""
-    return [_graph_of(one) for one in made if one.record.memory_type in IN_GRAPH]
+    return [_graph_of(one) for one in records if one.record.memory_type in IN_GRAPH]
 
 
-def _graph_of(one: Chunked) -> DocumentGraph:
+def _graph_of(one: ChunkedRecord) -> DocumentGraph:
     record = one.record
     entities: dict[str, Entity] = {}
 

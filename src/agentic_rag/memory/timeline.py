@@ -19,7 +19,7 @@ BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SlotEvidence:
     """One statement about the slot."""
 
     evidence: str
@@ -45,7 +45,7 @@ class Said:
         return BEGINNING if known is None else as_utc(known)
 
     @property
-    def spoken(self) -> tuple[datetime, int, str, int, int, tuple[str, ...]]:
+    def sort_key(self) -> tuple[datetime, int, str, int, int, tuple[str, ...]]:
         """Sort key by the time of the statement; total, so that the input order decides nothing."""
         said_at = BEGINNING if self.said_at is None else as_utc(self.said_at)
         rest = (self.value, self.text, str(self.ends), str(self.valid_at), str(self.said_at))
@@ -69,16 +69,16 @@ class ValueInterval:
     invalid_at: datetime | None
     """Exclusive, UTC; None while the value holds. Equal to ``valid_at`` (``BEGINNING`` if that is None) if another
     value overruled it from its start."""
-    said: tuple[Said, ...]
+    evidence: tuple[SlotEvidence, ...]
     """All statements of the value, in order; at least one."""
 
     @property
-    def overruled(self) -> bool:
+    def is_overruled(self) -> bool:
         """Whether the value never held."""
         return self.invalid_at == (BEGINNING if self.valid_at is None else self.valid_at)
 
 
-def intervals(said: Iterable[Said]) -> tuple[ValueInterval, ...]:
+def intervals(evidence: Iterable[SlotEvidence]) -> tuple[ValueInterval, ...]:
     """The intervals of a slot, by time; those of values that held do not overlap.
 
     An interval ends where another value begins or where a statement ends its value. A repeated statement of a
@@ -91,13 +91,13 @@ def intervals(said: Iterable[Said]) -> tuple[ValueInterval, ...]:
     Raises:
         InputError: an instant is outside the years 1 to 9999 in UTC.
     """
-    moments: defaultdict[datetime, set[Said]] = defaultdict(set)
-    for saying in said:
+    moments: defaultdict[datetime, set[SlotEvidence]] = defaultdict(set)
+    for saying in evidence:
         moments[saying.moment].add(saying)
     found: list[ValueInterval] = []
-    holding: list[Said] = []
+    holding: list[SlotEvidence] = []
     for moment in sorted(moments):
-        group = sorted(moments[moment], key=lambda saying: saying.spoken)
+        group = sorted(moments[moment], key=lambda saying: saying.sort_key)
         before = holding[0].key if holding else None
         standing = _standing(before, group)
         values = _by_value(group)
@@ -115,7 +115,7 @@ def intervals(said: Iterable[Said]) -> tuple[ValueInterval, ...]:
     return tuple(sorted(found, key=_by_time))
 
 
-def current(found: Sequence[ValueInterval], at: datetime) -> ValueInterval | None:
+def current(slot_intervals: Sequence[ValueInterval], at: datetime) -> ValueInterval | None:
     """The interval that holds at an instant: ``valid_at`` ≤ ``at`` < ``invalid_at``; None if none does.
 
     Args:
@@ -123,7 +123,7 @@ def current(found: Sequence[ValueInterval], at: datetime) -> ValueInterval | Non
         at: without a zone in UTC.
     """
     moment = as_utc(at)
-    for interval in reversed(found):
+    for interval in reversed(slot_intervals):
         begun = interval.valid_at is None or interval.valid_at <= moment
         if begun and (interval.invalid_at is None or moment < interval.invalid_at):
             return interval
@@ -136,11 +136,11 @@ def id_of(subject: str, slot: str, interval: ValueInterval) -> str:
     Later statements do not change it, even those with an earlier date. If a later statement splits the interval,
     the part with the first statement keeps the id.
     """
-    first = interval.said[0]
+    first = interval.evidence[0]
     return digest("fact", entity_key(subject), entity_key(slot), first.key, first.evidence, str(first.start))
 
 
-def _standing(before: str | None, group: Sequence[Said]) -> str | None:
+def _standing(before: str | None, group: Sequence[SlotEvidence]) -> str | None:
     """Key of the value that holds from an instant on: the last of those that held before or begin here and do not end.
 
     A statement that ends any earlier value ends only a value from before, not one stated at the same instant.
@@ -155,22 +155,22 @@ def _standing(before: str | None, group: Sequence[Said]) -> str | None:
     return next(reversed(alive), None)
 
 
-def _by_value(group: Sequence[Said]) -> dict[str, list[Said]]:
+def _by_value(group: Sequence[SlotEvidence]) -> dict[str, list[SlotEvidence]]:
     """The statements that do not end their value, by its key."""
-    found: dict[str, list[Said]] = {}
+    found: dict[str, list[SlotEvidence]] = {}
     for saying in group:
         if not saying.ends:
             found.setdefault(saying.key, []).append(saying)
     return found
 
 
-def _interval(said: Sequence[Said], invalid_at: datetime | None) -> ValueInterval:
+def _interval(evidence: Sequence[SlotEvidence], invalid_at: datetime | None) -> ValueInterval:
     """The interval of statements that are ordered by instant."""
-    begins = said[0].moment
-    spoken = sorted(said, key=lambda saying: saying.spoken)
+    begins = evidence[0].moment
+    spoken = sorted(evidence, key=lambda saying: saying.sort_key)
     valid_at = None if begins == BEGINNING else begins
     return ValueInterval(spoken[0].value, spoken[0].text, valid_at, invalid_at, tuple(spoken))
 
 
 def _by_time(interval: ValueInterval) -> tuple[datetime, bool, tuple[object, ...]]:
-    return interval.valid_at or BEGINNING, not interval.overruled, interval.said[0].spoken
+    return interval.valid_at or BEGINNING, not interval.is_overruled, interval.evidence[0].sort_key

@@ -18,22 +18,22 @@ from agentic_rag.domain.identity import digest, memory_dataset
 from agentic_rag.errors import AgenticRagError, InputError
 from agentic_rag.memory.derivation import (
     MemoryChange,
-    confirmed,
+    confirm,
     crowded_out,
-    ended,
+    end_record,
     kept_statement,
     says,
     slot_changes,
 )
 from agentic_rag.memory.reading.schemas import MemoryStatement
 from agentic_rag.memory.records import MemoryRecord, plain, without
-from agentic_rag.memory.schemas import MemoryType, Remembered
+from agentic_rag.memory.schemas import MemoryType, RememberReport
 from agentic_rag.memory.store import MemoryStore
 from agentic_rag.notes.values import jsonable, valid_unicode
 
 WORKING_HOURS = 24.0
 """Hours until a working memory expires, unless it has its own expiry."""
-DERIVED = frozenset(MemoryType) - {MemoryType.EPISODIC}
+DERIVED_TYPES = frozenset(MemoryType) - {MemoryType.EPISODIC}
 NOT_A_PERSON = frozenset({"assistant", "system", "tool", "ai", "bot"})
 """Roles whose messages are stored, but give no facts about the person."""
 RESTORED_TOGETHER = 500
@@ -81,7 +81,7 @@ class MemoryWriter:
         *,
         at: datetime | None = None,
         metadata: Mapping[str, Any] | None = None,
-    ) -> Remembered:
+    ) -> RememberReport:
         """Store a message and the memories derived from it.
 
         Args:
@@ -141,7 +141,7 @@ class MemoryWriter:
         *,
         content: str,
         expires_at: datetime | None = None,
-    ) -> Remembered:
+    ) -> RememberReport:
         """Store a message, still without an id, and the memories of its statements.
 
         ``content`` is a digest of what was given. An earlier call with the same content that has not returned is undone.
@@ -149,14 +149,14 @@ class MemoryWriter:
         dataset, intents = memory_dataset(user_id), self._store.intents
         async with self._store.changing(user_id):
             if (name := intents.pending(dataset, content)) is not None:
-                await self._removed(user_id, [name])
+                await self._remove(user_id, [name])
             order = await self._store.next_order(user_id)
             name = f"said-{order:0{_ORDER_DIGITS}}-{digest(evidence.content, str(evidence.at), size=4)}"
             said = says(statements)
             details = {**evidence.details, "order": order, **({"says": said} if said else {})}
             evidence = replace(evidence, id=name, evidence=(name,), details=details)
             changes, gone = await self._slot_changes(user_id, evidence)
-            kept = await self._kept(user_id, evidence, statements, expires_at)
+            kept = await self._changes_for(user_id, evidence, statements, expires_at)
             put = [evidence, *(change.record for change in (*changes, *kept))]
             await asyncio.to_thread(intents.begin, dataset, content, name)
             leaving: list[MemoryChange] = []
@@ -168,21 +168,27 @@ class MemoryWriter:
                     raise
                 _LOGGER.warning("a memory was stored, but its graph is written by the next one: %s", error)
             intents.end(dataset, content)
-        return Remembered(name, tuple(map(_shown, [*changes, *kept, *leaving])))
+        return RememberReport(name, tuple(map(_change_summary, [*changes, *kept, *leaving])))
 
     async def _slot_changes(
-        self, user_id: str, added: MemoryRecord | None, gone: Collection[str] = (), slots: Iterable[str] = ()
+        self,
+        user_id: str,
+        added_record: MemoryRecord | None,
+        removed_ids: Collection[str] = (),
+        slots: Iterable[str] = (),
     ) -> tuple[list[MemoryChange], list[str]]:
         """Changes to the facts of all slots that added or removed evidence mentions, and ids of facts to
         delete."""
-        touched = {*slots, *(added.slots if added is not None else ())}
+        touched = {*slots, *(added_record.slots if added_record is not None else ())}
         stored = await self._store.of_slots(user_id, touched)
-        evidence = [one for one in stored if one.memory_type is MemoryType.EPISODIC and one.id not in gone]
+        evidence = [
+            one for one in stored if one.memory_type is MemoryType.EPISODIC and one.id not in removed_ids
+        ]
         facts = {one.id: one for one in stored if one.memory_type is not MemoryType.EPISODIC}
-        said = [*evidence, *([added] if added else [])]
+        said = [*evidence, *([added_record] if added_record else [])]
         return await asyncio.to_thread(slot_changes, sorted(touched), said, facts)
 
-    async def _kept(
+    async def _changes_for(
         self,
         user_id: str,
         evidence: MemoryRecord,
@@ -196,7 +202,7 @@ class MemoryWriter:
                 record = kept_statement(statement, evidence, expires)
                 said.setdefault(record.id, (record, statement.reason))
         stored = await self._store.read(user_id, said)
-        made = {name: confirmed(stored.get(name), record) for name, (record, _) in said.items()}
+        made = {name: confirm(stored.get(name), record) for name, (record, _) in said.items()}
         return [MemoryChange(record, kind, said[name][1]) for name, (record, kind) in made.items()]
 
     async def _crowded_out(self, user_id: str, changes: Sequence[MemoryChange]) -> list[MemoryChange]:
@@ -207,7 +213,7 @@ class MemoryWriter:
         lines = await self._store.of_types(user_id, {MemoryType.CORE}, current=True)
         now = self._clock()
         leaving = [
-            MemoryChange(ended(line, now), "ended", f"the block {block} is full; its oldest line left")
+            MemoryChange(end_record(line, now), "ended", f"the block {block} is full; its oldest line left")
             for block in sorted(blocks)
             for line in crowded_out([one for one in lines if one.details.get("block") == block])
         ]
@@ -220,7 +226,7 @@ class MemoryWriter:
         user_id: str,
         name: str,
         memory_type: MemoryType,
-        changed: Callable[[MemoryRecord], MemoryRecord],
+        change: Callable[[MemoryRecord], MemoryRecord],
     ) -> MemoryRecord:
         """Replace a memory by a new one; the old one ends and stays as history.
 
@@ -236,7 +242,7 @@ class MemoryWriter:
         old = (await self._store.read(user_id, [name])).get(name)
         if old is None or old.memory_type is not memory_type:
             raise InputError(f"this user has no {memory_type.value} memory {name!r}; list shows the ids")
-        new = replace(changed(old), id="", evidence=(), valid_at=None, invalid_at=None, at=self._clock())
+        new = replace(change(old), id="", evidence=(), valid_at=None, invalid_at=None, at=self._clock())
         if memory_type is MemoryType.EPISODIC:
             if new.content != old.content:
                 raise InputError(
@@ -249,7 +255,7 @@ class MemoryWriter:
         stored = await self.insert(user_id, new)
         if old.slot is None and stored.id != old.id:
             async with self._store.changing(user_id):
-                await self._store.change(user_id, [ended(old, new.at or self._clock())])
+                await self._store.change(user_id, [end_record(old, new.at or self._clock())])
         return stored
 
     async def forget(self, user_id: str, ids: Collection[str] | None) -> list[MemoryRecord]:
@@ -266,18 +272,18 @@ class MemoryWriter:
             meant = ids
             if meant is None:
                 meant = [record.id for record in await self._store.of_types(user_id, set(MemoryType))]
-            deleted = await self._removed(user_id, meant)
+            deleted = await self._remove(user_id, meant)
             names = None if ids is None else {record.id for record in deleted}
             self._store.intents.forget(memory_dataset(user_id), names)
             await self._store.tidy(user_id)  # an earlier call may have stopped before it
         return deleted
 
-    async def _removed(self, user_id: str, ids: Collection[str]) -> list[MemoryRecord]:
+    async def _remove(self, user_id: str, ids: Collection[str]) -> list[MemoryRecord]:
         """Delete as ``forget`` does; the caller holds ``changing``."""
         meant = await self._store.read(user_id, ids)
         gone = {one for record in meant.values() for one in record.evidence} | set(meant)
         said = await self._store.read(user_id, gone)
-        derived = await self._store.of_types(user_id, DERIVED)
+        derived = await self._store.of_types(user_id, DERIVED_TYPES)
         resting = [one for one in derived if one.id in gone or gone & set(one.evidence)]
         slots = {slot for one in said.values() for slot in one.slots}
         changes, lost = await self._slot_changes(user_id, None, gone, slots)
@@ -319,12 +325,12 @@ def _as_statement(record: MemoryRecord) -> MemoryStatement:
     )
 
 
-def _digest(given: MemoryRecord) -> str:
+def _digest(record: MemoryRecord) -> str:
     """Of all that was given for a message."""
-    return digest(json.dumps(plain(given), sort_keys=True, ensure_ascii=False))
+    return digest(json.dumps(plain(record), sort_keys=True, ensure_ascii=False))
 
 
-def _shown(change: MemoryChange) -> dict[str, Any]:
+def _change_summary(change: MemoryChange) -> dict[str, Any]:
     record = change.record
     return {
         "id": record.id,

@@ -95,7 +95,7 @@ _load_lock = threading.Lock()
 _engine: _Engine | None = None
 
 
-def _loaded() -> _Engine:
+def _load() -> _Engine:
     global _engine
     with _load_lock:
         if _engine is None:
@@ -126,14 +126,14 @@ def load_ahead() -> None:
     import onnxruntime  # noqa: F401  imports belong to the caller's thread: two that import can lock each other
     import sentencepiece  # noqa: F401
 
-    _workers().submit(_loaded)
+    _workers().submit(_load)
 
 
 def raw_tokens(texts: Sequence[str]) -> FloatArray:
     """Unit vectors of all tokens of passages before projection, shape (tokens, DIMENSION); for fitting the
     projection."""
     rows = _windows([_passage(text) for text in texts])[0]
-    return _unit(np.concatenate([_loaded().run([row], ["token_embeddings"])[0][0] for row in rows]))
+    return _unit(np.concatenate([_load().run([row], ["token_embeddings"])[0][0] for row in rows]))
 
 
 RAREST = 15.0
@@ -163,7 +163,7 @@ class BundledEmbedding:
     @property
     def cache_uses(self) -> dict[str, int]:
         """See ``ports.CacheStatistics``."""
-        return {"found": self._queries.found, "made": self._queries.made}
+        return {"found": self._queries.hits, "made": self._queries.misses}
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
         vectors = await self._queries.of(texts, self._embed_new)
@@ -173,7 +173,7 @@ class BundledEmbedding:
         return (await _run([_passage(text) for text in texts]))[0]
 
     async def _embed_new(self, queries: list[str]) -> FloatArray:
-        vectors, tokens = await _asked(queries)
+        vectors, tokens = await _embed_questions(queries)
         self._questions.keep(zip(queries, tokens, strict=True))
         return vectors
 
@@ -183,7 +183,7 @@ class BundledEmbedding:
 
     async def question_tokens(self, text: str) -> QuestionTokens:
         async def tokens(texts: list[str]) -> list[QuestionTokens]:
-            return (await _asked(texts))[1]
+            return (await _embed_questions(texts))[1]
 
         return (await self._questions.of([text], tokens))[0]
 
@@ -212,19 +212,19 @@ async def _run(texts: list[str], tokens: str | None = None) -> tuple[FloatArray,
     def run(together: list[int]) -> None:
         own = [rows[i] for i in together]
         if tokens is None:
-            (vectors[together],) = _loaded().run(own, [SENTENCE])
+            (vectors[together],) = _load().run(own, [SENTENCE])
             return
-        vectors[together], found = _loaded().run(own, [SENTENCE, tokens])
+        vectors[together], found = _load().run(own, [SENTENCE, tokens])
         of_rows.update(zip(together, zip(own, found, strict=True), strict=True))
 
     await asyncio.gather(*(loop.run_in_executor(_workers(), run, together) for together in _runs(rows)))
     of_texts: list[list[Window]] = [[] for _ in texts]
     for i, window in sorted(of_rows.items()):
         of_texts[owners[i]].append(window)
-    return _merged(vectors, owners, len(texts)), of_texts
+    return _merge_windows(vectors, owners, len(texts)), of_texts
 
 
-async def _asked(questions: list[str]) -> tuple[FloatArray, list[QuestionTokens]]:
+async def _embed_questions(questions: list[str]) -> tuple[FloatArray, list[QuestionTokens]]:
     """Vectors of questions, and the tokens of their first windows."""
     vectors, windows = await _run([f"query: {text.strip()}" for text in questions], "token_vectors")
     return vectors, [_question_tokens(text, *of[0]) for text, of in zip(questions, windows, strict=True)]
@@ -239,11 +239,11 @@ def _question_tokens(text: str, row: list[int], vectors: FloatArray) -> Question
     return QuestionTokens(vectors[QUERY_PREFIX:], weights, tuple(spans[: len(weights)]))
 
 
-def _spans(prefixed: str, lead: int, skipped: int = 0) -> list[tuple[int, int]]:
+def _spans(prefixed_text: str, lead: int, skipped_tokens: int = 0) -> list[tuple[int, int]]:
     """Places of the tokens of a text with its prefix in the text itself, which begins with ``lead`` spaces."""
-    offsets = _loaded().tokenizer.encode(_encodable(prefixed), return_type="offset_mapping")["offsets"]
-    by = lead - (prefixed.index(": ") + 2)
-    places = [(max(0, start + by), max(0, end + by)) for start, end in offsets[skipped:]]
+    offsets = _load().tokenizer.encode(_encodable(prefixed_text), return_type="offset_mapping")["offsets"]
+    by = lead - (prefixed_text.index(": ") + 2)
+    places = [(max(0, start + by), max(0, end + by)) for start, end in offsets[skipped_tokens:]]
     return [(start, end) if end > start else (0, 0) for start, end in places]
 
 
@@ -272,7 +272,7 @@ def count_tokens(text: str) -> int:
 
 def count_tokens_batch(texts: Sequence[str]) -> list[int]:
     """``count_tokens`` of many texts."""
-    return [len(ids) for ids in _loaded().tokenizer.encode([_encodable(text.strip()) for text in texts])]
+    return [len(ids) for ids in _load().tokenizer.encode([_encodable(text.strip()) for text in texts])]
 
 
 def nats(text: str) -> float:
@@ -280,7 +280,7 @@ def nats(text: str) -> float:
 
     Characters without a piece cost as much as the rarest piece, each.
     """
-    tokenizer = _loaded().tokenizer
+    tokenizer = _load().tokenizer
     pieces: list[str] = tokenizer.encode(_encodable(text), out_type=str)
     ids = [tokenizer.piece_to_id(piece) for piece in pieces]
     return sum(
@@ -290,13 +290,13 @@ def nats(text: str) -> float:
 
 
 def _token_nats(number: int) -> float:
-    tokenizer = _loaded().tokenizer
+    tokenizer = _load().tokenizer
     return RAREST if tokenizer.is_unknown(number) else -float(tokenizer.get_score(number))
 
 
 def _windows(texts: list[str]) -> tuple[list[list[int]], list[int]]:
     """Token rows of at most MAX_TOKENS, and for each the index of the text it belongs to."""
-    encoded: Any = _loaded().tokenizer.encode([_encodable(text) for text in texts])
+    encoded: Any = _load().tokenizer.encode([_encodable(text) for text in texts])
     rows: list[list[int]] = []
     owners: list[int] = []
     for index, ids in enumerate(encoded):
@@ -318,7 +318,7 @@ def _runs(rows: Sequence[list[int]]) -> Iterator[list[int]]:
         yield from (of_it[start : start + most] for start in range(0, len(of_it), most))
 
 
-def _merged(vectors: FloatArray, owners: Sequence[int], count: int) -> FloatArray:
+def _merge_windows(vectors: FloatArray, owners: Sequence[int], count: int) -> FloatArray:
     if len(owners) == count:
         return vectors
     sums = np.zeros((count, DIMENSION), dtype=np.float32)

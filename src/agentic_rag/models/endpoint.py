@@ -51,8 +51,8 @@ class Spending:
 
     def __init__(self, budget: BudgetConfig | None = None) -> None:
         self._budget = budget or BudgetConfig()
-        self.used = Usage()
-        self._reserved = Usage()
+        self.total_usage = Usage()
+        self._reserved_usage = Usage()
 
     def reserve(self, most: Usage) -> None:
         """Reserve the maximum usage of a call.
@@ -61,21 +61,21 @@ class Spending:
             BudgetSpent: the maximum exceeds the rest of the budget.
         """
         for name, limit in (("tokens", self._budget.tokens), ("cost", self._budget.cost)):
-            spent = getattr(self.used, name) + getattr(self._reserved, name)
+            spent = getattr(self.total_usage, name) + getattr(self._reserved_usage, name)
             wanted = getattr(most, name)
             if limit is not None and spent + wanted > limit:
                 raise BudgetSpent(
                     f"budget.{name} is {limit:,}: {spent:,.6g} are used or reserved, and the next call may take "
                     f"{wanted:,.6g}; raise budget.{name} to go on"
                 )
-        self._reserved.add(most)
+        self._reserved_usage.add(most)
 
-    def settle(self, most: Usage, used: Usage) -> None:
+    def settle(self, most: Usage, usage: Usage) -> None:
         """Replace a call's reservation by its actual usage."""
         for name in ("prompt_tokens", "completion_tokens", "embedded_tokens", "cost"):
-            setattr(self._reserved, name, getattr(self._reserved, name) - getattr(most, name))
-        self.used.add(used)
-        count(used)
+            setattr(self._reserved_usage, name, getattr(self._reserved_usage, name) - getattr(most, name))
+        self.total_usage.add(usage)
+        count(usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,10 @@ class Prices:
     input: float = 0.0
     output: float = 0.0
 
-    def of(self, used: Usage) -> Usage:
+    def of(self, usage: Usage) -> Usage:
         """The usage with its cost."""
-        sent = used.prompt_tokens + used.embedded_tokens
-        return replace(used, cost=(sent * self.input + used.completion_tokens * self.output) / MILLION)
+        sent = usage.prompt_tokens + usage.embedded_tokens
+        return replace(usage, cost=(sent * self.input + usage.completion_tokens * self.output) / MILLION)
 
 
 class Endpoint:
@@ -139,12 +139,12 @@ class Endpoint:
         }
         return tracing.span(self._operation, name, attributes, remote=True)
 
-    async def call(self, work: Callable[[], Awaitable[T]], most: Usage, told: Callable[[T], Usage]) -> T:
+    async def call(self, work: Callable[[], Awaitable[T]], most: Usage, usage_of: Callable[[T], Usage]) -> T:
         """``once``, with retries after rate limits, server errors, lost connections and time-outs."""
         spent = 0
         while True:
             try:
-                return await self.once(work, most, told)
+                return await self.once(work, most, usage_of)
             except Exception as error:
                 spent += 1
                 wait = retry_wait(error, spent)
@@ -152,8 +152,8 @@ class Endpoint:
                     raise
             await self.sleep(wait)
 
-    async def once(self, work: Callable[[], Awaitable[T]], most: Usage, told: Callable[[T], Usage]) -> T:
-        """One request, under the limits.
+    async def once(self, work: Callable[[], Awaitable[T]], most: Usage, usage_of: Callable[[T], Usage]) -> T:
+        """The answer to one request, sent under the endpoint's limits, without retries.
 
         Args:
             work: makes the request.
@@ -173,7 +173,7 @@ class Endpoint:
             try:
                 async with asyncio.timeout(self.timeout_seconds):
                     result = await work()
-                used = self._prices.of(replace(told(result), calls=1))
+                used = self._prices.of(replace(usage_of(result), calls=1))
             except Exception as error:
                 if not _is_timeout(error):
                     used = Usage()
@@ -181,7 +181,7 @@ class Endpoint:
             finally:
                 self._spending.settle(most, used)
             sent, written = used.prompt_tokens + used.embedded_tokens, used.completion_tokens
-            tracing.used(sent, written or None)
+            tracing.set_token_usage(sent, written or None)
             return result
 
     async def _turn(self) -> None:
@@ -198,7 +198,7 @@ def most_tokens(*texts: str) -> int:
     return sum(len(text.encode("utf-8", "replace")) + overhead for text in texts)
 
 
-def retry_wait(error: BaseException, spent: int) -> float | None:
+def retry_wait(error: BaseException, attempts: int) -> float | None:
     """Seconds before the next try, by Retry-After or exponential backoff with jitter; None: a retry is useless."""
     code = status(error)
     if code is None and not (_is_timeout(error) or _is_connection(error)):
@@ -208,7 +208,7 @@ def retry_wait(error: BaseException, spent: int) -> float | None:
     asked = _retry_after(error)
     if asked is not None:
         return asked if asked <= LONGEST_RETRY_AFTER else None
-    return float(min(LONGEST_WAIT, FIRST_WAIT * 2 ** (spent - 1))) * random.uniform(0.75, 1.0)
+    return float(min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempts - 1))) * random.uniform(0.75, 1.0)
 
 
 def _retry_after(error: BaseException) -> float | None:
@@ -238,7 +238,7 @@ def failure_text(error: BaseException, section: str) -> str:
     return f"{happened}; {cure.format(section=section)}"
 
 
-def happened(error: BaseException) -> str:
+def describe_failure(error: BaseException) -> str:
     """The failure without its remedy: ``is over its limit (HTTP 429)``."""
     return _kind(error)[0]
 

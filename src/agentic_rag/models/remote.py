@@ -38,7 +38,7 @@ ROLES = {"human": "user", "ai": "assistant"}
 """Roles of OpenTelemetry's conventions by message type, where they differ."""
 _BUGS = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, TypeError)
 """Errors of a program and not of a server: the traceback says where."""
-_THOUGHT = re.compile(r"\A(?:\s*<think>)?.*?</think>", re.DOTALL)
+_THINK_BLOCK = re.compile(r"\A(?:\s*<think>)?.*?</think>", re.DOTALL)
 """A reasoning block; its opening tag is missing if the server's template has already written it."""
 _CUT = {
     "length": "stopped in the middle of its answer; raise chat.max_tokens, or use a model with a longer context",
@@ -91,7 +91,7 @@ class LangChainChat:
         from langchain_core.messages import HumanMessage, SystemMessage
 
         message = await self.respond([SystemMessage(system), HumanMessage(user)])
-        if not (text := spoken(str(message.text))):
+        if not (text := without_thoughts(str(message.text))):
             raise ModelError(f"{self._name} gave an empty answer; try again, or set another chat.model")
         return text
 
@@ -116,7 +116,7 @@ class LangChainChat:
                 inputs = [tracing.message(ROLES.get(one.type, one.type), str(one.text)) for one in messages]
                 tracing.content(span, gen_ai__input__messages=inputs)
                 message: AIMessage = await self._endpoint.call(
-                    lambda: model.ainvoke(list(messages)), most, lambda answer: _used(answer, sent)
+                    lambda: model.ainvoke(list(messages)), most, lambda answer: _reported_usage(answer, sent)
                 )
                 answer = tracing.message("assistant", str(message.text))
                 tracing.content(span, gen_ai__output__messages=[answer])
@@ -131,7 +131,7 @@ class LangChainChat:
         if cut is not None:
             raise ModelError(f"{self._name} {cut}")
         if isinstance(message.content, str):
-            return message.model_copy(update={"content": spoken(message.content)})
+            return message.model_copy(update={"content": without_thoughts(message.content)})
         return message
 
     def _with_tools(self, tools: Sequence[BaseTool]) -> Runnable[Any, AIMessage]:
@@ -147,11 +147,13 @@ class LangChainChat:
             await self._closing()
 
 
-def _used(message: AIMessage, sent: int) -> Usage:
+def _reported_usage(message: AIMessage, sent_tokens: int) -> Usage:
     """The tokens of a call as the model reports them, else their upper bound."""
     told = message.usage_metadata
     if told is None:
-        return Usage(prompt_tokens=sent, completion_tokens=most_tokens(str(message.text)), estimated=True)
+        return Usage(
+            prompt_tokens=sent_tokens, completion_tokens=most_tokens(str(message.text)), estimated=True
+        )
     return Usage(prompt_tokens=told["input_tokens"], completion_tokens=told["output_tokens"])
 
 
@@ -190,9 +192,9 @@ def as_chat(
     )
 
 
-def spoken(text: str) -> str:
+def without_thoughts(text: str) -> str:
     """An answer without the leading ``<think>`` block of reasoning models."""
-    return _THOUGHT.sub("", text).strip()
+    return _THINK_BLOCK.sub("", text).strip()
 
 
 _BROKEN_OFF = "stopped in the middle of its answer: the connection ended before the model did; try again"
@@ -296,7 +298,7 @@ class OpenAIEmbedding:
             prices=Prices(config.price),
             spending=spending,
         )
-        self._called = f"the embedding model {config.model!r} at {without_login(config.base_url)}"
+        self._model_name = f"the embedding model {config.model!r} at {without_login(config.base_url)}"
         self._config, self._model = config, config.model
         # The prefix of passages changes their vectors, so another prefix counts as another model.
         prefix = config.passage_prefix
@@ -315,12 +317,12 @@ class OpenAIEmbedding:
             return cls(config, spending)
         model = cls(config.model_copy(update={"dimension": 1}), spending)
         try:
-            (row,) = await model._asked([LENGTH_TOLD_BY])
+            (row,) = await model._request_vectors([LENGTH_TOLD_BY])
         finally:
             await model.close()
         if not row:
             raise ModelError(
-                f"{model._called} gave an empty vector; set embedding.dimension, or use another model"
+                f"{model._model_name} gave an empty vector; set embedding.dimension, or use another model"
             )
         return cls(config.model_copy(update={"dimension": len(row)}), spending)
 
@@ -338,10 +340,10 @@ class OpenAIEmbedding:
         rows: list[list[float]] = []
         for start in range(0, len(texts), BATCH):
             # Many servers reject an empty input; a space is accepted.
-            rows += await self._asked([text or " " for text in texts[start : start + BATCH]])
-        return unit(rows, len(texts), self.dimension, self._called)
+            rows += await self._request_vectors([text or " " for text in texts[start : start + BATCH]])
+        return unit(rows, len(texts), self.dimension, self._model_name)
 
-    async def _asked(self, texts: list[str]) -> list[list[float]]:
+    async def _request_vectors(self, texts: list[str]) -> list[list[float]]:
         """One request's vectors, in the order of its texts."""
         most = Usage(embedded_tokens=most_tokens(*texts))
         try:
@@ -351,7 +353,7 @@ class OpenAIEmbedding:
                         model=self._model, input=texts, encoding_format="float"
                     ),
                     most,
-                    lambda told: _embedded(told, most),
+                    lambda reply: _reported_embedding_usage(reply, most),
                 )
             given = list(answer.data)
             # Some servers omit the index or return 0 for all: then the vectors are in the order of the texts.
@@ -362,14 +364,14 @@ class OpenAIEmbedding:
             raise
         except Exception as error:
             raise ModelError(
-                f"{self._called} {failure_text(error, 'embedding')}; unset embedding.base_url to use the bundled model"
+                f"{self._model_name} {failure_text(error, 'embedding')}; unset embedding.base_url to use the bundled model"
             ) from error
         if len(rows) != len(texts):
-            raise ModelError(f"{self._called} gave {len(rows)} vectors for {len(texts)} texts; try again")
+            raise ModelError(f"{self._model_name} gave {len(rows)} vectors for {len(texts)} texts; try again")
         return rows
 
 
-def _embedded(answer: Any, most: Usage) -> Usage:
+def _reported_embedding_usage(answer: Any, most: Usage) -> Usage:
     """The tokens of a request as the endpoint reports them, else their upper bound."""
     told = getattr(getattr(answer, "usage", None), "prompt_tokens", None)
     return replace(most, estimated=True) if told is None else Usage(embedded_tokens=told)
@@ -386,7 +388,7 @@ class LangChainEmbedding:
 
     def __init__(self, embeddings: Embeddings, *, name: str, dimension: int) -> None:
         self._embeddings = embeddings
-        self._called = f"the embedding model {name!r}"
+        self._model_name = f"the embedding model {name!r}"
         self.name = name
         self.dimension = dimension
 
@@ -405,8 +407,8 @@ class LangChainEmbedding:
         try:
             rows = await embed(list(texts)) if texts else []
         except Exception as error:
-            raise ModelError(f"{self._called} {failure_text(error, 'embedding')}") from error
-        return unit(rows, len(texts), self.dimension, self._called)
+            raise ModelError(f"{self._model_name} {failure_text(error, 'embedding')}") from error
+        return unit(rows, len(texts), self.dimension, self._model_name)
 
 
 async def as_embedding(model: Embedding | Embeddings) -> Embedding:
@@ -435,9 +437,9 @@ async def as_embedding(model: Embedding | Embeddings) -> Embedding:
 
 
 def unit(
-    rows: Sequence[Sequence[float]], count: int, dimension: int, called: str = "the embedding model"
+    rows: Sequence[Sequence[float]], count: int, dimension: int, model_name: str = "the embedding model"
 ) -> FloatArray:
-    """Rows as unit vectors, float32, shape (count, dimension); ``called`` is the model's name in errors.
+    """Rows as unit vectors, float32, shape (count, dimension); ``model_name`` is the model's name in errors.
 
     Raises:
         ModelError: a wrong number or length of vectors, or a vector that is zero or not finite.
@@ -447,15 +449,17 @@ def unit(
     lengths = {len(row) for row in rows}
     if len(rows) != count or lengths != {dimension}:
         raise ModelError(
-            f"{called} gave {len(rows)} vectors of {sorted(lengths)} dimensions for {count} texts, but "
+            f"{model_name} gave {len(rows)} vectors of {sorted(lengths)} dimensions for {count} texts, but "
             f"embedding.dimension is {dimension}; set it to what the model gives"
         )
     try:
         vectors = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"{called} gave a vector that is not made of numbers; use another model") from error
+        raise ModelError(
+            f"{model_name} gave a vector that is not made of numbers; use another model"
+        ) from error
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.all(np.isfinite(norms)) or np.any(norms == 0):
-        raise ModelError(f"{called} gave a vector that is zero or not finite; use another model")
+        raise ModelError(f"{model_name} gave a vector that is zero or not finite; use another model")
     scaled: FloatArray = (vectors / norms).astype(np.float32)
     return scaled

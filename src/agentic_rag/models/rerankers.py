@@ -12,11 +12,11 @@ from typing import Any
 
 from agentic_rag.domain.ports import Chat, Reranker
 from agentic_rag.errors import ConfigError, ModelError, needing
-from agentic_rag.models.remote import spoken
+from agentic_rag.models.remote import without_thoughts
 from agentic_rag.settings.parameters import RerankParameters
-from agentic_rag.text.prompts import RERANK_SYSTEM, fenced
+from agentic_rag.text.prompts import RERANK_SYSTEM, fence_passages
 
-LOADED = 2
+MAX_LOADED_MODELS = 2
 """Number of cross-encoders that stay loaded, the last used ones."""
 PARALLEL = 8
 """Concurrent batches of a chat model."""
@@ -48,13 +48,13 @@ class ConfiguredRerankers:
         given: used instead, for any method with a model.
     """
 
-    def __init__(self, chat: Chat | None = None, given: Reranker | None = None) -> None:
+    def __init__(self, chat: Chat | None = None, reranker: Reranker | None = None) -> None:
         self._chat = chat
-        self._given = given
-        self._loaded = lru_cache(maxsize=LOADED)(CrossEncoderReranker)
+        self._reranker = reranker
+        self._load_model = lru_cache(maxsize=MAX_LOADED_MODELS)(CrossEncoderReranker)
 
     def check(self, parameters: RerankParameters) -> None:
-        if self._given is not None:
+        if self._reranker is not None:
             return
         if parameters.method == "chat" and self._chat is None:
             raise ConfigError("rerank.method is 'chat' but no chat model is configured; set chat.base_url")
@@ -65,11 +65,11 @@ class ConfiguredRerankers:
 
     def model(self, parameters: RerankParameters) -> Reranker:
         self.check(parameters)
-        if self._given is not None:
-            return self._given
+        if self._reranker is not None:
+            return self._reranker
         if parameters.method == "chat" and self._chat is not None:
             return ChatReranker(self._chat)
-        return self._loaded(str(parameters.model))
+        return self._load_model(str(parameters.model))
 
 
 class ChatReranker:
@@ -93,8 +93,10 @@ class ChatReranker:
 
     async def _batch(self, query: str, passages: Sequence[str], free: asyncio.Semaphore) -> list[float]:
         async with free:
-            text = await self._chat.complete(RERANK_SYSTEM, f"{fenced(passages)}\n\nQuestion: {query}")
-        found = _ratings(spoken(text), len(passages))
+            text = await self._chat.complete(
+                RERANK_SYSTEM, f"{fence_passages(passages)}\n\nQuestion: {query}"
+            )
+        found = _ratings(without_thoughts(text), len(passages))
         if found is None:
             # The reply may contain a passage, so the error does not repeat it.
             raise ModelError(

@@ -22,13 +22,13 @@ from typing_extensions import TypedDict
 
 from agentic_rag.answering.passages import passage_text
 from agentic_rag.domain.ports import MessageChat
-from agentic_rag.domain.usage import Usage, counted
+from agentic_rag.domain.usage import Usage, counting
 from agentic_rag.errors import AgenticRagError, ModelError
 from agentic_rag.nodes.agent_tools import PASSAGES, AgentTools, Finding, Result, schemas
 from agentic_rag.nodes.request import Request
 from agentic_rag.settings.parameters import AgentParameters
 from agentic_rag.state import CanvasRAGState, in_full
-from agentic_rag.text.prompts import AGENT_LAST, AGENT_SYSTEM, fenced
+from agentic_rag.text.prompts import AGENT_LAST, AGENT_SYSTEM, fence_passages
 
 logger = logging.getLogger(__name__)
 STEPS = 25
@@ -59,7 +59,7 @@ async def agent(
     request, started = Request.of(state), time.perf_counter()
     budget = request.parameters.agent
     first = in_full(state["reranked_results"])[:PASSAGES]
-    opening = f"{fenced(list(map(passage_text, first)))}\n\nQuestion: {request.question}"
+    opening = f"{fence_passages(list(map(passage_text, first)))}\n\nQuestion: {request.question}"
     reached: AgentState = {
         "messages": [SystemMessage(AGENT_SYSTEM), HumanMessage(opening)],
         "passages": first,
@@ -72,7 +72,7 @@ async def agent(
     try:
         if chat is None:
             raise ModelError("no chat model is configured; set chat.base_url")
-        with counted() as used:
+        with counting() as used:
             graph = _graph(chat, tools.of(request), budget, used, attempts)
             async with asyncio.timeout(budget.seconds):
                 async for part in graph.astream(reached, stream_mode="values"):
@@ -100,7 +100,7 @@ def _graph(
     chat: MessageChat,
     tools: Mapping[str, Callable[[str], Awaitable[Finding]]],
     budget: AgentParameters,
-    used: Usage,
+    usage: Usage,
     attempts: list[int],
 ) -> Any:
     """The loop as a subgraph: the model, then the tools that it calls, until it calls none.
@@ -110,7 +110,7 @@ def _graph(
     told = schemas(tools)
 
     async def think(state: AgentState) -> dict[str, Any]:
-        is_last = state["calls"] + 1 >= budget.calls or used.tokens >= budget.tokens
+        is_last = state["calls"] + 1 >= budget.calls or usage.tokens >= budget.tokens
         messages = [*state["messages"], HumanMessage(AGENT_LAST)] if is_last else state["messages"]
         attempts.append(state["calls"] + 1)
         message = await chat.respond(messages, () if is_last else told)
@@ -122,8 +122,8 @@ def _graph(
         passages, trace = list(state["passages"]), []
         for call in last.tool_calls:
             started = time.perf_counter()
-            finding, error = await _called(tools, call["name"], call["args"])
-            text, new = _numbered(finding, passages)
+            finding, error = await _call_tool(tools, call["name"], call["args"])
+            text, new = _number_passages(finding, passages)
             passages += new
             messages.append(ToolMessage(error or text, tool_call_id=call["id"] or ""))
             trace.append(
@@ -155,7 +155,7 @@ def to_tools(state: AgentState, budget: AgentParameters) -> Literal["use_tools",
     return "use_tools" if calls and state["calls"] < budget.calls else "__end__"
 
 
-async def _called(
+async def _call_tool(
     tools: Mapping[str, Callable[[str], Awaitable[Finding]]], name: str, arguments: Mapping[str, Any]
 ) -> tuple[Finding, str | None]:
     """What a tool found; or nothing, and the error as the model is told it."""
@@ -170,12 +170,12 @@ async def _called(
         return Finding(()), f"{name} failed: {error}"
 
 
-def _numbered(finding: Finding, known: Sequence[Result]) -> tuple[str, list[Result]]:
+def _number_passages(finding: Finding, known_results: Sequence[Result]) -> tuple[str, list[Result]]:
     """The finding as text, its passages under their numbers, and those of them that are new."""
-    numbers = {one["id"]: number for number, one in enumerate(known, start=1)}
+    numbers = {one["id"]: number for number, one in enumerate(known_results, start=1)}
     new = [one for one in finding.passages if one["id"] not in numbers]
-    numbers |= {one["id"]: number for number, one in enumerate(new, start=len(known) + 1)}
-    shown = fenced(
+    numbers |= {one["id"]: number for number, one in enumerate(new, start=len(known_results) + 1)}
+    shown = fence_passages(
         [passage_text(one) for one in finding.passages], [numbers[one["id"]] for one in finding.passages]
     )
     return "\n".join(filter(None, [finding.note, shown])) or "nothing was found", new

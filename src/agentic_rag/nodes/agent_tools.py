@@ -61,7 +61,7 @@ class AgentTools:
         async def select_notes(question: str) -> Finding:
             """List or count notes by what they state: their properties, tags, folders, dates and tasks, like 'which shows
             did I rate 5?'"""
-            return _selected(await self._flow(question, request))
+            return _selection_finding(await self._flow(question, request))
 
         async def related(name: str) -> Finding:
             """Facts of the knowledge graph around a person, a place, a thing or a note."""
@@ -127,7 +127,7 @@ def note_named(name: str, notes: Sequence[Note]) -> Note | None:
     )
 
 
-def _selected(state: Mapping[str, Any]) -> Finding:
+def _selection_finding(state: Mapping[str, Any]) -> Finding:
     selection = state["selection"]
     if selection.get("status") not in ("ok", "none"):
         return Finding((), "that reads as no question about properties of notes; use search")

@@ -19,9 +19,9 @@ from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.mistakes import ListMistakes, asks_for_all, no_mistakes
 from agentic_rag.nodes.request import Request
-from agentic_rag.rerank.features import judged
+from agentic_rag.rerank.features import judge
 from agentic_rag.state import CanvasRAGState, in_full, step_outcome
-from agentic_rag.text.prompts import ANSWER_SYSTEM, fenced
+from agentic_rag.text.prompts import ANSWER_SYSTEM, fence_passages
 
 logger = logging.getLogger(__name__)
 FIRST = 10
@@ -50,7 +50,7 @@ async def answer(
     request = Request.of(state)
     if mistakes is not None and asks_for_all(request):
         try:
-            return _written(request, _of_mistakes(request, await mistakes(request)))
+            return _with_message(request, _of_mistakes(request, await mistakes(request)))
         except StoreError as error:
             logger.warning("mistakes are looked for in the results alone: %s", error)
     shape = SHAPES[request.operation]
@@ -58,17 +58,17 @@ async def answer(
     results = in_full(state["reranked_results"])
     usable = [
         result
-        for rank, (result, known) in enumerate(zip(results, judged(results), strict=True))
+        for rank, (result, known) in enumerate(zip(results, judge(results), strict=True))
         if known >= floor or rank < FIRST
     ][: max(shape.choice.results, request.top_k)]  # the most that is quoted from or given to a model
     selection = state.get("selection") or {}
     if state.get("units") and selection.get("status") == "ok":
-        return _written(request, _from_units(state["units"]))
+        return _with_message(request, _from_units(state["units"]))
     if state["quality"]["decision"] == "abstain" or not usable:
-        return _written(request, _not_found(request.query))
+        return _with_message(request, _not_found(request.query))
     if state.get("units") and request.parameters.answer.method != "chat":
-        return _written(request, _from_units(state["units"]))
-    return _written(request, await _from_results(request, _with_texts(usable, results), chat, embedding))
+        return _with_message(request, _from_units(state["units"]))
+    return _with_message(request, await _from_results(request, _with_texts(usable, results), chat, embedding))
 
 
 async def answer_by_agent(
@@ -83,13 +83,13 @@ async def answer_by_agent(
     Raises:
         ModelError: nothing of it is cited.
     """
-    return _written(request, await _from_message(request.question, message, results, "agent", embedding))
+    return _with_message(request, await _from_message(request.question, message, results, "agent", embedding))
 
 
 def _of_mistakes(request: Request, quotes: Sequence[Quote]) -> dict[str, Any]:
     cited = CitationList()
     text = SHAPES[request.operation].render(request.query, quotes, cited) or no_mistakes(request.query)
-    return _answered(text, cited.all(), step_outcome("extractive"), abstained=not quotes)
+    return _answer_keys(text, cited.all(), step_outcome("extractive"), is_abstention=not quotes)
 
 
 async def _from_results(
@@ -108,13 +108,13 @@ async def _from_results(
     # Not the rewritten query: its added words come from passages and would select those again.
     quotes = shape.quotes(request.question, usable, limit=limit)
     if not quotes and request.operation is CanvasOperation.VERIFICATION_CANVAS:
-        return _answered(
-            nothing_to_ask(request.query), [], step_outcome("extractive", degraded), abstained=True
+        return _answer_keys(
+            nothing_to_ask(request.query), [], step_outcome("extractive", degraded), is_abstention=True
         )
     quotes = quotes or [whole(result, order) for order, result in enumerate(usable[:1])]
     cited = CitationList()
     text = shape.render(request.query, quotes, cited)
-    return _answered(text, cited.all(), step_outcome("extractive", degraded))
+    return _answer_keys(text, cited.all(), step_outcome("extractive", degraded))
 
 
 def _from_units(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -131,21 +131,21 @@ def _from_units(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             numbers[place] = len(numbers) + 1
             citations.append({"n": numbers[place], **{key: line[key] for key in line if key != "text"}})
         texts.append(f"{line['text']} [{numbers[place]}]")
-    return _answered("\n".join(texts), citations, step_outcome("extractive"))
+    return _answer_keys("\n".join(texts), citations, step_outcome("extractive"))
 
 
-def _answered(
-    text: str, citations: list[dict[str, Any]], outcome: dict[str, Any], *, abstained: bool = False
+def _answer_keys(
+    text: str, citations: list[dict[str, Any]], outcome: dict[str, Any], *, is_abstention: bool = False
 ) -> dict[str, Any]:
-    return {"answer": text, "abstained": abstained, "citations": citations, "answer_outcome": outcome}
+    return {"answer": text, "abstained": is_abstention, "citations": citations, "answer_outcome": outcome}
 
 
-def _written(request: Request, answered: dict[str, Any]) -> dict[str, Any]:
+def _with_message(request: Request, answer_keys: dict[str, Any]) -> dict[str, Any]:
     """The keys, and the message that says the same."""
-    details = {key: answered[key] for key in ("citations", "abstained")}
+    details = {key: answer_keys[key] for key in ("citations", "abstained")}
     details |= {"operation": request.operation.value, "dataset": request.dataset}
-    keys = dict(answered)
-    message = AIMessage(answered["answer"], additional_kwargs=details, id=keys.pop("message_id", None))
+    keys = dict(answer_keys)
+    message = AIMessage(answer_keys["answer"], additional_kwargs=details, id=keys.pop("message_id", None))
     return {**keys, "messages": [message]}
 
 
@@ -169,13 +169,13 @@ def _is_text(result: dict[str, Any]) -> bool:
 
 
 def _not_found(question: str, method: str = "extractive") -> dict[str, Any]:
-    return _answered(not_found(question), [], step_outcome(method), abstained=True)
+    return _answer_keys(not_found(question), [], step_outcome(method), is_abstention=True)
 
 
 async def _from_chat(
     chat: Chat, system: str, question: str, results: list[dict[str, Any]], embedding: Embedding | None
 ) -> dict[str, Any]:
-    user = f"{fenced([passage_text(result) for result in results])}\n\nQuestion: {question}"
+    user = f"{fence_passages([passage_text(result) for result in results])}\n\nQuestion: {question}"
     if isinstance(chat, MessageChat):
         message = await chat.respond([SystemMessage(system), HumanMessage(user)])
         return await _from_message(question, message, results, "chat", embedding)
@@ -210,7 +210,7 @@ async def _from_text(
     if not part.text:
         raise ModelError(f"the chat model's answer has nothing that a passage supports: {part.reason}")
     citations = [citation(number, whole(results[number - 1], number - 1)) for number in part.numbers]
-    return _answered(part.text, citations, _chat_outcome(part, method))
+    return _answer_keys(part.text, citations, _chat_outcome(part, method))
 
 
 async def _cite_passages(

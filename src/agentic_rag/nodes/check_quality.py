@@ -21,7 +21,7 @@ from agentic_rag.fusion.strategy_selector import NOTE_SOURCES, CanvasOperation
 from agentic_rag.nodes.request import Request
 from agentic_rag.questions.query import is_span
 from agentic_rag.questions.question import DAYS, Question
-from agentic_rag.rerank.features import judged
+from agentic_rag.rerank.features import judge
 from agentic_rag.retrieval.calibration import script_pair
 from agentic_rag.retrieval.late_interaction import USUAL
 from agentic_rag.retrieval.ports import VectorSearch
@@ -30,7 +30,7 @@ from agentic_rag.state import CanvasRAGState, in_full
 from agentic_rag.text import script, script_beside
 
 Decision = Literal["answer", "rewrite", "abstain"]
-READ = 10
+RESULTS_READ = 10
 """Results whose notes are read for units."""
 NEAR = 0.05
 """Share of the best relevance from which a result is read: one near 0 is never quoted beside one near 1."""
@@ -58,11 +58,11 @@ async def check_quality(
     request = Request.of(state)
     parameters = request.parameters
     results = in_full(state["reranked_results"])
-    relevance = judged(results)
+    relevance = judge(results)
     best = max(relevance, default=0.0)
     floor, weak = parameters.answer.abstain_below, parameters.quality.weak_below
     grade = "none" if best < floor else "weak" if best < max(weak, floor) else "strong"
-    reasons = [_found(state, best, grade)]
+    reasons = [_grade_reason(state, best, grade)]
     decision: Decision = "answer" if grade != "none" else "abstain"
     if grade != "strong":
         refusal = _why_stop(state, request, grade)
@@ -75,7 +75,13 @@ async def check_quality(
     if _is_read_as_units(request):
         question = _question(request, state)
         passages = partial(
-            _from_passages, request, question, results[:READ], relevance[:READ], engine, embedding
+            _from_passages,
+            request,
+            question,
+            results[:RESULTS_READ],
+            relevance[:RESULTS_READ],
+            engine,
+            embedding,
         )
         selected = await _from_selection(state, request, question, passages, engine)
         if selected is not None:
@@ -254,7 +260,7 @@ async def _documents(
         return {}
 
 
-def _found(state: CanvasRAGState, best: float, grade: str) -> str:
+def _grade_reason(state: CanvasRAGState, best: float, grade: str) -> str:
     count = len(state["reranked_results"])
     if count == 0:
         return "no source found anything"

@@ -18,7 +18,7 @@ from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.retrieval.schemas import chunk_metadata
 from agentic_rag.state import CanvasRAGState, in_full, shortened_results
 
-SKIPPED = "skipped"
+SKIPPED_STATUS = "skipped"
 
 
 def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
     return {
         "fused_results": shortened_results([result.shallow() for result in fused.results], request.top_k),
         "fusion": {**chosen, **fused.report},
-        "outcomes": {name: outcome or SKIPPED for name, outcome in found.items()},
+        "outcomes": {name: outcome or SKIPPED_STATUS for name, outcome in found.items()},
     }
 
 
@@ -101,12 +101,12 @@ def with_whole_lists(node: Callable[..., Any], *, engine: VectorSearch) -> Calla
     """
 
     @wraps(node)
-    async def run(state: CanvasRAGState, *given: Any, **named: Any) -> Any:
+    async def run(state: CanvasRAGState, *inputs: Any, **keywords: Any) -> Any:
         values: dict[str, Any] = {**await read_again(state, engine)}
         written = node(
             {**values, **{key: in_full(values[key]) for key in (*_hit_keys(state), *_RESULTS)}},
-            *given,
-            **named,
+            *inputs,
+            **keywords,
         )
         return await written if isawaitable(written) else written
 
@@ -114,7 +114,7 @@ def with_whole_lists(node: Callable[..., Any], *, engine: VectorSearch) -> Calla
 
 
 async def read_again(state: CanvasRAGState, engine: VectorSearch) -> CanvasRAGState:
-    """The state with its hits and results whole, without those whose chunk is gone since; see ``state.Shortened``."""
+    """The state with its hits and results whole, without those whose chunk is gone since; see ``state.ShortenedList``."""
     hit_keys = _hit_keys(state)
     held: dict[str, list[dict[str, Any]]] = {
         key: in_full(cast(Any, state)[key]) for key in (*hit_keys, *_RESULTS)
@@ -124,10 +124,10 @@ async def read_again(state: CanvasRAGState, engine: VectorSearch) -> CanvasRAGSt
     lacking = {hit["id"] for key in hit_keys for hit in held[key] if "content" not in hit}
     chunks = await engine.chunks(Request.of(state).dataset, sorted(lacking))
     read = {name: {"content": one.text, "metadata": chunk_metadata(one)} for name, one in chunks.items()}
-    hits = {key: _joined(held[key], read) for key in hit_keys}
+    hits = {key: _join_entries(held[key], read) for key in hit_keys}
     fused = in_full(fuse_results(cast(CanvasRAGState, {**state, **hits}))["fused_results"])
     by_id = {result["id"]: result for result in fused}
-    results = {key: _joined(held[key], by_id) for key in _RESULTS}
+    results = {key: _join_entries(held[key], by_id) for key in _RESULTS}
     return cast(CanvasRAGState, {**state, **hits, **results})
 
 
@@ -138,6 +138,8 @@ def _hit_keys(state: CanvasRAGState) -> list[str]:
     return [f"{name}_results" for name in (*SOURCES, *further_names(state))]
 
 
-def _joined(entries: list[dict[str, Any]], known: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    joined = [{**known.get(entry["id"], {}), **entry} for entry in entries]
+def _join_entries(
+    entries: list[dict[str, Any]], known_results: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    joined = [{**known_results.get(entry["id"], {}), **entry} for entry in entries]
     return [entry for entry in joined if "content" in entry]

@@ -16,7 +16,7 @@ from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.features import MISTAKES
 from agentic_rag.retrieval.ports import NoteCatalogue, VectorSearch
 from agentic_rag.retrieval.schemas import chunk_metadata
-from agentic_rag.text import folded, script
+from agentic_rag.text import fold, script
 
 ListMistakes = Callable[[Request], Awaitable[list[Quote]]]
 """``mistake_quotes`` with what it reads from."""
@@ -26,7 +26,7 @@ _GENERIC = frozenset(
     "what which where show list give tell group sort cluster find all every of the a me my our i we am are is was were do did have has had made make "
     "been so far please and by in ever any there note notes topic topics theme themes points point spots spot areas area that record records".split()
 )
-_NAMED = frozenset(
+_MISTAKE_WORDS = frozenset(
     "mistake mistakes error errors weak weakness weaknesses blind weakest wrong slip slips".split()
 )
 _HAN_GENERIC = re.compile(
@@ -39,11 +39,13 @@ def asks_for_all(request: Request) -> bool:
     """Whether all mistakes or weak points are asked for, and not those about something."""
     if request.operation is not CanvasOperation.WEAK_POINT_CLUSTERING:
         return False
-    text = folded(request.asked).casefold()
+    text = fold(request.asked).casefold()
     words = set(re.findall(r"[a-z]+", text.replace("'s", "")))
     han = re.sub(r"[a-z\d\s]", "", text)
-    is_named = bool(words & _NAMED or _HAN_NAMED.search(han))
-    return is_named and words <= _GENERIC | _NAMED and not _HAN_GENERIC.sub("", _HAN_NAMED.sub("", han))
+    is_named = bool(words & _MISTAKE_WORDS or _HAN_NAMED.search(han))
+    return (
+        is_named and words <= _GENERIC | _MISTAKE_WORDS and not _HAN_GENERIC.sub("", _HAN_NAMED.sub("", han))
+    )
 
 
 async def mistake_quotes(request: Request, *, catalogue: NoteCatalogue, engine: VectorSearch) -> list[Quote]:

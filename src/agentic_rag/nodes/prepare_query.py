@@ -17,9 +17,9 @@ from langgraph.runtime import Runtime
 from agentic_rag.dates.instants import parse_as_of
 from agentic_rag.domain.identity import notes_dataset
 from agentic_rag.errors import StoreError
-from agentic_rag.nodes.request import DEFAULT_DATASET, human_texts, normalised
+from agentic_rag.nodes.request import DEFAULT_DATASET, human_texts, normalise
 from agentic_rag.nodes.retrieve import not_asked
-from agentic_rag.questions.followups import Completed, Turn, completed
+from agentic_rag.questions.followups import CompletedQuestion, Turn, complete_question
 from agentic_rag.questions.vocabulary import Vocabulary
 from agentic_rag.questions.words import Span
 from agentic_rag.retrieval.ports import NoteCatalogue
@@ -81,19 +81,19 @@ async def prepare_query(
 
     Raises:
         ConfigError: a parameter is wrong; or see ``requirements.check_requirements``.
-        InputError: see ``request.normalised``.
+        InputError: see ``request.normalise``.
     """
     unasked = {key: value for name in further for key, value in not_asked(name).items()}
     retry = cast(Retry, state).get("retry")
     if retry is not None:
         return {"search_query": retry, **deepcopy(_PASS), **unasked}
     given = cast(CanvasRAGState, state)
-    parameters = (defaults or Parameters()).overridden(runtime.context if runtime is not None else None)
+    parameters = (defaults or Parameters()).override(runtime.context if runtime is not None else None)
     check(parameters)
-    return {**unasked, **begun(given, parameters, await _vocabulary(given, catalogue))}
+    return {**unasked, **initial_keys(given, parameters, await _vocabulary(given, catalogue))}
 
 
-def begun(
+def initial_keys(
     state: CanvasRAGState, parameters: Parameters, vocabulary: Vocabulary | None = None
 ) -> dict[str, Any]:
     """What ``prepare_query`` writes of a new run.
@@ -104,10 +104,10 @@ def begun(
         vocabulary: of the dataset's notes, for a question that leans on the conversation.
 
     Raises:
-        InputError: see ``request.normalised``.
+        InputError: see ``request.normalise``.
     """
-    complete = partial(_completed, vocabulary=vocabulary, as_of=state.get("as_of"))
-    request = normalised(state, parameters, complete)
+    complete = partial(_complete_query, vocabulary=vocabulary, as_of=state.get("as_of"))
+    request = normalise(state, parameters, complete)
     last = human_texts((state.get("messages") or [])[-1:])
     new = [] if request.query in (*last, "") else [HumanMessage(request.query, id=str(uuid4()))]
     if new:
@@ -128,9 +128,9 @@ async def _vocabulary(state: CanvasRAGState, catalogue: NoteCatalogue | None) ->
     return Vocabulary.of(snapshot)
 
 
-def _completed(
+def _complete_query(
     query: str, turns: Sequence[Turn], *, vocabulary: Vocabulary | None, as_of: str | None
-) -> Completed:
+) -> CompletedQuestion:
     today = (parse_as_of(as_of) or datetime.now(UTC)).date()
 
     def names(text: str) -> list[tuple[str, Span]]:
@@ -141,4 +141,4 @@ def _completed(
     def is_kind(title: str, word: str) -> bool:
         return vocabulary is not None and vocabulary.is_kind(title, word)
 
-    return completed(query, turns, names, is_kind, today)
+    return complete_question(query, turns, names, is_kind, today)

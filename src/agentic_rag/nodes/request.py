@@ -25,7 +25,7 @@ from agentic_rag.fusion.strategy_selector import (
     parse_operation,
     resolve_parameters,
 )
-from agentic_rag.questions.followups import Completed, Turn
+from agentic_rag.questions.followups import CompletedQuestion, Turn
 from agentic_rag.settings.parameters import FusionParameters, Parameters
 from agentic_rag.state import AUTO, CanvasRAGState
 
@@ -35,7 +35,7 @@ MOST_TOP_K = 1000
 MAX_CHARACTERS = 2_000
 """Longest searched question. A longer one is pasted text; only its beginning and end are searched, because
 embedding and comparing all of it would exceed a source's time limit."""
-Complete = Callable[[str, Sequence[Turn]], Completed]
+Complete = Callable[[str, Sequence[Turn]], CompletedQuestion]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,14 @@ class Request:
 
     @classmethod
     def of(cls, state: CanvasRAGState) -> Request:
-        """The run's request; for a state made by hand, the one that ``normalised`` makes from the caller's
+        """The run's request; for a state made by hand, the one that ``normalise`` makes from the caller's
         keys."""
         if "request" in state:
             return cls.from_plain(state["request"])
-        return normalised(cast(CanvasRAGState, {"query": "", **state}), Parameters())
+        return normalise(cast(CanvasRAGState, {"query": "", **state}), Parameters())
 
     def plain(self) -> dict[str, Any]:
-        """As the state holds it: JSON values."""
+        """The request as the state holds it: JSON values."""
         return {
             "query": self.query,
             "question": self.question,
@@ -115,8 +115,10 @@ class Request:
         return resolve_parameters(self.operation, self.parameters.fusion)
 
 
-def normalised(
-    state: CanvasRAGState, parameters: Parameters, complete: Complete = lambda query, turns: Completed(query)
+def normalise(
+    state: CanvasRAGState,
+    parameters: Parameters,
+    complete: Complete = lambda query, turns: CompletedQuestion(query),
 ) -> Request:
     """The request that the caller's keys make.
 
@@ -130,8 +132,8 @@ def normalised(
     """
     query, as_message = question_of(state)
     messages = state.get("messages") or []
-    whole = complete(bounded(query), earlier_turns(query, messages))
-    question = bounded(whole.search)
+    whole = complete(shorten(query), earlier_turns(query, messages))
+    question = shorten(whole.search)
     # The source document's default is for callers of the graph; who only writes a message has chosen nothing.
     default = AUTO if as_message else DEFAULT_OPERATION
     operation, reason = _operation(state.get("operation") or default, question)
@@ -142,7 +144,7 @@ def normalised(
     return Request(
         query=query,
         question=question,
-        asked=bounded(whole.question),
+        asked=shorten(whole.question),
         message_id=last_message_id(messages),
         operation=operation,
         operation_reason=reason,
@@ -153,7 +155,7 @@ def normalised(
         user_id=_user_of(state),
         started=time.time(),
         parameters=parameters,
-        carried=whole.carried,
+        carried=whole.carried_parts,
     )
 
 
@@ -181,7 +183,7 @@ def _operation(name: str, question: str) -> tuple[CanvasOperation, str | None]:
     try:
         return parse_operation(name), None
     except UnknownOperation as error:
-        raise UnknownOperation(error.operation, [AUTO, *error.known]) from error
+        raise UnknownOperation(error.operation, [AUTO, *error.known_names]) from error
 
 
 def question_of(state: CanvasRAGState) -> tuple[str, bool]:
@@ -209,13 +211,13 @@ def earlier_turns(query: str, messages: Sequence[AnyMessage]) -> list[Turn]:
     turns: list[Turn] = []
     for message in messages:
         if isinstance(message, HumanMessage):
-            turns.append(Turn(bounded(str(message.text))))
+            turns.append(Turn(shorten(str(message.text))))
         elif isinstance(message, AIMessage) and turns:
             turns[-1] = replace(turns[-1], answer=str(message.text))
-    return turns[:-1] if turns and turns[-1].question.strip() == bounded(query).strip() else turns
+    return turns[:-1] if turns and turns[-1].question.strip() == shorten(query).strip() else turns
 
 
-def bounded(text: str) -> str:
+def shorten(text: str) -> str:
     """Beginning and end of a text of more than MAX_CHARACTERS."""
     half = MAX_CHARACTERS // 2
     return text if len(text) <= MAX_CHARACTERS else f"{text[:half]} {text[-half:]}"

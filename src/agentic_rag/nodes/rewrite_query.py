@@ -15,7 +15,7 @@ from agentic_rag.errors import ModelError
 from agentic_rag.nodes.request import Request
 from agentic_rag.state import CanvasRAGState, in_full, step_outcome
 from agentic_rag.text import STOPWORDS, script, tokens
-from agentic_rag.text.prompts import REWRITE_SYSTEM, fenced
+from agentic_rag.text.prompts import REWRITE_SYSTEM, fence_passages
 
 logger = logging.getLogger(__name__)
 FEEDBACK_RESULTS = 5
@@ -32,16 +32,16 @@ async def rewrite_query(state: CanvasRAGState, *, chat: Chat | None = None) -> d
     outcome, rewritten = step_outcome(parameters.method), None
     if parameters.method == "chat" and chat is not None:
         try:
-            rewritten = await _asked(chat, request.question, results)
+            rewritten = await _ask_for_rewrite(chat, request.question, results)
         except ModelError as error:
             logger.warning("the chat model failed, expanding the question instead: %s", error)
             outcome = step_outcome("expansion", str(error))
     if rewritten is None:
-        rewritten = expanded(request.question, results, parameters.terms)
+        rewritten = expand_query(request.question, results, parameters.terms)
     return {"rewrites": [*state.get("rewrites", []), rewritten], "rewrite_outcome": outcome}
 
 
-def expanded(question: str, results: Sequence[dict[str, Any]], terms: int) -> str:
+def expand_query(question: str, results: Sequence[dict[str, Any]], terms: int) -> str:
     """The question followed by the words that set its best results apart (pseudo-relevance feedback).
 
     A word counts by how many of the best results have it times log(1 + N / df) over all results, and
@@ -68,8 +68,8 @@ def _words(result: dict[str, Any]) -> list[str]:
     return found
 
 
-async def _asked(chat: Chat, question: str, results: Sequence[dict[str, Any]]) -> str | None:
+async def _ask_for_rewrite(chat: Chat, question: str, results: Sequence[dict[str, Any]]) -> str | None:
     passages = [passage_text(result) for result in results[:FEEDBACK_RESULTS]]
-    text = await chat.complete(REWRITE_SYSTEM, f"{fenced(passages)}\n\nQuestion: {question}")
+    text = await chat.complete(REWRITE_SYSTEM, f"{fence_passages(passages)}\n\nQuestion: {question}")
     line = text.strip().splitlines()[0].strip() if text.strip() else ""
     return line[:1000] or None

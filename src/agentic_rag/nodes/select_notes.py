@@ -78,7 +78,7 @@ async def select_notes(
         within = await asyncio.to_thread(_within, snapshot, request)
         shown = await shown_by_base(request.asked, replace(snapshot, notes=within), local, read_rest)
         if shown is not None:
-            return {"selection": _chosen(shown.selection, started) | {"reading": shown.reading}}
+            return {"selection": _selection_keys(shown.selection, started) | {"reading": shown.reading}}
         named = named_time(request.asked, now.date(), snapshot.days)
         by_rules = await read_query(request.asked, vocabulary, nearest, named)
     except (StoreError, ModelError) as error:
@@ -94,7 +94,7 @@ async def select_notes(
     if selection is None or (not selection.entries and is_span(selection.query.to_dict())):
         # Of a span: no note is of that time; a heading or a line of one may be.
         return {"selection": {**_outcome("empty", started, reading.reason), "days": days}}
-    chosen = _chosen(selection, started) | {"reason": reading.reason, "read_by": reading.read_by}
+    chosen = _selection_keys(selection, started) | {"reason": reading.reason, "read_by": reading.read_by}
     return {"selection": {**chosen, "days": days}}
 
 
@@ -151,17 +151,17 @@ def _within(snapshot: Snapshot, request: Request) -> tuple[Note, ...]:
     )
 
 
-def _of_everything(snapshot: Snapshot, request: Request, started: float) -> dict[str, Any]:
+def _of_everything(snapshot: Snapshot, request: Request, start_time: float) -> dict[str, Any]:
     """The overview of all notes that the caller's restrictions pass."""
     passing = _within(snapshot, request)
     if len(passing) < len(snapshot.notes):
         snapshot = Snapshot.of(passing)
-    return {**_outcome("ok" if passing else "none", started), **state_of(overview(snapshot))}
+    return {**_outcome("ok" if passing else "none", start_time), **state_of(overview(snapshot))}
 
 
-def _chosen(selection: Selection, started: float) -> dict[str, Any]:
-    return {**_outcome("ok" if selection.entries else "none", started), **selection.to_dict()}
+def _selection_keys(selection: Selection, start_time: float) -> dict[str, Any]:
+    return {**_outcome("ok" if selection.entries else "none", start_time), **selection.to_dict()}
 
 
-def _outcome(status: str, started: float, reason: str | None = None) -> dict[str, Any]:
-    return {"status": status, "reason": reason, "ms": round((time.perf_counter() - started) * 1000, 3)}
+def _outcome(status: str, start_time: float, reason: str | None = None) -> dict[str, Any]:
+    return {"status": status, "reason": reason, "ms": round((time.perf_counter() - start_time) * 1000, 3)}

@@ -34,7 +34,7 @@ def is_date(value: object) -> bool:
         return False
 
 
-def shifted(moment: date | datetime, duration: str, sign: int) -> date | datetime:
+def shift(moment: date | datetime, duration: str, sign: int) -> date | datetime:
     """The moment plus or minus a duration: ``1M``, ``2 weeks``, ``4h``; a day stays a day if it can.
 
     The day of a month that is too short is its last one.

@@ -61,11 +61,11 @@ _TOKEN = regex.compile(
     regex.VERBOSE | regex.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _WORDS = {"true": True, "false": False, "null": None}
 _LEVELS = (("||",), ("&&",), ("==", "!="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
 """Binary operators, those that bind least first, as in JavaScript."""
-_CHAINED = ("||", "&&")
+_LOGICAL_OPERATORS = ("||", "&&")
 
 
 def parse_expression(text: str) -> Tree:
@@ -89,10 +89,10 @@ def written_text(text: str) -> str:
     """A text as a literal of an expression: in double quotes, or in single ones if it has double ones only."""
     if '"' in text and "'" not in text and "\\" not in text and text.isprintable():
         return f"'{text}'"
-    return '"' + "".join(_escaped(character) for character in text) + '"'
+    return '"' + "".join(_escape_sequence(character) for character in text) + '"'
 
 
-def _escaped(character: str) -> str:
+def _escape_sequence(character: str) -> str:
     if character in '"\\':
         return "\\" + character
     if character.isprintable() or ord(character) > 0xFFFF:
@@ -100,10 +100,10 @@ def _escaped(character: str) -> str:
     return f"\\u{ord(character):04x}"
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     def character(match: re.Match[str]) -> str:
         mark = match.group(1)
-        return chr(int(mark[1:], 16)) if len(mark) == 5 else _ESCAPED.get(mark, mark)
+        return chr(int(mark[1:], 16)) if len(mark) == 5 else _ESCAPES.get(mark, mark)
 
     return _ESCAPE.sub(character, text)
 
@@ -142,7 +142,7 @@ class _Parser:
         while (operator := self._any_of(_LEVELS[depth])) is not None:
             right = self.level(depth + 1)
             left: tuple[Tree, ...] = (tree,)
-            if operator in _CHAINED and isinstance(tree, Operation) and tree.operator == operator:
+            if operator in _LOGICAL_OPERATORS and isinstance(tree, Operation) and tree.operator == operator:
                 left = tree.operands
             tree = Operation(operator, (*left, right))
         return tree
@@ -167,7 +167,7 @@ class _Parser:
         if kind == "number":
             return Literal(int(text) if text.isdigit() else float(text))
         if kind == "text":
-            return Literal(_unescaped(text[1:-1]))
+            return Literal(_unescape(text[1:-1]))
         return Literal(_WORDS[text]) if text in _WORDS else Name(text)
 
     def _postfix(self, tree: Tree) -> Tree:

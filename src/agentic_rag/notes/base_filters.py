@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentic_rag.domain.filters import And, Comparison, Expression, Not, Operator, Or, Scalar
-from agentic_rag.notes.base_dates import read_date, shifted
+from agentic_rag.notes.base_dates import read_date, shift
 from agentic_rag.notes.base_expressions import Call, Literal, Member, Name, Operation, Tree, parse_expression
 from agentic_rag.notes.base_keys import FORMULAS, key_of
 
@@ -25,8 +25,8 @@ EVERY: Expression = Not(NONE)
 _COMPARISONS: dict[str, Operator] = {
     "==": "$eq", "!=": "$ne", ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte",
 }  # fmt: skip
-_TURNED = {"==": "==", "!=": "!=", ">": "<", ">=": "<=", "<": ">", "<=": ">="}
-_KNOWN = {parse_expression(text): key for key, text in FORMULAS.items()}
+_MIRRORED_OPERATORS = {"==": "==", "!=": "!=", ">": "<", ">=": "<=", "<": ">", "<=": ">="}
+_KNOWN_FORMULAS = {parse_expression(text): key for key, text in FORMULAS.items()}
 _MOST_FORMULAS = 50
 """Put in place of their names in one filter: they may name each other, and twice."""
 
@@ -43,35 +43,35 @@ class BaseFilters:
         self._formulas = formulas
         self._now = now
         self._budget = 0
-        self.unsupported: list[str] = []
+        self.unsupported_filters: list[str] = []
         """The statements that could not be expressed, or not whole, as written, each once."""
 
-    def read(self, written: Any) -> Expression | None:
+    def read(self, filter_value: Any) -> Expression | None:
         """The ``filters`` of a base or a view; None if none is given or none can be expressed."""
-        found = None if written is None else self._group(written, loose=True)
+        found = None if filter_value is None else self._group(filter_value, loose=True)
         return None if found == EVERY else found
 
-    def _group(self, written: Any, *, loose: bool) -> Expression | None:
+    def _group(self, filter_value: Any, *, loose: bool) -> Expression | None:
         """A statement or an object with ``and``, ``or`` or ``not``; None if it cannot be expressed.
 
         With ``loose`` more may pass than the base shows, else less.
         """
-        if isinstance(written, bool):
-            return EVERY if written else NONE
-        if isinstance(written, str):
-            return self._statement(written, loose=loose)
-        if not isinstance(written, dict) or len(written) != 1:
-            return self._unreadable(json.dumps(written, ensure_ascii=False, default=str))
-        ((kind, members),) = written.items()
+        if isinstance(filter_value, bool):
+            return EVERY if filter_value else NONE
+        if isinstance(filter_value, str):
+            return self._statement(filter_value, loose=loose)
+        if not isinstance(filter_value, dict) or len(filter_value) != 1:
+            return self._unreadable(json.dumps(filter_value, ensure_ascii=False, default=str))
+        ((kind, members),) = filter_value.items()
         parts = members if isinstance(members, list) else [] if members is None else [members]
         if kind not in ("and", "or", "not"):
-            return self._unreadable(json.dumps(written, ensure_ascii=False, default=str))
+            return self._unreadable(json.dumps(filter_value, ensure_ascii=False, default=str))
         if not parts:
             return EVERY
         if kind == "not":
             found = _either([self._group(part, loose=not loose) for part in parts], loose=not loose)
             return None if found is None else Not(found)
-        return _JOINED[kind]([self._group(part, loose=loose) for part in parts], loose=loose)
+        return _COMBINATORS[kind]([self._group(part, loose=loose) for part in parts], loose=loose)
 
     def _statement(self, text: str, *, loose: bool) -> Expression | None:
         if not text.strip():
@@ -86,7 +86,7 @@ class BaseFilters:
     def _truth(self, tree: Tree, text: str, *, loose: bool) -> Expression | None:
         match tree:
             case Operation("&&" | "||" as operator, parts):
-                joined = _JOINED["and" if operator == "&&" else "or"]
+                joined = _COMBINATORS["and" if operator == "&&" else "or"]
                 return joined([self._truth(part, text, loose=loose) for part in parts], loose=loose)
             case Operation("!", (part,)):
                 found = self._truth(part, text, loose=not loose)
@@ -98,8 +98,8 @@ class BaseFilters:
 
     def _unreadable(self, text: str) -> Expression | None:
         """No expression, noted."""
-        if text not in self.unsupported:
-            self.unsupported.append(text)
+        if text not in self.unsupported_filters:
+            self.unsupported_filters.append(text)
         return None
 
     def _without_formulas(self, tree: Tree) -> Tree:
@@ -141,26 +141,26 @@ class BaseFilters:
             case _:
                 return _is_truthy(_key(tree))
 
-    def _comparison(self, operator: str, left: Tree, right: Tree) -> Expression:
-        if _named(left) is None:
-            operator, left, right = _TURNED[operator], right, left
-        key, value = _key(left), self._value(right)
-        if isinstance(value, Linked):
+    def _comparison(self, operator: str, left_operand: Tree, right: Tree) -> Expression:
+        if _key_name(left_operand) is None:
+            operator, left_operand, right = _MIRRORED_OPERATORS[operator], right, left_operand
+        key, value = _key(left_operand), self._value(right)
+        if isinstance(value, LinkTarget):
             found = links_to(key, value)
             if operator not in ("==", "!="):
                 raise ValueError("links have no order")
             return found if operator == "==" else Not(found)
         if operator not in ("==", "!=") and (value is None or isinstance(value, bool)):
             raise ValueError("no order")
-        return Comparison(key, _COMPARISONS[operator], _as_stored(left, value))
+        return Comparison(key, _COMPARISONS[operator], _as_stored(left_operand, value))
 
     def _contains(self, owner: Tree, argument: Tree) -> Expression:
         """``owner.contains(argument)``: of what is known to be a list a member equals it, else a part does."""
         key, value = _key(_bare(owner)), self._value(argument)
         as_list = isinstance(owner, Call) and owner.function == Name("list")
         as_text = isinstance(owner, Call) and not as_list
-        if isinstance(value, Linked) or (key == "links" and isinstance(value, str) and not as_text):
-            return links_to(key, Linked(str(value)))
+        if isinstance(value, LinkTarget) or (key == "links" and isinstance(value, str) and not as_text):
+            return links_to(key, LinkTarget(str(value)))
         if not isinstance(value, str):
             if value is None or as_text:
                 raise ValueError("only a text is contained in a text")
@@ -170,14 +170,14 @@ class BaseFilters:
         # The folders above a note are all in the innermost one.
         return Comparison("folder" if key == "file.folder" else key, "$eq" if as_list else "$contains", value)
 
-    def _value(self, tree: Tree) -> Scalar | Linked:
+    def _value(self, tree: Tree) -> Scalar | LinkTarget:
         match tree:
             case Literal(value):
                 return value
             case Operation("-", (Literal(int() | float() as number),)):
                 return -number
             case Call(Name("link"), (Literal(str(name)), *_)):
-                return Linked(name)
+                return LinkTarget(name)
             case Call(Name("list"), (inner,)):
                 return self._value(inner)
             case _:
@@ -194,15 +194,15 @@ class BaseFilters:
             case Operation("+" | "-" as operator, (moment, duration)):
                 match duration:
                     case Literal(str(length)) | Call(Name("duration"), (Literal(str(length)),)):
-                        return shifted(self._date(moment), length, 1 if operator == "+" else -1)
+                        return shift(self._date(moment), length, 1 if operator == "+" else -1)
         raise ValueError("no value that is known without a note")
 
 
-class Linked(str):
+class LinkTarget(str):
     """Name of the note in ``link("name")``."""
 
-    def __new__(cls, written: str) -> Linked:
-        name = written.removeprefix("[[").removesuffix("]]").partition("|")[0].partition("#")[0]
+    def __new__(cls, text: str) -> LinkTarget:
+        name = text.removeprefix("[[").removesuffix("]]").partition("|")[0].partition("#")[0]
         return super().__new__(cls, name.removesuffix(".md"))
 
 
@@ -220,15 +220,15 @@ def _either(parts: Sequence[Expression | None], *, loose: bool) -> Expression | 
     return known[0] if len(known) == 1 else Or(known)
 
 
-_JOINED = {"and": _both, "or": _either}
+_COMBINATORS = {"and": _both, "or": _either}
 
 
-def _named(tree: Tree) -> str | None:
-    return _KNOWN.get(tree) or key_of(tree)
+def _key_name(tree: Tree) -> str | None:
+    return _KNOWN_FORMULAS.get(tree) or key_of(tree)
 
 
 def _key(tree: Tree) -> str:
-    found = _named(tree)
+    found = _key_name(tree)
     if found is None:
         raise ValueError("no property of a note")
     return found
@@ -254,7 +254,7 @@ def _as_stored(tree: Tree, value: Scalar) -> Scalar:
     return value
 
 
-def _text(value: Scalar | Linked) -> str:
+def _text(value: Scalar | LinkTarget) -> str:
     if not isinstance(value, str):
         raise ValueError(f"a text expected, not {value!r}")
     return value
@@ -276,7 +276,7 @@ def _has_tag(tags: Sequence[str]) -> Expression:
 
 def _has_link(names: Sequence[str]) -> Expression:
     (name,) = names
-    return links_to("links", Linked(name))
+    return links_to("links", LinkTarget(name))
 
 
 def _has_property(names: Sequence[str]) -> Expression:
@@ -292,8 +292,8 @@ _OF_FILE: dict[str, Callable[[Sequence[str]], Expression]] = {
 }
 
 
-def links_to(key: str, name: Linked) -> Expression:
-    """That a property holds a link to a note: ``[[name]]``, with folder, heading or other words or without."""
+def links_to(key: str, name: LinkTarget) -> Expression:
+    """The condition that a property holds a link to a note: ``[[name]]``, with folder, heading or other words or without."""
     last = PurePosixPath(name).name
     if key == "links":
         return _equals_any(key, (str(name), last))

@@ -75,17 +75,17 @@ def written_key(key: str) -> str:
     )
 
 
-def column_of(written: str, formulas: dict[str, str]) -> str:
+def column_of(column: str, formulas: dict[str, str]) -> str:
     """The key of a column or of what is sorted by, such as ``rating``, ``note.best-before``, ``file.path``; what is no
     key stays as it is written: ``formula.perUse``, ``file.mtime``."""
-    kind, _, name = written.partition(".")
+    kind, _, name = column.partition(".")
     if kind == "note" and name:
         return name
     if kind == "file" and name:
-        return _OF_FILE.get(name, written)
+        return _OF_FILE.get(name, column)
     if kind == "formula" and FORMULAS.get(name) == formulas.get(name) is not None:
         return name
-    return written
+    return column
 
 
 def is_key(column: str) -> bool:

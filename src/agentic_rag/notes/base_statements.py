@@ -9,7 +9,7 @@ from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, Sca
 from agentic_rag.errors import FilterError
 from agentic_rag.notes.base_dates import is_date
 from agentic_rag.notes.base_expressions import Call, parse_expression, written_text
-from agentic_rag.notes.base_filters import Linked, is_empty, links_to
+from agentic_rag.notes.base_filters import LinkTarget, is_empty, links_to
 from agentic_rag.notes.base_keys import LISTS, PLACES, written_key
 
 _SIGNS = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
@@ -33,12 +33,14 @@ def written_filter(expression: Expression) -> Filter:
             return _group("and", [written_filter(part) for part in parts]) if parts else _ALWAYS
         case Or((Not(Comparison(key)), _)) if expression == is_empty(key):
             return f"{written_key(key)}.isEmpty()"
-        case Or((Comparison(key, "$contains", str(link)), *_)) if expression == links_to(key, Linked(link)):
-            return f"list({written_key(key)}).contains(link({written_text(Linked(link))}))"
+        case Or((Comparison(key, "$contains", str(link)), *_)) if expression == links_to(
+            key, LinkTarget(link)
+        ):
+            return f"list({written_key(key)}).contains(link({written_text(LinkTarget(link))}))"
         case Or(parts):
             return _group("or", [written_filter(part) for part in parts]) if parts else _NEVER
         case Not(part):
-            return _negated(written_filter(part))
+            return _negate(written_filter(part))
         case Comparison():
             return _comparison(expression)
 
@@ -51,7 +53,7 @@ def _group(kind: str, parts: list[Filter]) -> Filter:
     return {kind: members}
 
 
-def _negated(part: Filter) -> Filter:
+def _negate(part: Filter) -> Filter:
     match part:
         case str():
             return f"!{part}" if isinstance(parse_expression(part), Call) else f"!({part})"
@@ -67,12 +69,12 @@ def _negated(part: Filter) -> Filter:
 def _comparison(comparison: Comparison) -> Filter:
     key, operator, value = comparison.key, comparison.operator, comparison.value
     if isinstance(value, tuple):
-        return _one_of(key, value, negated=operator == "$nin")
+        return _one_of(key, value, is_negated=operator == "$nin")
     if operator in ("$eq", "$ne"):
         found = _equals(key, value)
-        return found if operator == "$eq" else _negated(found)
+        return found if operator == "$eq" else _negate(found)
     if operator == "$exists":
-        return _exists(key) if value else _negated(_exists(key))
+        return _exists(key) if value else _negate(_exists(key))
     if operator == "$contains":
         return _contains(key, str(value))
     if key in LISTS:
@@ -83,11 +85,11 @@ def _comparison(comparison: Comparison) -> Filter:
     return f"{written_key(key)} {_SIGNS[operator]} {literal}"
 
 
-def _one_of(key: str, values: tuple[Scalar, ...], *, negated: bool) -> Filter:
+def _one_of(key: str, values: tuple[Scalar, ...], *, is_negated: bool) -> Filter:
     if not values:
-        return _ALWAYS if negated else _NEVER
+        return _ALWAYS if is_negated else _NEVER
     found: list[Filter] = [_equals(key, value) for value in values]
-    return {"not": found} if negated else found[0] if len(found) == 1 else {"or": found}
+    return {"not": found} if is_negated else found[0] if len(found) == 1 else {"or": found}
 
 
 def _equals(key: str, value: Scalar) -> str:
@@ -98,9 +100,9 @@ def _equals(key: str, value: Scalar) -> str:
         return _is_in(key, value)
     if key in _TEXTS:
         return f"{written_key(key)} == {written_text(value)}"
-    if value.startswith("[[") and value.endswith("]]") and Linked(value):
+    if value.startswith("[[") and value.endswith("]]") and LinkTarget(value):
         # To Obsidian such a property is a link and not the text.
-        return f"list({written_key(key)}).contains(link({written_text(Linked(value))}))"
+        return f"list({written_key(key)}).contains(link({written_text(LinkTarget(value))}))"
     if is_date(value):
         return f"{written_key(key)} == {_literal(value)}"
     return f"list({written_key(key)}).contains({written_text(value)})"

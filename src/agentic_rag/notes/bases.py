@@ -46,7 +46,7 @@ class BaseView:
     group_by: Any = None
     """As written."""
     type: str = "table"
-    unsupported: tuple[str, ...] = ()
+    unsupported_filters: tuple[str, ...] = ()
     """What of its filters, sort and limit could not be expressed, as written. Filters then pass every note that the
     base shows, and perhaps more."""
 
@@ -63,7 +63,7 @@ class Base:
 
     @property
     def name(self) -> str:
-        """Of the file, without suffix."""
+        """Name of the base's file, without suffix."""
         return PurePosixPath(self.path).stem
 
     def at(self, now: datetime) -> Base:
@@ -103,7 +103,7 @@ def read_base(text: str, path: str, *, now: datetime | None = None) -> Base:
 
 def select(notes: Sequence[Note], view: BaseView) -> list[Note]:
     """The notes that a view shows, in its order: numbers before texts, texts in any case, notes without the key last;
-    then by path. If ``view.unsupported`` is not empty, they may be more than Obsidian shows.
+    then by path. If ``view.unsupported_filters`` is not empty, they may be more than Obsidian shows.
     """
     found = [
         (note, facts)
@@ -130,9 +130,9 @@ def write_base(view: BaseView) -> str:
     Raises:
         FilterError: the view has unsupported parts, or orders folders, tags or links.
     """
-    if view.unsupported:
+    if view.unsupported_filters:
         raise FilterError(
-            f"the view {view.name!r} cannot be written without {'; '.join(view.unsupported)}; "
+            f"the view {view.name!r} cannot be written without {'; '.join(view.unsupported_filters)}; "
             "keep the base that it was read from"
         )
     filters = None if view.filters is None else written_filter(view.filters)
@@ -147,32 +147,32 @@ def write_base(view: BaseView) -> str:
     base: dict[str, Any] = {}
     if filters is not None:
         base["filters"] = {"and": [filters]} if isinstance(filters, str) else filters
-    return _dumped(base | _formulas(view) | {"views": [shown]})
+    return _dump(base | _formulas(view) | {"views": [shown]})
 
 
 def _view(
-    written: Mapping[str, Any], of_all: Any, formulas: dict[str, str], now: datetime | None
+    view_values: Mapping[str, Any], of_all: Any, formulas: dict[str, str], now: datetime | None
 ) -> BaseView:
     reading = BaseFilters(formulas, now)
     parts = [
-        part for part in (reading.read(of_all), reading.read(written.get("filters"))) if part is not None
+        part for part in (reading.read(of_all), reading.read(view_values.get("filters"))) if part is not None
     ]
-    kind = str(written.get("type") or "table")
+    kind = str(view_values.get("type") or "table")
     view = BaseView(
-        name=str(written.get("name") or kind.capitalize()),
+        name=str(view_values.get("name") or kind.capitalize()),
         filters=None if not parts else parts[0] if len(parts) == 1 else And(tuple(parts)),
-        columns=tuple(column_of(str(one), formulas) for one in _listed(written.get("order"))),
-        group_by=written.get("groupBy"),
+        columns=tuple(column_of(str(one), formulas) for one in _as_list(view_values.get("order"))),
+        group_by=view_values.get("groupBy"),
         type=kind,
-        unsupported=tuple(reading.unsupported),
+        unsupported_filters=tuple(reading.unsupported_filters),
     )
-    return _with_limit(_with_sort(view, written, formulas), written.get("limit"))
+    return _with_limit(_with_sort(view, view_values, formulas), view_values.get("limit"))
 
 
-def _with_sort(view: BaseView, written: Mapping[str, Any], formulas: dict[str, str]) -> BaseView:
+def _with_sort(view: BaseView, view_values: Mapping[str, Any], formulas: dict[str, str]) -> BaseView:
     sort: list[tuple[str, Direction]] = []
     unsupported: list[str] = []
-    for one in _listed(written.get("sort")):
+    for one in _as_list(view_values.get("sort")):
         # Obsidian 1.9 wrote ``column`` for ``property``.
         named = (one.get("property") or one.get("column")) if isinstance(one, dict) else None
         key = column_of(named, formulas) if isinstance(named, str) else ""
@@ -180,7 +180,7 @@ def _with_sort(view: BaseView, written: Mapping[str, Any], formulas: dict[str, s
             unsupported.append(f"sort: {named or one}")
         else:
             sort.append((key, "DESC" if str(one.get("direction")).upper() == "DESC" else "ASC"))
-    return replace(view, sort=tuple(sort), unsupported=(*view.unsupported, *unsupported))
+    return replace(view, sort=tuple(sort), unsupported_filters=(*view.unsupported_filters, *unsupported))
 
 
 def _with_limit(view: BaseView, limit: Any) -> BaseView:
@@ -188,10 +188,10 @@ def _with_limit(view: BaseView, limit: Any) -> BaseView:
         return view
     if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
         return replace(view, limit=limit)
-    return replace(view, unsupported=(*view.unsupported, f"limit: {limit}"))
+    return replace(view, unsupported_filters=(*view.unsupported_filters, f"limit: {limit}"))
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
@@ -225,15 +225,15 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
-def _represented(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     style = None if _PLAIN.fullmatch(text) else "'"
     return dumper.represent_scalar("tag:yaml.org,2002:str", valid_unicode(text), style=style)
 
 
-_Dumper.add_representer(str, _represented)
+_Dumper.add_representer(str, _represent_text)
 
 
-def _dumped(base: Mapping[str, Any]) -> str:
+def _dump(base: Mapping[str, Any]) -> str:
     found: str = yaml.dump(
         dict(base), Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=10**6
     )

@@ -24,7 +24,7 @@ MAX_FIELDS = 200
 MAX_ITEMS, MAX_ITEM = 60, 60
 """Short list items that are kept of a note, and their code points: what a recipe needs, who was there."""
 MAX_KEY = 24
-SHARED = 3
+MIN_SHARED_NOTES = 3
 """Notes that have a line ``Level: ★★★`` before it counts as a property."""
 MAX_TEXT, MAX_VALUE = 200, 4_000
 """Code points of an entry's text, and of a property's value, which conditions compare whole."""
@@ -50,7 +50,7 @@ def note_of(document: Document) -> Note:
         document_id=document.id,
         path=document.path,
         title=document.title,
-        date=None if document.date is None else _written(document.date.isoformat()),
+        date=None if document.date is None else _moment_text(document.date.isoformat()),
         url=document.url,
         tags=document.tags,
         aliases=document.aliases,
@@ -62,7 +62,7 @@ def note_of(document: Document) -> Note:
     )
 
 
-def _written(moment: str) -> str:
+def _moment_text(moment: str) -> str:
     return moment.removesuffix("T00:00:00+00:00")
 
 
@@ -150,9 +150,9 @@ class Schema:
         return cls(
             len(notes),
             _keys((f.key, f.value) for note in notes for f in note.fields),
-            _counted(tag for fact in facts for tag in fact["tags"]),
-            _counted(folder for fact in facts for folder in fact["folder"]),
-            _counted(row.state for note in notes for row in note.rows if row.state is not None),
+            _count_names(tag for fact in facts for tag in fact["tags"]),
+            _count_names(folder for fact in facts for folder in fact["folder"]),
+            _count_names(row.state for note in notes for row in note.rows if row.state is not None),
             _keys((f.key, f.value) for note in notes for row in note.rows for f in row.fields),
         )
 
@@ -165,11 +165,11 @@ class Schema:
             values: of each property; its ``distinct`` counts all.
         """
         lists = {
-            "properties": [_shown(key, values) for key in self.keys[:most]],
+            "properties": [_key_values(key, values) for key in self.keys[:most]],
             "tags": dict(self.tags[:most]),
             "folders": dict(self.folders[:most]),
             "tasks": dict(self.tasks[:most]),
-            "entries": [_shown(key, values) for key in self.row_keys[:most]],
+            "entries": [_key_values(key, values) for key in self.row_keys[:most]],
         }
         whole = (self.keys, self.tags, self.folders, self.tasks, self.row_keys)
         rest = {name: len(every) - len(lists[name]) for name, every in zip(lists, whole, strict=True)}
@@ -187,7 +187,7 @@ def _bases(rows: Iterable[Note]) -> dict[str, Base]:
     return bases
 
 
-def _shown(key: Key, most: int) -> dict[str, Any]:
+def _key_values(key: Key, most: int) -> dict[str, Any]:
     values: Counter[str] = Counter()
     for value, count in key.values[:most]:
         values[_short(value)] += count
@@ -216,7 +216,7 @@ def _range(key: Key) -> list[str] | None:
     return [_short(min(same)), _short(max(same))]
 
 
-def _counted(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
+def _count_names(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(Counter(names).items(), key=lambda one: (-one[1], one[0])))
 
 
@@ -278,7 +278,7 @@ class Snapshot:
         ordered = sorted(rows, key=lambda note: note.path)
         notes = [note for note in ordered if note.base is None]
         lines = Counter(key for note in notes for key in {f.key for f in note.fields if f.is_line})
-        shared = {key for key, count in lines.items() if count >= SHARED}
+        shared = {key for key, count in lines.items() if count >= MIN_SHARED_NOTES}
         stated = tuple(_with_stated(note, shared) for note in notes)
         return cls(stated, Schema.of(stated), _bases(ordered))
 
@@ -292,7 +292,7 @@ class Snapshot:
         """Days of the notes."""
         return frozenset(date.fromisoformat(note.date[:10]) for note in self.notes if note.date is not None)
 
-    def titled(self) -> Mapping[str, Note]:
+    def notes_by_title(self) -> Mapping[str, Note]:
         """Notes by title and alias, case folded; the first of a name."""
         named: dict[str, Note] = {}
         for note in self.notes:
@@ -301,7 +301,7 @@ class Snapshot:
         return named
 
 
-def _with_stated(note: Note, shared: Set[str]) -> Note:
+def _with_stated(note: Note, shared_keys: Set[str]) -> Note:
     """The note with the lines that count as properties alone."""
-    stated = tuple(field for field in note.fields if not field.is_line or field.key in shared)
+    stated = tuple(field for field in note.fields if not field.is_line or field.key in shared_keys)
     return note if len(stated) == len(note.fields) else replace(note, fields=stated)

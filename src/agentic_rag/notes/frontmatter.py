@@ -121,16 +121,16 @@ def properties(text: str, front: Frontmatter) -> Iterator[Property]:
     root = yaml.compose(source, Loader=_Loader)
     if isinstance(root, yaml.MappingNode):
         # Marks count the characters of the source; a byte order mark or NUL would have made the YAML unreadable.
-        yield from _located(root, front.values, start, source, "")
+        yield from _locate_properties(root, front.values, start, source, "")
 
 
-def _located(
+def _locate_properties(
     node: yaml.MappingNode, values: dict[str, Any], offset: int, source: str, prefix: str
 ) -> Iterator[Property]:
     for (key, member), value in zip(node.value, values.values(), strict=False):
         name = f"{prefix}{key.value}"
         if isinstance(value, dict) and isinstance(member, yaml.MappingNode):
-            yield from _located(member, value, offset, source, f"{name}.")
+            yield from _locate_properties(member, value, offset, source, f"{name}.")
             continue
         written = source[key.start_mark.index : member.end_mark.index].rstrip()
         begin = offset + key.start_mark.index
@@ -198,10 +198,10 @@ def _bare_wikilinks(value: Any) -> Any:
     """``author: [[Ann]]`` without quotes is a list in a list to YAML; give back what was written."""
     if not isinstance(value, dict):
         return value
-    return {key: _unbracketed(member) for key, member in value.items()}
+    return {key: _restore_wikilinks(member) for key, member in value.items()}
 
 
-def _unbracketed(value: Any) -> Any:
+def _restore_wikilinks(value: Any) -> Any:
     if not isinstance(value, list):
         return value
     if len(value) == 1 and _is_bare(value[0]):

@@ -12,7 +12,7 @@ import regex
 
 from agentic_rag.notes.links import is_escaped
 
-HIDDEN = "\x00"
+MASK = "\x00"
 """Stands for a hidden character: no word character, no space, no bracket."""
 
 _OF_A_LINE = re.compile(r"[^\r\n]+")
@@ -51,7 +51,7 @@ class InlineField:
     end: int
 
 
-def hidden(text: str, spans: Iterable[tuple[int, int]], sign: str = HIDDEN) -> str:
+def mask_spans(text: str, spans: Iterable[tuple[int, int]], sign: str = MASK) -> str:
     """The text with each character of the spans (in order, apart) as the sign, but for line ends; same length."""
     parts, position = [], 0
     for start, end in spans:
@@ -69,7 +69,7 @@ def hide_code(text: str, regions: list[tuple[int, int]]) -> str:
     for start, end in regions:
         spans += [(position, start), *_code_spans(text, start, end)]
         position = end
-    return hidden(text, [*spans, (position, len(text))]).replace("\r", "\n")
+    return mask_spans(text, [*spans, (position, len(text))]).replace("\r", "\n")
 
 
 def _code_spans(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
@@ -92,11 +92,13 @@ def _code_spans(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, position
 
 
-def tags(masked: str) -> Iterator[str]:
+def tags(masked_text: str) -> Iterator[str]:
     """``#a/b`` in any script, without the sign; not in URLs or links, and not a mere number."""
-    if "#" not in masked:
+    if "#" not in masked_text:
         return
-    for match in _TAG.finditer(hidden(masked, (found.span() for found in _URL.finditer(masked)))):
+    for match in _TAG.finditer(
+        mask_spans(masked_text, (found.span() for found in _URL.finditer(masked_text)))
+    ):
         tag = match.group(1).strip("/")
         if is_tag(tag):
             yield tag
@@ -107,27 +109,27 @@ def is_tag(name: str) -> bool:
     return any(not character.isdigit() and character not in "-_/" for character in name)
 
 
-def fields(text: str, masked: str) -> list[InlineField]:
+def fields(text: str, masked_text: str) -> list[InlineField]:
     """Dataview fields in order of place: ``key:: value`` lines and list items, ``[key:: v]``, ``(key:: v)``.
 
     ``::`` counts only before white space or a wikilink, so that ``std::vector`` stays text.
     """
-    if "::" not in masked:
+    if "::" not in masked_text:
         return []
     found: dict[int, InlineField] = {}
     for pattern in (_LINE_FIELD, _MARKED_FIELD, _BRACKET_FIELD, _PAREN_FIELD):
-        for match in pattern.finditer(masked):
+        for match in pattern.finditer(masked_text):
             written = text[match.start("value") : match.end("value")].strip()
             if written:
-                field = InlineField(match.group("key"), _typed(written), *match.span("value"))
+                field = InlineField(match.group("key"), _typed_value(written), *match.span("value"))
                 found.setdefault(match.start("value"), field)
     return [found[start] for start in sorted(found)]
 
 
-def _typed(written: str) -> Any:
+def _typed_value(value_text: str) -> Any:
     """Numbers and true/false as such, so that filters can compare them; anything else as written."""
-    if written in ("true", "false"):
-        return written == "true"
-    if _NUMBER.fullmatch(written):
-        return float(written) if "." in written else int(written)
-    return written
+    if value_text in ("true", "false"):
+        return value_text == "true"
+    if _NUMBER.fullmatch(value_text):
+        return float(value_text) if "." in value_text else int(value_text)
+    return value_text

@@ -31,13 +31,13 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 def wikilinks(
-    text: str, start: int, end: int, *, masked: str | None = None, relation: str | None = None
+    text: str, start: int, end: int, *, masked_text: str | None = None, relation: str | None = None
 ) -> Iterator[Link]:
     """``[[Note#Heading|alias]]``, ``[[Note#^block]]``, ``[[#Heading]]``, ``![[embed]]`` in text[start:end].
 
-    ``masked`` is the text with code hidden (same length); links are found there and read from ``text``.
+    ``masked_text`` is the text with code hidden (same length); links are found there and read from ``text``.
     """
-    for match in _WIKILINK.finditer(text if masked is None else masked, start, end):
+    for match in _WIKILINK.finditer(text if masked_text is None else masked_text, start, end):
         opening = _opening(text, match)
         inner = text[match.start(2) : match.end(2)]
         # In a table the pipe before an alias is written \|, else it would end the cell.
@@ -52,15 +52,15 @@ def wikilinks(
         yield Link(target, first, match.end(), heading, block, shown, embed, relation)
 
 
-def markdown_links(text: str, start: int, end: int, *, masked: str) -> Iterator[Link]:
+def markdown_links(text: str, start: int, end: int, *, masked_text: str) -> Iterator[Link]:
     """``[text](file.md#Heading)``, ``![alt](picture%20one.png)`` and ``[ref]: file.md`` that name local files."""
-    for match in _INLINE.finditer(masked, start, end):
+    for match in _INLINE.finditer(masked_text, start, end):
         opening = _opening(text, match)
         if opening is not None:
             yield from _local(text, match, opening, alias=2, destination=3)
             # An image inside a link's text is a link of its own.
-            yield from markdown_links(text, match.start(2), match.end(2), masked=masked)
-    for match in _DEFINITION.finditer(masked, start, end):
+            yield from markdown_links(text, match.start(2), match.end(2), masked_text=masked_text)
+    for match in _DEFINITION.finditer(masked_text, start, end):
         yield from _local(text, match, (match.start(), False), alias=1, destination=2)
 
 
@@ -140,7 +140,7 @@ class NotePaths:
         the one whose folder is nearest to the source's, then the shortest path, then the first in order.
         """
         folder = PurePosixPath(_fold(source_id)).parts[:-1]
-        wanted, suffix = _wanted(link_target, folder)
+        wanted, suffix = _wanted_path(link_target, folder)
         if not wanted:
             return None
         places = [p for p in self._places.get(wanted[-1], ()) if p.parts[-len(wanted) :] == wanted]
@@ -157,7 +157,7 @@ def _split_suffix(path: str) -> tuple[str, str]:
     return path.removesuffix(suffix), suffix
 
 
-def _wanted(link_target: str, folder: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+def _wanted_path(link_target: str, folder: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     """Path parts and suffix a link asks for."""
     stem, suffix = _split_suffix(_fold(link_target).strip())
     raw = stem.split("/")
@@ -171,10 +171,10 @@ def _wanted(link_target: str, folder: tuple[str, ...]) -> tuple[tuple[str, ...],
 
 
 def _rank(
-    place: _Place, wanted: tuple[str, ...], suffix: str, folder: tuple[str, ...]
+    place: _Place, wanted_parts: tuple[str, ...], suffix: str, folder: tuple[str, ...]
 ) -> tuple[bool, bool, int, int, str]:
     own = place.parts[:-1]
     shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(own, folder, strict=False)))
     named_so = place.suffix == suffix if suffix else place.suffix in _NOTE_SUFFIXES
     distance = len(own) + len(folder) - 2 * shared
-    return not named_so, place.parts != wanted, distance, len(place.parts), place.document_id
+    return not named_so, place.parts != wanted_parts, distance, len(place.parts), place.document_id

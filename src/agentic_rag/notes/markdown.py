@@ -142,11 +142,11 @@ def line_starts(text: str) -> list[int]:
 
 def plain(markup: str) -> str:
     """A heading or a card's first line as readable text: links by their display text, no emphasis, no block id."""
-    shown = _HEADING_LINK.sub(_shown, _BLOCK_ID.sub("", markup))
+    shown = _HEADING_LINK.sub(_link_text, _BLOCK_ID.sub("", markup))
     return " ".join(_MARKUP.sub("", shown).split())
 
 
-def _shown(match: re.Match[str]) -> str:
+def _link_text(match: re.Match[str]) -> str:
     if match.group(1) is None:
         return match.group(2)
     address, pipe, alias = match.group(1).partition("|")
@@ -238,11 +238,13 @@ def _block(kind: BlockKind, text: str, start: int, end: int, path: tuple[str, ..
     return [Block(kind, start, end, path)] if end > start else []
 
 
-def _metadata(front: Frontmatter, found: Iterable[InlineField]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _metadata(
+    front: Frontmatter, inline_fields: Iterable[InlineField]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Properties, then Dataview fields; a name given several times holds the list of its values; and a warning."""
     metadata = dict(front.values)
     length = 0
-    for field in found:
+    for field in inline_fields:
         length += len(field.key) + field.end - field.start
         if length > MAX_FIELD_TEXT:
             told = f"its Dataview fields hold more than {MAX_FIELD_TEXT:,} characters: from {field.key!r} at character {field.start:,} on they are text, not properties"
@@ -257,36 +259,37 @@ def _metadata(front: Frontmatter, found: Iterable[InlineField]) -> tuple[dict[st
     return metadata, ()
 
 
-def _stated_dates(masked: str, found: Iterable[InlineField]) -> dict[str, list[Any]]:
+def _stated_dates(masked_text: str, inline_fields: Iterable[InlineField]) -> dict[str, list[Any]]:
     """Fields that date the note; not those of its tasks, as ``- [ ] Water it [start:: 2024-05-01]`` dates the task."""
     dates: dict[str, list[Any]] = {}
-    for field in found:
+    for field in inline_fields:
         key = field.key.casefold()
-        if key in DATE_KEYS and not _TASK.match(masked, masked.rfind("\n", 0, field.start) + 1):
+        if key in DATE_KEYS and not _TASK.match(masked_text, masked_text.rfind("\n", 0, field.start) + 1):
             dates.setdefault(key, []).append(field.value)
     return dates
 
 
 def _links(
-    text: str, masked: str, regions: list[tuple[int, int]], found: list[InlineField]
+    text: str, masked_text: str, regions: list[tuple[int, int]], inline_fields: list[InlineField]
 ) -> tuple[Link, ...]:
     links: list[Link] = []
-    starts = [field.start for field in found]
+    starts = [field.start for field in inline_fields]
     for start, end in regions:
-        if "[" not in masked[start:end]:
+        if "[" not in masked_text[start:end]:
             continue
         written = chain(
-            wikilinks(text, start, end, masked=masked), markdown_links(text, start, end, masked=masked)
+            wikilinks(text, start, end, masked_text=masked_text),
+            markdown_links(text, start, end, masked_text=masked_text),
         )
-        links += [_under_field(link, found, starts) for link in written]
+        links += [_under_field(link, inline_fields, starts) for link in written]
     return tuple(sorted(links, key=lambda link: (link.start, link.end)))
 
 
-def _under_field(link: Link, found: list[InlineField], starts: list[int]) -> Link:
+def _under_field(link: Link, inline_fields: list[InlineField], starts: list[int]) -> Link:
     index = bisect_right(starts, link.start) - 1
-    if index < 0 or link.end > found[index].end:
+    if index < 0 or link.end > inline_fields[index].end:
         return link
-    return replace(link, relation=found[index].key)
+    return replace(link, relation=inline_fields[index].key)
 
 
 def _title(value: Any) -> str | None:

@@ -26,7 +26,7 @@ _MARKS = regex.compile(
     r"|\[\^[^\]\s]*\]:?|(?:^|[ \t])\^[\w-]+[ \t\r]*$",
     regex.MULTILINE,
 )
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ESCAPED_SIGN = re.compile(r"\\([!-/:-@\[-`{-~])")
 _COMMENT = re.compile(
     r"(?P<kept>^[ \t>]*(?P<fence>`{3,}|~{3,})[^\r\n]*\r?\n(?s:.*?)(?:^[ \t>]*(?P=fence)[`~]*[ \t]*\r?$|\Z)"
     r"|(?<!`)(?P<ticks>`+)(?!`)[^\r\n]{0,500}?(?<!`)(?P=ticks)(?!`))"
@@ -62,7 +62,7 @@ def readable(markup: str) -> str:
         return f"\x00{len(kept) - 1}\x00"
 
     text = _CODE.sub(lambda code: keep(code[2]), markup.replace("\x00", ""))
-    text = _ESCAPED.sub(lambda sign: keep(sign[1]), text)
+    text = _ESCAPED_SIGN.sub(lambda sign: keep(sign[1]), text)
     text = _LINK.sub(r"\1", _WIKILINK.sub(link_text, _IMAGE.sub("", text)))
     text = _AUTOLINK.sub(r"\1", text)
     text = _HTML.sub(lambda tag: " " if tag["apart"] else "", text)

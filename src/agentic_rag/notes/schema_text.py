@@ -23,7 +23,7 @@ def values_text(key: Mapping[str, Any], most: int, width: int) -> str:
         return " – ".join(key["range"])
     shown = list(key["values"].items())[:most]
     texts = [_cut(value, width) + (f" ({count})" if count > 1 else "") for value, count in shown]
-    return _listed(texts, key["distinct"] - len(shown))
+    return _join_texts(texts, key["distinct"] - len(shown))
 
 
 def counts_text(counts: Mapping[str, int], most: int, more: int = 0) -> str:
@@ -39,10 +39,10 @@ def counts_text(counts: Mapping[str, int], most: int, more: int = 0) -> str:
         'tea (3), cup (1), and 1 more'
     """
     shown = [f"{name} ({count})" for name, count in list(counts.items())[:most]]
-    return _listed(shown, len(counts) - len(shown) + more)
+    return _join_texts(shown, len(counts) - len(shown) + more)
 
 
-def _listed(texts: list[str], more: int) -> str:
+def _join_texts(texts: list[str], more: int) -> str:
     return ", ".join([*texts, *([f"and {more} more"] if more else [])])
 
 

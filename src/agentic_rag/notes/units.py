@@ -18,14 +18,13 @@ from typing import Any, Literal
 from markdown_it.token import Token
 
 from agentic_rag.notes.frontmatter import Frontmatter, properties, read_frontmatter
-from agentic_rag.notes.inline import InlineField, fields, hide_code
-from agentic_rag.notes.inline import hidden as blanked
+from agentic_rag.notes.inline import InlineField, fields, hide_code, mask_spans
 from agentic_rag.notes.markdown import block_tokens, line_starts, plain
 from agentic_rag.notes.readable import comments, readable
 from agentic_rag.text.sentences import split_lines, split_sentences
 
 UnitKind = Literal["sentence", "item", "step", "task", "row", "property", "code"]
-LISTED: frozenset[UnitKind] = frozenset({"item", "step", "task"})
+LIST_KINDS: frozenset[UnitKind] = frozenset({"item", "step", "task"})
 """Kinds that stand in a list."""
 MAX_ITEM = 400
 """Code points up to which an item of a list is one unit; a longer one is divided into sentences."""
@@ -77,7 +76,7 @@ class Unit:
     footnote: str = ""
     """Text of the footnotes that it refers to."""
 
-    def shown(self) -> str:
+    def display_text(self) -> str:
         """The unit with what gives it meaning, on one line: ``Waffles: 300 ml of milk``, ``☐ call plumber``."""
         own = self.own()
         path = ": ".join([*(parent.rstrip(":： ") for parent in self.parents), own])
@@ -127,18 +126,18 @@ def read_units(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> 
         headings: above the part's beginning.
     """
     front = read_frontmatter(text) if start == 0 else Frontmatter()
-    masked = blanked(text, _left_out(text, front), " ")
+    masked = mask_spans(text, _left_out(text, front), " ")
     reader = _Reader(text, masked, front.end, headings)
     found = list(islice(chain(_of_properties(text, front), reader.units()), MAX_UNITS))
     if start:
-        found = [_moved(unit, start) for unit in found]
+        found = [_move_unit(unit, start) for unit in found]
     headings_at = {path: (a + start, b + start) for path, (a, b) in reader.places.items()}
     return Reading(tuple(found), reader.title, _without_value(masked, front), headings_at)
 
 
-def _without_value(masked: str, front: Frontmatter) -> frozenset[str]:
+def _without_value(masked_text: str, front: Frontmatter) -> frozenset[str]:
     names = {key for key, value in front.values.items() if not _value_text(value)}
-    return frozenset(names | {match["key"].strip() for match in _EMPTY_LINE.finditer(masked, front.end)})
+    return frozenset(names | {match["key"].strip() for match in _EMPTY_LINE.finditer(masked_text, front.end)})
 
 
 _EMPTY_LINE = re.compile(
@@ -159,7 +158,7 @@ def read_plain(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> 
     return Reading(tuple(found[:MAX_UNITS]))
 
 
-def _moved(unit: Unit, by: int) -> Unit:
+def _move_unit(unit: Unit, by: int) -> Unit:
     moved = tuple(replace(one, start=one.start + by, end=one.end + by) for one in unit.fields)
     return replace(unit, start=unit.start + by, end=unit.end + by, fields=moved)
 
@@ -249,11 +248,11 @@ _CELL = re.compile(r"(?<!\\)\|(?![^\[\]]*\]\])")
 class _Reader:
     """Walks the block tokens of a note once; ``units`` yields what it meets."""
 
-    def __init__(self, text: str, masked: str, begin: int, headings: tuple[str, ...]) -> None:
+    def __init__(self, text: str, masked_text: str, begin: int, headings: tuple[str, ...]) -> None:
         self._text = text
-        self._masked = masked
+        self._masked_text = masked_text
         self._begin = begin
-        body = masked[begin:]
+        body = masked_text[begin:]
         self._lines = [begin + start for start in line_starts(body)] + [len(text)]
         self._tokens: list[Token] = block_tokens(body) if body.strip() else []
         self._base = headings
@@ -366,7 +365,7 @@ class _Reader:
 
     def _row(self, token: Token, rows: list[list[str]]) -> Iterator[Unit]:
         start, end = self._span(token)
-        line = self._masked[start:end]
+        line = self._masked_text[start:end]
         lead = len(line) - len(line.lstrip(" \t>"))
         written = line[lead:].rstrip()
         cells = [readable(cell) for cell in _cells(written)]
@@ -396,14 +395,14 @@ class _Reader:
         """Units of a paragraph: an item's text, a callout's title and text, fields, or sentences."""
         quote = next((frame for frame in reversed(self._frames) if frame.kind in ("quote", "item")), None)
         if quote is not None and quote.kind == "quote" and not quote.is_callout:
-            opening = _CALLOUT.match(self._masked, start, end)
+            opening = _CALLOUT.match(self._masked_text, start, end)
             if opening is not None:
                 quote.is_callout = True
                 quote.failure = opening["kind"].split("|")[0].strip().casefold() in _FAILURES
                 quote.title = readable(opening["title"]) or None
                 self.places.setdefault(self._headings(), opening.span("title"))
                 body = min(opening.end(), end)
-                if not self._masked[body:end].strip(" \t>\r\n"):
+                if not self._masked_text[body:end].strip(" \t>\r\n"):
                     yield from self._title_alone(opening, quote)
                     return
                 start = body
@@ -412,20 +411,20 @@ class _Reader:
             return
         if not self._frames:
             self._block += 1
-            stripped = self._masked[start:end].strip()
+            stripped = self._masked_text[start:end].strip()
             if bold := _BOLD_LINE.match(stripped):
                 self._bold = readable(bold["title"]).rstrip(":： ")
                 self._lead = None
                 self.places.setdefault(self._headings(), (start, end))
                 return
-        first = self._masked[start:end].lstrip(" \t>").partition("\n")[0].strip()
+        first = self._masked_text[start:end].lstrip(" \t>").partition("\n")[0].strip()
         bold = _BOLD_LINE.match(first)
         if bold is None:
             yield from self._running(start, end)
             return
         # A line in bold above the other lines of its paragraph stands over them alone.
         outer, self._bold = self._bold, readable(bold["title"]).rstrip(":： ")
-        yield from self._running(self._masked.index("\n", start, end) + 1, end)
+        yield from self._running(self._masked_text.index("\n", start, end) + 1, end)
         self._bold = outer
 
     def _title_alone(self, opening: re.Match[str], quote: _Frame) -> Iterator[Unit]:
@@ -444,17 +443,17 @@ class _Reader:
             )
 
     def _item(self, frame: _Frame, start: int, end: int) -> Iterator[Unit]:
-        at = end - len(self._masked[start:end].lstrip(" \t>"))
+        at = end - len(self._masked_text[start:end].lstrip(" \t>"))
         if frame.label is None:
-            at = _MARKERS.match(self._masked, start, end).end()  # type: ignore[union-attr]
+            at = _MARKERS.match(self._masked_text, start, end).end()  # type: ignore[union-attr]
         state = None
-        box = _TASK.match(self._masked, at, end) if frame.label is None else None
+        box = _TASK.match(self._masked_text, at, end) if frame.label is None else None
         if box is not None:
             state, at = box["state"], box.end()
-        stop = at + len(self._masked[at:end].rstrip())
-        written = self._masked[at:stop]
+        stop = at + len(self._masked_text[at:end].rstrip())
+        written = self._masked_text[at:stop]
         named = self._fields(at, stop)
-        shown = self._shown(written, at, named)
+        shown = self._read_text(written, at, named)
         lists = [one for one in self._frames if one.kind in ("bullet", "ordered")]
         parents = self._parents()
         if frame.label is None:
@@ -472,21 +471,21 @@ class _Reader:
         if len(written) > MAX_ITEM and state is None:
             yield from self._sentences(at, stop, unit)
         else:
-            yield self._defined(unit, written)
+            yield self._define_unit(unit, written)
 
     def _running(self, start: int, end: int) -> Iterator[Unit]:
         lines = [field for field in self._fields(start, end) if self._is_line(field, start)]
         position = start
         for one in lines:
-            begin = self._masked.rfind("\n", start, one.start) + 1 or start
+            begin = self._masked_text.rfind("\n", start, one.start) + 1 or start
             begin = max(begin, position)
-            begin += len(self._masked[begin : one.start]) - len(
-                self._masked[begin : one.start].lstrip(" \t>")
+            begin += len(self._masked_text[begin : one.start]) - len(
+                self._masked_text[begin : one.start].lstrip(" \t>")
             )
             yield from self._prose(position, begin)
-            position = _SPACES.match(self._masked, one.end, end).end()  # type: ignore[union-attr]
-            value = readable(self._masked[one.start : one.end])
-            stop = begin + len(self._masked[begin : one.end].rstrip())
+            position = _SPACES.match(self._masked_text, one.end, end).end()  # type: ignore[union-attr]
+            value = readable(self._masked_text[one.start : one.end])
+            stop = begin + len(self._masked_text[begin : one.end].rstrip())
             if value and not _PLACEHOLDER.search(value):
                 yield Unit(
                     "property",
@@ -507,12 +506,12 @@ class _Reader:
 
     def _is_line(self, one: InlineField, start: int) -> bool:
         """Whether a field takes its whole line, and is not one inside a sentence."""
-        begin = self._masked.rfind("\n", start, one.start) + 1 or start
-        before = self._masked[begin : one.start]
+        begin = self._masked_text.rfind("\n", start, one.start) + 1 or start
+        before = self._masked_text[begin : one.start]
         return not re.search(r"[\[(]", before) and before.count("::") == 1
 
     def _prose(self, start: int, end: int) -> Iterator[Unit]:
-        written = self._masked[start:end]
+        written = self._masked_text[start:end]
         if not written.strip():
             return
         frame = Unit("sentence", start, end, "", self._block, self._headings(), failure=self._failure())
@@ -522,20 +521,20 @@ class _Reader:
         parts.append(end)
         for number, (a, b) in enumerate(zip(parts[::2], parts[1::2], strict=True)):
             if number:
-                self._lead = readable(self._masked[parts[0] : parts[1]]) or None
-            if self._masked[a:b].strip():
+                self._lead = readable(self._masked_text[parts[0] : parts[1]]) or None
+            if self._masked_text[a:b].strip():
                 yield from self._sentences(a, b, frame)
 
     def _sentences(self, start: int, end: int, frame: Unit) -> Iterator[Unit]:
         """Sentences of running text; a last one that asks, or ends in a colon, leads the next block."""
         lead, shown, a = self._lead, "", 0
         before: str | None = None
-        for a, b in split_sentences(self._masked[start:end]):
-            written = self._masked[start + a : start + b]
+        for a, b in split_sentences(self._masked_text[start:end]):
+            written = self._masked_text[start + a : start + b]
             begin = start + b - len(written.lstrip(" \t>"))
-            written = self._masked[begin : start + b]
+            written = self._masked_text[begin : start + b]
             named = self._fields(begin, start + b)
-            shown = self._shown(written, begin, named)
+            shown = self._read_text(written, begin, named)
             if not shown or self._is_nothing(written, shown):
                 shown = ""
                 continue
@@ -545,7 +544,7 @@ class _Reader:
                 frame, start=begin, end=start + b, text=shown, lead=above, fields=named, footnote=notes
             )
             before = shown
-            yield unit if _leads(shown) else self._defined(unit, written)
+            yield unit if _leads(shown) else self._define_unit(unit, written)
         if frame.kind == "sentence":
             is_title = len(shown) <= MAX_TITLE and shown[-1:].isalnum() and a == 0
             self._lead = shown if _leads(shown) or (shown and is_title) else None
@@ -558,7 +557,7 @@ class _Reader:
 
     @cached_property
     def _all_fields(self) -> list[InlineField]:
-        if "::" not in self._masked:
+        if "::" not in self._masked_text:
             return []
         regions: list[tuple[int, int]] = []
         for token in self._tokens:
@@ -566,50 +565,50 @@ class _Reader:
                 first, last = self._span(token)
                 if not regions or first >= regions[-1][1]:
                     regions.append((first, last))
-        return fields(self._text, hide_code(self._masked, regions))
+        return fields(self._text, hide_code(self._masked_text, regions))
 
-    def _shown(self, written: str, at: int, named: Sequence[InlineField]) -> str:
+    def _read_text(self, unit_text: str, at: int, named_fields: Sequence[InlineField]) -> str:
         """The text as it is read; fields in brackets at its end are named after it."""
-        for one in reversed(named[:MAX_SHOWN_FIELDS]):
+        for one in reversed(named_fields[:MAX_SHOWN_FIELDS]):
             a, b = one.start - at, one.end - at
-            opening = max(written.rfind("[", 0, a), written.rfind("(", 0, a))
-            if opening < 0 or not written[opening + 1 : a].rstrip(" \t").endswith("::"):
+            opening = max(unit_text.rfind("[", 0, a), unit_text.rfind("(", 0, a))
+            if opening < 0 or not unit_text[opening + 1 : a].rstrip(" \t").endswith("::"):
                 continue
-            shown, tail = written[a:b].strip(), written[b + 1 :]
-            if written[opening] == "[":  # round brackets hide the name where Dataview shows it
+            shown, tail = unit_text[a:b].strip(), unit_text[b + 1 :]
+            if unit_text[opening] == "[":  # round brackets hide the name where Dataview shows it
                 is_tail = not re.sub(r"[\[(][^\[\]()]*[\])]", "", tail).strip()
                 shown = f"({one.key}: {shown})" if is_tail else f"{one.key}: {shown}"
-            written = f"{written[:opening]}{shown}{tail}"
-        return readable(_INLINE_NOTE.sub("", written))
+            unit_text = f"{unit_text[:opening]}{shown}{tail}"
+        return readable(_INLINE_NOTE.sub("", unit_text))
 
-    def _defined(self, unit: Unit, written: str) -> Unit:
+    def _define_unit(self, unit: Unit, unit_text: str) -> Unit:
         """The unit with the name that it gives to its value: ``Phone: 555``, ``**Term**: …``, ``question::answer``."""
         found = _DEFINITION.match(unit.text)
         if found is None or unit.fields or "://" in unit.text[: found.end("key") + 4]:
             return unit
-        if found["sign"] == "::" and " " not in found["key"] and "`" in written:
+        if found["sign"] == "::" and " " not in found["key"] and "`" in unit_text:
             return unit
         return replace(unit, key=found["key"].strip(), text=found["value"])
 
-    def _is_nothing(self, written: str, shown: str) -> bool:
+    def _is_nothing(self, unit_text: str, display_text: str) -> bool:
         """Whether a text states nothing: tags, a rule, an address, a placeholder of a template."""
-        stripped = written.strip()
+        stripped = unit_text.strip()
         return bool(
             _TAG_LINE.match(stripped)
-            or _NOT_SHOWN.match(shown)
+            or _NOT_SHOWN.match(display_text)
             or _PLACEHOLDER.search(stripped)
             or _EMPTY_FIELD.match(stripped)
-            or not any(map(str.isalnum, shown))
+            or not any(map(str.isalnum, display_text))
             or _FOOTNOTE.match(stripped)
         )
 
     @cached_property
     def _notes(self) -> dict[str, str]:
-        return {match["label"]: readable(match["text"]) for match in _FOOTNOTE.finditer(self._masked)}
+        return {match["label"]: readable(match["text"]) for match in _FOOTNOTE.finditer(self._masked_text)}
 
     def _footnotes(self, start: int, end: int) -> str:
         """Text of the footnotes that a span refers to."""
-        written = self._masked[start:end]
+        written = self._masked_text[start:end]
         if "^" not in written:
             return ""
         told = [self._notes.get(mark["label"], "") for mark in _FOOTNOTE_MARK.finditer(written)]
@@ -617,8 +616,8 @@ class _Reader:
         return " ".join(filter(None, told))
 
 
-def _leads(shown: str) -> bool:
-    return shown.endswith(("?", "？", ":", "："))
+def _leads(display_text: str) -> bool:
+    return display_text.endswith(("?", "？", ":", "："))
 
 
 def _cells(row: str) -> list[str]:

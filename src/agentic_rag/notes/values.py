@@ -16,7 +16,7 @@ DATE_KEYS = ("date", "created", "published", "start")
 _MAX_DEPTH = 32
 _MAX_VALUES = 20_000
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_DROPPED = object()
+_DROP = object()
 
 
 def valid_unicode(text: str) -> str:
@@ -32,7 +32,7 @@ def jsonable(value: object) -> Any:
             (YAML aliases can make a few lines expand to gigabytes).
     """
     converted = _convert(value, 0, [_MAX_VALUES])
-    return None if converted is _DROPPED else converted
+    return None if converted is _DROP else converted
 
 
 def _convert(value: object, depth: int, budget: list[int]) -> Any:
@@ -44,16 +44,16 @@ def _convert(value: object, depth: int, budget: list[int]) -> Any:
     if isinstance(value, str):
         return valid_unicode(value)
     if isinstance(value, float):
-        return value if math.isfinite(value) else _DROPPED
+        return value if math.isfinite(value) else _DROP
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, Mapping):
         pairs = [(_key_text(key), _convert(member, depth + 1, budget)) for key, member in value.items()]
-        return {key: member for key, member in pairs if member is not _DROPPED}
+        return {key: member for key, member in pairs if member is not _DROP}
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         members = [_convert(member, depth + 1, budget) for member in value]
-        return [member for member in members if member is not _DROPPED]
-    return _DROPPED
+        return [member for member in members if member is not _DROP]
+    return _DROP
 
 
 def _key_text(key: object) -> str:

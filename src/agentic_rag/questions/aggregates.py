@@ -73,7 +73,7 @@ async def read_aggregate(draft: Draft) -> Query | None:
         name,
         tuple(draft.classes),
         (*draft.conditions, Comparison(key, "$exists", True)),
-        shown=(key,),
+        shown_keys=(key,),
         order=(key, True),
     )
 
@@ -91,7 +91,7 @@ async def _named_in_another_script(draft: Draft, keys: Mapping[str, Any]) -> str
     return key
 
 
-def aggregated(kind: Aggregate, values: Sequence[Any]) -> str:
+def aggregate_text(kind: Aggregate, values: Sequence[Any]) -> str:
     """The average or total of values that are numbers, shares or measures, with what they share: ``3.6/5``, ``45 min``.
 
     Args:

@@ -42,7 +42,7 @@ class NamedBase(NamedTuple):
     """Of the base with its quotes and the word "base"."""
 
 
-class Shown(NamedTuple):
+class BaseSelection(NamedTuple):
     """The notes of a base, and what the question is read as."""
 
     selection: Selection
@@ -50,7 +50,7 @@ class Shown(NamedTuple):
     """``base Books › To read: notes tagged #book; without: this.file``."""
 
 
-Read = Callable[[str], Awaitable[Query | None]]
+ReadQuery = Callable[[str], Awaitable[Query | None]]
 """The query that a question states, as ``reading.read_query`` gives it."""
 
 
@@ -75,7 +75,9 @@ def named_base(question: str, bases: Mapping[str, Base]) -> NamedBase | None:
     return None
 
 
-async def shown_by_base(question: str, snapshot: Snapshot, now: datetime, read: Read) -> Shown | None:
+async def shown_by_base(
+    question: str, snapshot: Snapshot, now: datetime, read_query: ReadQuery
+) -> BaseSelection | None:
     """The notes of the base that a question names; None where it names none.
 
     The rest of the question narrows them where it is a query to notes; else the reading says that it does not count.
@@ -91,34 +93,36 @@ async def shown_by_base(question: str, snapshot: Snapshot, now: datetime, read: 
         return None
     view = _as_of(named, now)
     rest = _rest(question, named.base, named.span)
-    narrowing = await read(_without(question, named)) if rest else None
+    narrowing = await read_query(_without(question, named)) if rest else None
     if narrowing is not None and not _narrows(narrowing):
         narrowing = None
     plain = Query("notes", "base") if narrowing is None else narrowing
     chosen = choose(
-        replace(plain, shown=(*plain.shown, *view.columns)), select(snapshot.notes, view), snapshot.facts
+        replace(plain, shown_keys=(*plain.shown_keys, *view.columns)),
+        select(snapshot.notes, view),
+        snapshot.facts,
     )
-    query = replace(plain, ask="base" if plain.order is None else plain.ask, shown=view.columns)
-    query = query if view.filters is None else query.narrowed(view.filters)
+    query = replace(plain, ask="base" if plain.order is None else plain.ask, shown_keys=view.columns)
+    query = query if view.filters is None else query.narrow(view.filters)
     ignored = rest if narrowing is None else []
-    return Shown(replace(chosen, query=query), _reading(named.base, view, narrowing, ignored))
+    return BaseSelection(replace(chosen, query=query), _reading(named.base, view, narrowing, ignored))
 
 
-def _as_of(named: NamedBase, now: datetime) -> BaseView:
+def _as_of(named_base: NamedBase, now: datetime) -> BaseView:
     """The view with filters that refer to the present."""
-    return named.base.at(now).views[named.base.views.index(named.view)]
+    return named_base.base.at(now).views[named_base.base.views.index(named_base.view)]
 
 
 def _narrows(query: Query) -> bool:
     return query.target == "notes" and bool(query.conditions or query.order) and not query.residual
 
 
-def _reading(base: Base, view: BaseView, narrowing: Query | None, ignored: Sequence[str]) -> str:
+def _reading(base: Base, view: BaseView, narrowing: Query | None, ignored_filters: Sequence[str]) -> str:
     conditions = () if view.filters is None else (_in_short(view.filters),)
     words = f"base {base.name} › {view.name}: {Query(conditions=conditions).text()}"
     if narrowing is not None:
         words += f"; of these {narrowing.text()}"
-    without = [*view.unsupported, *([" ".join(ignored)] if ignored else [])]
+    without = [*view.unsupported_filters, *([" ".join(ignored_filters)] if ignored_filters else [])]
     return f"{words}; without: {'; '.join(without)}" if without else words
 
 
@@ -198,11 +202,11 @@ def _rest(question: str, base: Base, span: Span) -> list[str]:
     ]
 
 
-def _without(question: str, named: NamedBase) -> str:
+def _without(question: str, named_base: NamedBase) -> str:
     """The question with "notes" for the base and nothing for its view, as a query is read from it."""
-    place = _view_span(question, named.base, named.span)
-    spans = [(named.span, "notes")]
-    if place is not None and not place[1].overlaps(named.span):
+    place = _view_span(question, named_base.base, named_base.span)
+    spans = [(named_base.span, "notes")]
+    if place is not None and not place[1].overlaps(named_base.span):
         spans.append((place[1], ""))
     for span, put in sorted(spans, key=lambda pair: -pair[0].start):
         question = f"{question[: span.start]}{put}{question[span.end :]}"

@@ -40,7 +40,7 @@ def choose(query: Query, notes: Sequence[Note], facts: Facts) -> Selection:
     else:
         entries = [_of_row(note, row) for note in chosen for row in note.rows if _fits(query, row)]
     if query.order is not None:
-        entries = _ordered(entries, descending=query.order[1])[: query.limit]
+        entries = _sort_entries(entries, descending=query.order[1])[: query.limit]
     selection = Selection(query, tuple(entries))
     return (
         selection
@@ -81,9 +81,9 @@ def _lane(row: Row) -> str | None:
 
 def _of_note(query: Query, note: Note) -> Entry:
     fields = [
-        field for field in note.fields if field.key in query.shown and field.value not in (None, "", [])
+        field for field in note.fields if field.key in query.shown_keys and field.value not in (None, "", [])
     ]
-    shown = "; ".join(f"{field.key}: {_shown(field.value)}" for field in fields)
+    shown = "; ".join(f"{field.key}: {_display_text(field.value)}" for field in fields)
     value = None
     if query.order is not None:
         key = query.order[0]
@@ -122,9 +122,9 @@ def _is_called_by_day(note: Note) -> bool:
     return any(field.key.casefold() in _OF_ITSELF and field.value for field in note.fields)
 
 
-def _shown(value: Any) -> str:
+def _display_text(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(map(_shown, value))
+        return ", ".join(map(_display_text, value))
     text = str(value).lower() if isinstance(value, bool) else value_name(value)
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
 
@@ -135,7 +135,7 @@ def _span(fields: Iterable[Field]) -> tuple[int, int] | None:
 
 
 def _of_row(note: Note, row: Row) -> Entry:
-    shown = "; ".join(f"{field.key}: {_shown(field.value)}" for field in row.fields)
+    shown = "; ".join(f"{field.key}: {_display_text(field.value)}" for field in row.fields)
     text = f"{row.text} ({shown})" if shown and row.kind != "row" else shown or row.text
     if row.state is not None:
         mark = _LANE_MARKS.get(_lane(row) or "", " ") if row.state == " " else row.state
@@ -143,7 +143,7 @@ def _of_row(note: Note, row: Row) -> Entry:
     return Entry(note.document_id, note.path, note.title, note.url, text, row.start, row.end, row.headings)
 
 
-def _ordered(entries: Sequence[Entry], *, descending: bool) -> list[Entry]:
+def _sort_entries(entries: Sequence[Entry], *, descending: bool) -> list[Entry]:
     """By value; numbers, shares and measures before other texts, those without a value left out."""
     valued = [entry for entry in entries if entry.value not in (None, "", [])]
     sizes = [(size, entry) for entry in valued if (size := magnitude(entry.value)) is not None]

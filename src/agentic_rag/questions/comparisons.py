@@ -163,10 +163,10 @@ def comparisons(text: str) -> list[Comparison]:
     return _alternatives(text, sorted(found, key=lambda one: one.span.start))
 
 
-def _alternatives(text: str, found: list[Comparison]) -> list[Comparison]:
+def _alternatives(text: str, comparisons: list[Comparison]) -> list[Comparison]:
     """The comparisons, with those of one of several values joined to one."""
     joined: list[Comparison] = []
-    for one in found:
+    for one in comparisons:
         before = joined[-1] if joined else None
         if (
             before is not None
@@ -187,7 +187,7 @@ def _alternatives(text: str, found: list[Comparison]) -> list[Comparison]:
 _TIMES = {"百": 100, "千": 1000, "万": 10_000}
 
 
-def _add(found: list[Comparison], operator: Operator, match: re.Match[str]) -> None:
+def _add(comparisons: list[Comparison], operator: Operator, match: re.Match[str]) -> None:
     number = match["number"].replace(",", "")
     value: float | str = (
         f"{number}{match['share'].replace(' ', '')}" if match["share"] else max(numbers(number))
@@ -201,16 +201,16 @@ def _add(found: list[Comparison], operator: Operator, match: re.Match[str]) -> N
         or ("%" if match["percent"] else "")
     )
     concept = "" if operator == "$eq" else _concept(match.group())
-    _append(found, Comparison(operator, value, Span(*match.span()), unit, concept=concept))
+    _append(comparisons, Comparison(operator, value, Span(*match.span()), unit, concept=concept))
 
 
 def _concept(words: str) -> str:
     return next((concept for concept, pattern in _DIMENSIONS if pattern.search(words)), "")
 
 
-def _append(found: list[Comparison], one: Comparison) -> None:
-    if not any(one.span.overlaps(other.span) for other in found):
-        found.append(one)
+def _append(comparisons: list[Comparison], one: Comparison) -> None:
+    if not any(one.span.overlaps(other.span) for other in comparisons):
+        comparisons.append(one)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ _NOTHING = re.compile(
 
 
 def free(text: str) -> Span | None:
-    """Where a question says that something costs nothing."""
+    """The span in which a question says that something costs nothing."""
     match = _NOTHING.search(text)
     return None if match is None else Span(*match.span())
 
@@ -273,7 +273,7 @@ REACH = 14
 """Characters between a negation and what it negates."""
 
 
-def negated(text: str, span: Span) -> Span | None:
+def negation_before(text: str, span: Span) -> Span | None:
     """The negation right before a span; None if it is not negated."""
     for match in _NEGATION.finditer(text, max(0, span.start - REACH - 8), span.start):
         if span.start - match.end() <= REACH:

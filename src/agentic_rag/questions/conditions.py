@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
 from agentic_rag.domain.notes import ITEMS
-from agentic_rag.questions.comparisons import negated, state
+from agentic_rag.questions.comparisons import negation_before, state
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.forms import ACTIVITY, DEED, ENGLISH_NOUN, HAS, LAST_NOUN, MAKING, NOUN
+from agentic_rag.questions.forms import ACTIVITY, ENGLISH_NOUN, HAS, LAST_NOUN, MAKING, NOUN, PAST_DEED
 from agentic_rag.questions.generic_words import QUERY_WORDS
 from agentic_rag.questions.values import bounding_years, date_keys, within, within_years, year_keys
 from agentic_rag.questions.vocabulary import Value, value_name
@@ -41,16 +41,16 @@ async def read_values(draft: Draft) -> None:
             is_generic and all(any(matches(one, f) for one in conditions) for f in members)
         ):
             continue
-        conditions = await _meant(draft, conditions)
+        conditions = await _choose_property(draft, conditions)
         condition: Expression = conditions[0] if len(conditions) == 1 else Or(tuple(conditions))
-        negation = negated(draft.text, place)
+        negation = negation_before(draft.text, place)
         if negation is None and len(conditions) == 1:
             earlier.append(_ValueCondition(conditions[0].key, place, len(draft.conditions), members))
         draft.add(Not(condition) if negation else condition, place, negation)
-        draft.shown += [one.key for one in conditions]
+        draft.shown_keys += [one.key for one in conditions]
         members = None
     for key, place in draft.vocabulary.keys_in(draft.words):
-        if key in draft.shown:
+        if key in draft.shown_keys:
             draft.cover(place)
 
 
@@ -63,7 +63,7 @@ class _ValueCondition(NamedTuple):
     """The facts of the notes before it."""
 
 
-_JOINED = re.compile(r"\s*(?:,|、)?\s*(?:or|and|oder|und|或者?|和|还是)?\s*", re.IGNORECASE)
+_CONJUNCTION = re.compile(r"\s*(?:,|、)?\s*(?:or|and|oder|und|或者?|和|还是)?\s*", re.IGNORECASE)
 
 
 def _join_to_earlier(
@@ -75,7 +75,7 @@ def _join_to_earlier(
         one = next((_of_value(value) for value in values if value.key == before.key), None)
         if (
             one is not None
-            and _JOINED.fullmatch(draft.text[first.end : last.start])
+            and _CONJUNCTION.fullmatch(draft.text[first.end : last.start])
             and any(matches(one, facts) for facts in before.members)
         ):
             condition = draft.conditions[before.position]
@@ -87,7 +87,7 @@ def _join_to_earlier(
     return False
 
 
-async def _meant(draft: Draft, conditions: list[Comparison]) -> list[Comparison]:
+async def _choose_property(draft: Draft, conditions: list[Comparison]) -> list[Comparison]:
     """Of one value in several properties: the one that is named, else the nearest to the question."""
     keys = {one.key: one for one in conditions}
     named = [key for key, _ in draft.vocabulary.keys_in(draft.words) if key in keys]
@@ -101,9 +101,9 @@ async def _meant(draft: Draft, conditions: list[Comparison]) -> list[Comparison]
 
 
 def _of_value(value: Value) -> Comparison:
-    if len(value.stored) == 1:
-        return Comparison(value.key, "$eq", value.stored[0])
-    return Comparison(value.key, "$in", value.stored)
+    if len(value.stored_values) == 1:
+        return Comparison(value.key, "$eq", value.stored_values[0])
+    return Comparison(value.key, "$in", value.stored_values)
 
 
 def read_activity(draft: Draft) -> bool:
@@ -134,7 +134,7 @@ def read_activity(draft: Draft) -> bool:
             return False
         stored = tuple(dict.fromkeys(value for name in done for value in named[name]))
         draft.add(_of_value(Value(done[0], key, stored, len(stored))), place)
-        draft.shown.append(key)
+        draft.shown_keys.append(key)
         return True
     return True
 
@@ -151,13 +151,13 @@ def read_booleans(draft: Draft) -> None:
         if (
             known is None
             or "boolean" not in known.types[:1]
-            or key in draft.shown
+            or key in draft.shown_keys
             or not draft.is_free(place)
         ):
             continue
-        negation = negated(draft.text, place)
+        negation = negation_before(draft.text, place)
         draft.add(Comparison(key, "$eq", negation is None), place, negation)
-        draft.shown.append(key)
+        draft.shown_keys.append(key)
 
 
 def read_existing(draft: Draft) -> None:
@@ -170,9 +170,9 @@ def read_existing(draft: Draft) -> None:
             any(f.key == key and f.value not in (None, "", []) for f in note.fields) for note in members
         )
         if draft.is_free(place) and 0 < having < len(members):
-            negation = negated(draft.text, place)
+            negation = negation_before(draft.text, place)
             draft.add(Comparison(key, "$exists", negation is None), place, negation)
-            draft.shown.append(key)
+            draft.shown_keys.append(key)
             return
 
 
@@ -195,7 +195,7 @@ def read_items(draft: Draft) -> None:
         if not 0 < having < len(facts):
             return
         span = Span(word.start, word.end)
-        negation = negated(draft.text, span)
+        negation = negation_before(draft.text, span)
         conditions.append((Not(condition) if negation else condition, span, negation))
     if noun is not None:
         draft.cover(Span(noun.start, noun.end))
@@ -235,7 +235,7 @@ async def read_days(draft: Draft) -> None:
     place: Span | None = None
     if named:
         key, place = named[0]
-    elif len(years) == 1 and not (ACTIVITY.search(draft.text) or DEED.search(draft.text)):
+    elif len(years) == 1 and not (ACTIVITY.search(draft.text) or PAST_DEED.search(draft.text)):
         key = years[0]
     elif dated * 2 >= len(members) and members and not (rows and not keys and rest):
         key = "date"
@@ -252,4 +252,4 @@ async def read_days(draft: Draft) -> None:
     else:
         draft.add(condition, time.span, place)
     if key != "date":
-        draft.shown.append(key)
+        draft.shown_keys.append(key)

@@ -13,7 +13,7 @@ from agentic_rag.questions.generic_words import QUERY_HAN, QUERY_WORDS
 from agentic_rag.questions.query import Ask
 from agentic_rag.questions.times import Time
 from agentic_rag.questions.vocabulary import Vocabulary
-from agentic_rag.questions.words import Span, Word, Words, uncovered
+from agentic_rag.questions.words import Span, Word, Words, uncovered_words
 
 Nearest = Callable[[str, Sequence[str]], Awaitable[Mapping[str, float]]]
 """How near each name comes to a text by the embedding model: cosines by name."""
@@ -31,7 +31,7 @@ class Draft:
     conditions: list[Expression] = field(default_factory=list)
     entry_conditions: list[Expression] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
-    shown: list[str] = field(default_factory=list)
+    shown_keys: list[str] = field(default_factory=list)
     classes: list[str] = field(default_factory=list)
     strength: int = 0
     """Number of conditions beside the class."""
@@ -87,7 +87,7 @@ class Draft:
         """
         words = []
         covered = (*self.spans, *spans)
-        for word in uncovered(self.words, (), QUERY_WORDS):
+        for word in uncovered_words(self.words, (), QUERY_WORDS):
             is_free = not any(Span(word.start, word.end).overlaps(span) for span in covered)
             if word.text.isascii():
                 words += [word] if is_free else []
@@ -112,5 +112,5 @@ def _rest_of(word: Word, spans: Sequence[Span]) -> list[Word]:
 
 
 def places(words: Sequence[Word]) -> tuple[tuple[int, int], ...]:
-    """Where the words stand."""
+    """The spans of the words in the question."""
     return tuple((word.start, word.end) for word in words)

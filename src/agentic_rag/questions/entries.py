@@ -93,5 +93,5 @@ def entries_of_members(draft: Draft) -> Query | None:
         tuple(draft.classes),
         tuple(conditions),
         tuple(draft.entry_conditions),
-        shown=tuple(draft.shown),
+        shown_keys=tuple(draft.shown_keys),
     )

@@ -40,18 +40,18 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
+class CompletedQuestion:
     """A question that stands alone."""
 
     question: str
     """What is asked, with what it points to named."""
-    carried: dict[str, str] = field(default_factory=dict)
+    carried_parts: dict[str, str] = field(default_factory=dict)
     """What was taken from the conversation: ``thing``, ``attribute``, ``days``, ``selection``, ``question``."""
 
     @property
     def search(self) -> str:
         """What is searched for: the question, after the earlier one that it goes on from."""
-        earlier = self.carried.get("question")
+        earlier = self.carried_parts.get("question")
         return self.question if earlier is None else f"{earlier} {self.question}"
 
 
@@ -95,7 +95,9 @@ _OPENING = re.compile(r"^\s*(?:(?:and|but|so|und)\b|那)[,，\s]*", re.IGNORECAS
 _PERSON = re.compile(r"\b(?:he|him|his|she|her)\b|[他她]", re.IGNORECASE)
 
 
-def completed(query: str, turns: Sequence[Turn], names: Names, is_kind: KindOf, today: date) -> Completed:
+def complete_question(
+    query: str, turns: Sequence[Turn], names: Names, is_kind: KindOf, today: date
+) -> CompletedQuestion:
     """The question as it stands alone, completed from the turns before it.
 
     Args:
@@ -110,15 +112,15 @@ def completed(query: str, turns: Sequence[Turn], names: Names, is_kind: KindOf, 
         whole = (
             turn.question
             if before is None
-            else _completed(turn.question, before, names, is_kind, today).search
+            else _complete(turn.question, before, names, is_kind, today).search
         )
         before = replace(turn, question=whole)
-    return Completed(query) if before is None else _completed(query, before, names, is_kind, today)
+    return CompletedQuestion(query) if before is None else _complete(query, before, names, is_kind, today)
 
 
-def _completed(query: str, before: Turn, names: Names, is_kind: KindOf, today: date) -> Completed:
+def _complete(query: str, before: Turn, names: Names, is_kind: KindOf, today: date) -> CompletedQuestion:
     days = _days(before.question, today)
-    if shifted := _shifted(query, before.question, days):
+    if shifted := _shift_days(query, before.question, days):
         return shifted
     if entry := _entry(query, before, names):
         return entry
@@ -126,7 +128,7 @@ def _completed(query: str, before: Turn, names: Names, is_kind: KindOf, today: d
         base = before.question
         if extreme(query.casefold()):  # the largest and then the smallest are two of the same selection
             base = ", ".join(part for part in base.split(", ") if not extreme(part.casefold())) or base
-        return Completed(f"{base.rstrip('?？ ')}, {query}", {"selection": base})
+        return CompletedQuestion(f"{base.rstrip('?？ ')}, {query}", {"selection": base})
     own = _own_terms(query)
     named = names(query)
     bare = _bare_thing(query)
@@ -139,15 +141,15 @@ def _completed(query: str, before: Turn, names: Names, is_kind: KindOf, today: d
         and (len(own) >= MAX_TERMS or named or named_phrase(query))
         and not _LEADS.search(query)
     ):
-        return Completed(query)
+        return CompletedQuestion(query)
     if named or (_states_time(query, today) and len(own) >= MAX_TERMS):
-        return Completed(query)
+        return CompletedQuestion(query)
     if days and pronoun is None and not _is_of_that_time(query):
-        return Completed(query)
+        return CompletedQuestion(query)
     return _with_subject(query, pronoun, before, names, is_kind, days)
 
 
-def _entry(query: str, before: Turn, names: Names) -> Completed | None:
+def _entry(query: str, before: Turn, names: Names) -> CompletedQuestion | None:
     """The question about an entry of the list that was answered: "how do I make the second one?", 第二个怎么做？"""
     ordinal = _ORDINAL.search(query)
     entries = [match["entry"] for match in _ENTRY.finditer(before.answer)] if ordinal else []
@@ -160,7 +162,7 @@ def _entry(query: str, before: Turn, names: Names) -> Completed | None:
     if not named:
         return None
     title = named[0][0]
-    return Completed(f"{query[: ordinal.start()]}{title}{query[ordinal.end() :]}", {"thing": title})
+    return CompletedQuestion(f"{query[: ordinal.start()]}{title}{query[ordinal.end() :]}", {"thing": title})
 
 
 _PAST = re.compile(
@@ -205,31 +207,33 @@ _TOPIC = re.compile(r"\babout\s+(?:the\s+|a\s+|an\s+)?(?P<topic>[^?\s][^?]*?)\s*
 """What somebody speaks of: "and the ferry?" after what Ann says about the boat is no other person."""
 
 
-def _with_thing(thing: str, before: Turn, names: Names, days: Sequence[DatedText], today: date) -> Completed:
+def _with_thing(
+    thing: str, before: Turn, names: Names, days: Sequence[DatedText], today: date
+) -> CompletedQuestion:
     """The earlier question about another thing, or about another side of its thing."""
     text = before.question
     if days and (moved := _other_day(thing, days[0], text, today)):
-        return Completed(
+        return CompletedQuestion(
             f"{text[: days[0].start]}{moved}{text[days[0].end :]}", {"attribute": text, "days": moved}
         )
     if not days and (of_year := _in_that_year(text, thing, today)):
         return of_year
     subject = _subject(text, names, days)
     if subject is None:
-        return Completed(f"{text.rstrip('?？ ')} {thing}?", {"question": text})
+        return CompletedQuestion(f"{text.rstrip('?？ ')} {thing}?", {"question": text})
     place = subject[1]
     topic = _TOPIC.search(text, place.end)
     if topic is not None and thing.islower() and not names(thing):
-        return Completed(
+        return CompletedQuestion(
             f"{text[: topic.start('topic')]}{thing}{text[topic.end('topic') :]}", {"attribute": text}
         )
     if names(text) and not names(thing):
         # The earlier question names a note, and this is no note: it asks for another side of the same one.
-        return Completed(f"{subject[0]} {thing}?", {"thing": subject[0]})
-    return Completed(f"{text[: place.start]}{thing}{text[place.end :]}", {"attribute": text})
+        return CompletedQuestion(f"{subject[0]} {thing}?", {"thing": subject[0]})
+    return CompletedQuestion(f"{text[: place.start]}{thing}{text[place.end :]}", {"attribute": text})
 
 
-def _in_that_year(text: str, thing: str, today: date) -> Completed | None:
+def _in_that_year(text: str, thing: str, today: date) -> CompletedQuestion | None:
     """The earlier question, of a year, about a month or day of that year."""
     years = [one for one in read_spans(text, today=today) if one.precision == "year" and one.relation == "in"]
     if len(years) != 1 or not _YEAR.search(text[years[0].start : years[0].end]):
@@ -238,7 +242,7 @@ def _in_that_year(text: str, thing: str, today: date) -> Completed | None:
     if len(spans) != 1 or spans[0].yearless is None or not _is_whole(spans[0], thing):
         return None
     moved = _with_year(thing, spans[0], years[0])
-    return Completed(
+    return CompletedQuestion(
         f"{text[: years[0].start]}{moved}{text[years[0].end :]}", {"attribute": text, "days": moved}
     )
 
@@ -330,7 +334,7 @@ def _with_subject(
     names: Names,
     is_kind: KindOf,
     days: Sequence[DatedText],
-) -> Completed:
+) -> CompletedQuestion:
     """The question about the thing of the conversation."""
     thing = _thing(query, pronoun, before, names, is_kind, days)
     carried = {"question": before.question}
@@ -340,7 +344,7 @@ def _with_subject(
         carried = {}
     elif pronoun is None and not days and thing is not None and _is_only_note(thing, query, before, names):
         join = " " if starts_cjk(query) else ": "
-        return Completed(f"{thing}{join}{_OPENING.sub('', query)}", {"thing": thing})
+        return CompletedQuestion(f"{thing}{join}{_OPENING.sub('', query)}", {"thing": thing})
     if thing is not None and pronoun is not None:
         carried["thing"] = thing
         possessive = pronoun["possessive"] or pronoun["of"]
@@ -350,7 +354,7 @@ def _with_subject(
         carried["days"] = before.question[days[0].start : days[0].end]
         is_han = re.search(r"[\u4e00-\u9fff]", text)
         text = f"{carried['days']} {text}" if is_han else f"{text.rstrip('?？ ')} ({carried['days']})?"
-    return Completed(text, carried)
+    return CompletedQuestion(text, carried)
 
 
 def _is_only_note(thing: str, query: str, before: Turn, names: Names) -> bool:
@@ -392,7 +396,7 @@ def _states_time(query: str, today: date) -> bool:
     return bool(read_spans(query, today=today))
 
 
-def _shifted(query: str, question: str, days: Sequence[DatedText]) -> Completed | None:
+def _shift_days(query: str, question: str, days: Sequence[DatedText]) -> CompletedQuestion | None:
     """The earlier question about the day, week … after or before."""
     shift = _DAY_SHIFT.search(query)
     if shift is None or len(days) != 1 or days[0].span.start is None:
@@ -405,4 +409,4 @@ def _shifted(query: str, question: str, days: Sequence[DatedText]) -> Completed 
     step = {"week": 7, "month": 30, "year": 365}.get((shift["word"] or "day").casefold(), 1)
     day = days[0].span.start + timedelta(days=-step if back else step)
     text = f"{question[: days[0].start]}{day.isoformat()}{question[days[0].end :]}"
-    return Completed(text, {"attribute": question, "days": day.isoformat()})
+    return CompletedQuestion(text, {"attribute": question, "days": day.isoformat()})

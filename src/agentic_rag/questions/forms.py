@@ -47,7 +47,7 @@ TASKS = re.compile(
 )
 WHAT = re.compile(r"\b(?:which|what|list|show|how many)\b|哪些|什么|多少|几|还没|没[买做办]")
 """Asks for tasks or entries of what it describes."""
-DONE = re.compile(r"already|done|finished|完成|已经|watched|看过")
+COMPLETION = re.compile(r"already|done|finished|完成|已经|watched|看过")
 """Says that tasks are done, and not merely that something happened."""
 NOUN = re.compile(
     r"(?:哪些|有什么|哪几[个本部篇款种]|多少[个本部篇款种道首]|几[个本部篇款种样道首只]|所有(?:的)?|列出(?:所有)?)(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在的要被由用含放加带不没比超既需大小高低多少最]|$|[^\u4e00-\u9fff])"
@@ -70,7 +70,7 @@ MAKING = re.compile(
     r"\b(?:published|released|produced|made|issued|written|recorded|built|founded|dating)\b|出版|上映|发行|发布|拍摄"
 )
 """Says that a year is that of the things themselves."""
-DEED = re.compile(
+PAST_DEED = re.compile(
     r"\b(?:watched|read|seen|played|visited|finished|completed|bought|attended|met|eaten|cooked|heard|listened|started)\b"
     r"|[看读玩听买去吃](?:的|过|完|了)"
 )
@@ -88,13 +88,13 @@ def asks_many(question: str) -> bool:
 
 
 def extreme_noun(text: str) -> Span | None:
-    """Where a Chinese question names the kind of what is the largest or smallest: 最贵的游戏, 哪个游戏最贵."""
+    """The span in which a Chinese question names the kind of what is the largest or smallest: 最贵的游戏, 哪个游戏最贵."""
     match = _EXTREME_NOUN.search(text)
     return None if match is None else Span(*match.span("noun" if match["noun"] else "first"))
 
 
 def head_noun(text: str) -> Span | None:
-    """Where a question names the kind of what it asks for: ``shows`` of "which shows are rated 5?"; None where it names
+    """The span in which a question names the kind of what it asks for: ``shows`` of "which shows are rated 5?"; None where it names
     none, or asks for notes as such.
 
     Args:

@@ -12,10 +12,10 @@ from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import extreme_noun
 from agentic_rag.questions.values import comparison_on, date_keys, magnitude, year_keys
-from agentic_rag.questions.words import Span, parts, spaced, stem
+from agentic_rag.questions.words import Span, parts, split_camel_case, stem
 from agentic_rag.text import STOPWORDS, starts_cjk
 
-_RATED = frozenset("分 星 star stars point points".split())
+_RATING_UNITS = frozenset("分 星 star stars point points".split())
 _MONEY = frozenset("块钱 $ € £ ¥ ￥ dollar dollars euro euros pound pounds usd eur yuan bucks 元 块".split())
 _LAST = re.compile(r"last|first|recent|最后|最近|letzte|erste", re.IGNORECASE)
 """Tells of when a note was written, or something was done, and not of the age of a thing."""
@@ -49,7 +49,7 @@ async def read_comparisons(draft: Draft) -> None:
         else:
             draft.add(_condition(draft, key, one, keys[key], place))
             _cover_parts(draft, key)
-        draft.shown.append(key)
+        draft.shown_keys.append(key)
         draft.cover(one.span, place)
 
 
@@ -59,7 +59,7 @@ def _condition(
     """What a number says of a property, which is named at a place, or its opposite: "not rated 7"."""
     condition = comparison_on(key, one, values)
     first = one.span if place is None or place.start > one.span.start else place
-    negation = comparisons.negated(draft.text, first)
+    negation = comparisons.negation_before(draft.text, first)
     if negation is None or not draft.is_free(negation):
         return condition
     draft.cover(negation)
@@ -77,10 +77,10 @@ async def read_free(draft: Draft) -> None:
         return
     near = await draft.nearest("price", zero)
     key = max(near, key=lambda name: near[name])
-    negation = comparisons.negated(draft.text, place)
+    negation = comparisons.negation_before(draft.text, place)
     condition: Expression = Comparison(key, "$eq", 0)
     draft.add(Not(condition) if negation else condition, place, negation)
-    draft.shown.append(key)
+    draft.shown_keys.append(key)
 
 
 def read_extreme(draft: Draft) -> comparisons.Extreme | None:
@@ -102,7 +102,7 @@ async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple
         key = await _date_key(draft, extreme)
         draft.cover(extreme.span)
         if key != "date":
-            draft.shown.append(key)
+            draft.shown_keys.append(key)
         return key, extreme.largest
     keys = numeric_keys(draft)
     if not keys:
@@ -114,7 +114,7 @@ async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple
         return None
     else:
         about = draft.text if extreme.concept == "size" else extreme.concept  # "the most pages"
-        names = {spaced(one).casefold(): one for one in keys}
+        names = {split_camel_case(one).casefold(): one for one in keys}
         near = await draft.nearest(about, list(names))
         key = names[max(near, key=lambda name: near[name])]
         if not await _is_of_concept(draft, key, extreme.concept):
@@ -122,7 +122,7 @@ async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple
     draft.cover(
         extreme.span, *(Span(*match.span()) for match in _VALUE_WORDS[extreme.concept].finditer(draft.text))
     )
-    draft.shown.append(key)
+    draft.shown_keys.append(key)
     return key, extreme.largest
 
 
@@ -143,7 +143,7 @@ async def named_key(draft: Draft, keys: Sequence[str] | Mapping[str, Any]) -> st
     key, place = named[0]
     draft.cover(place)
     word = stem(draft.text[place.start : place.end])
-    alike = {spaced(one).casefold(): one for one in keys if word in parts(one)}
+    alike = {split_camel_case(one).casefold(): one for one in keys if word in parts(one)}
     if len(alike) < 2 or parts(key) == (word,):
         return key
     near = await draft.nearest(draft.text, list(alike))
@@ -215,7 +215,7 @@ async def _key_of(
     if not keys or is_bare:
         return None, None
     unit = one.unit.casefold()
-    about = "price" if unit in _MONEY else "rating" if unit in _RATED else one.concept or draft.text
+    about = "price" if unit in _MONEY else "rating" if unit in _RATING_UNITS else one.concept or draft.text
     # "tools lighter than 5", of no class of notes, may be rows of a table.
     others = () if draft.classes or not one.concept else numeric_keys(draft, entries=True)
     near = await draft.nearest(about, list(dict.fromkeys([*keys, *others])))

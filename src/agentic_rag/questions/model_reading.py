@@ -17,7 +17,7 @@ from agentic_rag.questions.query import Ask, Query, is_span
 from agentic_rag.questions.values import comparison_on, is_date, is_number
 from agentic_rag.questions.vocabulary import Vocabulary, value_name
 from agentic_rag.questions.words import Span, Words
-from agentic_rag.text.prompts import DATA, fenced
+from agentic_rag.text.prompts import DATA, fence_passages
 
 SYSTEM = (
     "You translate a question into a query to a person's notes. Between tags stands what the notes state: properties with "
@@ -77,8 +77,8 @@ async def read_by_model(question: str, vocabulary: Vocabulary, chat: Chat) -> Qu
         ModelError: the model failed, or its reply is no query to these notes; the message says why.
     """
     schema = json.dumps(schema_summary(vocabulary), ensure_ascii=False)
-    reply = await chat.complete(SYSTEM, f"{fenced([schema])}\n\nQuestion: {question}")
-    return query_of(_parsed(reply), vocabulary)
+    reply = await chat.complete(SYSTEM, f"{fence_passages([schema])}\n\nQuestion: {question}")
+    return query_of(_parse_reply(reply), vocabulary)
 
 
 def schema_summary(vocabulary: Vocabulary) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def schema_summary(vocabulary: Vocabulary) -> dict[str, Any]:
     return {"properties": properties, "folders": list(schema["folders"]), "tags": list(schema["tags"])}
 
 
-def _parsed(reply: str) -> Mapping[str, Any]:
+def _parse_reply(reply: str) -> Mapping[str, Any]:
     match = _OBJECT.search(reply)
     try:
         value = json.loads(match.group()) if match else None
@@ -134,7 +134,7 @@ def query_of(reply: Mapping[str, Any], vocabulary: Vocabulary) -> Query | None:
         _ASKS[ask],
         folders,
         conditions,
-        shown=tuple(dict.fromkeys([*compared_keys, *names])),
+        shown_keys=tuple(dict.fromkeys([*compared_keys, *names])),
         order=order,
     )
 
@@ -153,13 +153,13 @@ def _condition(one: Any, vocabulary: Vocabulary) -> Expression:
     values = [one for one, _ in vocabulary.keys[key].values]
     if operator == "~" and isinstance(value, str):
         if not value or not any(value.casefold() in str(one).casefold() for one in values):
-            raise _unknown(value, key)
+            raise _value_error(value, key)
         return Comparison(key, "$contains", value)
     if operator not in _OPERATORS:
         raise ModelError(f"the chat model's query compares {key!r} by {operator!r} with {value!r:.80}")
     if isinstance(value, bool):
         if operator != "=" or not any(isinstance(one, bool) for one in values):
-            raise _unknown(value, key)
+            raise _value_error(value, key)
         return Comparison(key, "$eq", value)
     if isinstance(value, int | float):
         return _number(key, _OPERATORS[operator], value, values)
@@ -171,7 +171,7 @@ def _condition(one: Any, vocabulary: Vocabulary) -> Expression:
 def _number(key: str, operator: comparisons.Operator, value: float, values: Sequence[Any]) -> Expression:
     numbers = [one for one in values if is_number(one)]
     if not numbers or not abs(value) < MAX_NUMBER:
-        raise _unknown(value, key)
+        raise _value_error(value, key)
     return comparison_on(key, comparisons.Comparison(operator, float(value), Span(0, 0)), numbers)
 
 
@@ -180,7 +180,7 @@ def _text(key: str, operator: str, value: Any, values: Sequence[Any]) -> Express
     name = str(value).strip().casefold()
     stored = tuple(one for one in values if name in (str(one).casefold(), value_name(one).casefold()))
     if operator not in ("=", "==") or not isinstance(value, str) or not stored:
-        raise _unknown(value, key)
+        raise _value_error(value, key)
     return Comparison(key, "$eq", stored[0]) if len(stored) == 1 else Comparison(key, "$in", stored)
 
 
@@ -188,7 +188,7 @@ def _folder(operator: Any, value: Any, vocabulary: Vocabulary) -> Expression:
     known = {name.casefold(): name for name, _ in vocabulary.snapshot.schema.folders}
     folder = known.get(str(value).strip("/ ").casefold())
     if operator not in ("=", "==", "~") or folder is None:
-        raise _unknown(value, "folder")
+        raise _value_error(value, "folder")
     return Comparison("folder", "$eq", folder)
 
 
@@ -196,13 +196,13 @@ def _tag(operator: Any, value: Any, vocabulary: Vocabulary) -> Expression:
     known = {name.casefold(): name for name, _ in vocabulary.snapshot.schema.tags}
     tag = known.get(str(value).strip("#/ ").casefold())
     if operator not in ("=", "==", "~") or tag is None:
-        raise _unknown(value, "tags")
+        raise _value_error(value, "tags")
     return Comparison("tags", "$eq", tag)
 
 
 def _note_date(operator: Any, value: Any, vocabulary: Vocabulary) -> Expression:
     if not isinstance(value, str) or operator not in _OPERATORS or not vocabulary.snapshot.days:
-        raise _unknown(value, "date")
+        raise _value_error(value, "date")
     return _days("date", operator, value)
 
 
@@ -214,13 +214,13 @@ _PLACES: Mapping[str, Callable[[Any, Any, Vocabulary], Expression]] = {
 """Names beside the properties, each with the reader of its conditions."""
 
 
-def _days(key: str, operator: str, written: str) -> Expression:
+def _days(key: str, operator: str, date_text: str) -> Expression:
     """The condition that a date compares so with a day, month or year."""
     spans = [
-        one.span for one in read_spans(written) if one.span.start is not None and one.span.end is not None
+        one.span for one in read_spans(date_text) if one.span.start is not None and one.span.end is not None
     ]
     if len(spans) != 1:
-        raise _unknown(written, key)
+        raise _value_error(date_text, key)
     first, after = str(spans[0].start), str(spans[0].end)
     match operator:
         case ">":
@@ -254,7 +254,7 @@ def _ordered_by(name: Any, vocabulary: Vocabulary) -> str:
     return key
 
 
-def _unknown(value: Any, key: str) -> ModelError:
+def _value_error(value: Any, key: str) -> ModelError:
     return ModelError(
         f"the chat model's query compares {key!r} with {value!r:.80}, which does not fit its values"
     )

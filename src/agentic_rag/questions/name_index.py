@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agentic_rag.questions.words import MIN_SLIP, Likeness, Words, parts, plain_han
-from agentic_rag.text import folded, starts_cjk
+from agentic_rag.text import fold, starts_cjk
 
 Places = Mapping[str, Sequence[int]]
 
@@ -38,7 +38,7 @@ class NameIndex:
                 stems[first].append(place)
                 if len(first) >= MIN_SLIP:
                     beginnings[first[:MIN_SLIP]].append(place)
-                for letter in {first[0], folded(name).casefold().strip()[0]}:
+                for letter in {first[0], fold(name).casefold().strip()[0]}:
                     letters[letter].append(place)
         return cls(stems, beginnings, letters, characters)
 

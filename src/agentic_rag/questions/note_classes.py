@@ -13,9 +13,9 @@ from agentic_rag.questions.vocabulary import NoteClass
 from agentic_rag.questions.words import Span
 
 _TAG = re.compile(r"(?<![\w&/])#([^\s#,.;:!?，。；：！？()（）]+)")
-_TAGGED = re.compile(r"\btagged(?: with| as)?\s+([\w/-]+)|标签(?:为|是)?\s*([\w/-]+)")
+_TAG_PHRASE = re.compile(r"\btagged(?: with| as)?\s+([\w/-]+)|标签(?:为|是)?\s*([\w/-]+)")
 _IN = re.compile(r"(?:\bin(?: the| my)?|\bfolder|文件夹)$")
-_OWNED = re.compile(r"\b(?:my|our|top \w+|(?:most \w+|\w+est)(?:[ -]rated)?)$")
+_POSSESSIVE = re.compile(r"\b(?:my|our|top \w+|(?:most \w+|\w+est)(?:[ -]rated)?)$")
 MIN_LIKENESS, MIN_LEAD = 0.86, 0.005
 """Cosine from which a class in another script is the one that a noun names, and its lead over the next."""
 
@@ -31,7 +31,7 @@ def read_tags(draft: Draft) -> bool:
     for match in marked:
         tag = known.get(match[1].strip("/").casefold(), match[1].strip("/"))
         draft.add(Comparison("tags", "$eq", tag), Span(*match.span()))
-    named = None if marked else _TAGGED.search(draft.text)
+    named = None if marked else _TAG_PHRASE.search(draft.text)
     if named is None:
         return bool(marked)
     stored = known.get((named[1] or named[2]).casefold())
@@ -75,7 +75,7 @@ def _is_generic(draft: Draft, place: Span) -> bool:
     if place == head_noun(draft.text):
         return False
     before = draft.text[: place.start].rstrip()
-    if written not in NOTE_NOUNS and _OWNED.search(before):
+    if written not in NOTE_NOUNS and _POSSESSIVE.search(before):
         return False  # my shows, the longest show
     is_comparison = comparisons.extreme(written) is not None or comparisons.state(written) is not None
     return (is_comparison or written in QUERY_WORDS) and not _IN.search(before)
@@ -102,7 +102,9 @@ def is_of_one_kind(draft: Draft) -> bool:
     """Whether the notes that have the properties of the conditions are of one kind, so that a noun which is no word of the
     vault may be another word for it."""
     facts = draft.vocabulary.snapshot.facts
-    having = [one for one in facts.values() if any(one.get(key) not in (None, "", []) for key in draft.shown)]
+    having = [
+        one for one in facts.values() if any(one.get(key) not in (None, "", []) for key in draft.shown_keys)
+    ]
     kinds = [one.condition for one in draft.vocabulary.classes if one.kind in ("folder", "category")]
     if not kinds or not having:
         return True

@@ -12,7 +12,7 @@ from agentic_rag.domain import folders_above
 from agentic_rag.domain.notes import Note
 from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.questions.query import Entry, Query, Selection
-from agentic_rag.text import simplified
+from agentic_rag.text import simplify
 
 SHOWN_NOTES = 8
 """Notes whose first statement is shown."""
@@ -168,7 +168,7 @@ def _plain(question: str) -> str:
 
 def _plain_zh(question: str) -> str:
     text = re.sub(
-        r"[\s，。？！、：；,.?!:;…“”\"'·~～]+", "", simplified(question).translate(_TRADITIONAL).casefold()
+        r"[\s，。？！、：；,.?!:;…“”\"'·~～]+", "", simplify(question).translate(_TRADITIONAL).casefold()
     )
     return _AFTER_ZH.sub("", _POLITE_ZH.sub("", text))
 
@@ -179,7 +179,7 @@ def _is_whole(text: str, forms: Sequence[re.Pattern[str]]) -> bool:
 
 def _central(snapshot: Snapshot, folders: Sequence[str]) -> Iterator[Note]:
     """The notes with a statement that others link to, most first; then one of each of the largest folders in turn."""
-    named = snapshot.titled()
+    named = snapshot.notes_by_title()
     linking: dict[str, set[str]] = defaultdict(set)
     for note in snapshot.notes:
         for link in note.links:

@@ -27,7 +27,7 @@ class Query:
     """On tasks, list items and rows; all hold."""
     state: str | None = None
     """Of tasks: open, done, doing, cancelled."""
-    shown: tuple[str, ...] = ()
+    shown_keys: tuple[str, ...] = ()
     """Properties that are shown with each note."""
     order: tuple[str, bool] | None = None
     """Property to order by, and whether descending."""
@@ -49,10 +49,10 @@ class Query:
         subject = {"notes": "notes", "tasks": f"{self.state or 'all'} tasks", "entries": "entries"}[
             self.target
         ]
-        places = _joined(self.conditions)
+        places = _join_conditions(self.conditions)
         phrases = [subject]
         if self.target != "notes":
-            phrases += [_joined(self.entry_conditions)] if self.entry_conditions else []
+            phrases += [_join_conditions(self.entry_conditions)] if self.entry_conditions else []
             phrases += [f"of notes {places}"] if places else []
         elif places:
             phrases.append(places)
@@ -72,7 +72,7 @@ class Query:
             "filters": None if self.filters is None else as_dict(self.filters),
             "entry_filters": [as_dict(one) for one in self.entry_conditions],
             "state": self.state,
-            "shown": list(self.shown),
+            "shown": list(self.shown_keys),
             "order": None if self.order is None else list(self.order),
             "limit": self.limit,
             "residual": [list(place) for place in self.residual],
@@ -83,7 +83,7 @@ class Query:
         kept = tuple(one for one in self.conditions if not keys_of(one) & keys)
         return replace(self, conditions=kept)
 
-    def narrowed(self, *conditions: Expression) -> Query:
+    def narrow(self, *conditions: Expression) -> Query:
         """The query with further conditions on notes."""
         return replace(self, conditions=(*self.conditions, *conditions))
 
@@ -91,7 +91,7 @@ class Query:
 _SIGNS = {"$eq": "=", "$ne": "≠", "$gt": ">", "$gte": "≥", "$lt": "<", "$lte": "≤", "$contains": "~"}
 
 
-def _joined(conditions: Sequence[Expression]) -> str:
+def _join_conditions(conditions: Sequence[Expression]) -> str:
     """Conditions in words, places first: ``in games/ with price > 20 and rating = 5``."""
     flat = [part for one in conditions for part in (one.parts if isinstance(one, And) else (one,))]
     places = [phrase for one in flat if (phrase := _place(one)) is not None]
@@ -163,7 +163,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A query carried out."""
+    """The result of a query: what it selects, and its reading."""
 
     query: Query
     entries: Sequence[Entry] = field(default_factory=tuple)

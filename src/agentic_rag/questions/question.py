@@ -10,7 +10,7 @@ from typing import Literal
 from agentic_rag.dates.spans import Span
 from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS, GERMAN_WORDS
 from agentic_rag.questions.homophones import written_as
-from agentic_rag.text import STOPWORDS, folded, placed_contents, script, simplified, starts_cjk, tokens
+from agentic_rag.text import STOPWORDS, fold, placed_contents, script, simplify, starts_cjk, tokens
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
 """The form of an answer; ``topic``: words without a question."""
@@ -89,8 +89,8 @@ _ASKS = _any(
 _NOT_LIST = frozenset(
     "is was does has this its his us plus less across series class address process status".split()
 )
-_CAPITALISED = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’&.-]*[\w]|(?<![\w'’])[A-Z](?![\w'’])")
-_QUOTED = re.compile(r"[《「『“\"]([^》」』”\"]{1,60})[》」』”\"]")
+_CAPITALISED_NAME = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’&.-]*[\w]|(?<![\w'’])[A-Z](?![\w'’])")
+_QUOTED_NAME = re.compile(r"[《「『“\"]([^》」』”\"]{1,60})[》」』”\"]")
 _HOW = re.compile(
     r"\bhow (?P<word>much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early)\b",
     re.IGNORECASE,
@@ -133,15 +133,15 @@ class Question:
     """The span of days that it names, which an answer has to be of; ``DAYS`` stands for it among the terms."""
 
     @classmethod
-    def of(cls, text: str, carried: str = "") -> Question:
+    def of(cls, text: str, carried_text: str = "") -> Question:
         """Read a question in English or Chinese, and in part in German.
 
         Args:
             text: the question.
             carried: the thing of the conversation that it names for a pronoun: no answer has to name it again.
         """
-        plain = folded(text)
-        known = set(tokens(carried))
+        plain = fold(text)
+        known = set(tokens(carried_text))
         terms = (replace(t, is_name=False, is_generic=True) if t.token in known else t for t in _terms(text))
         return cls(text, tuple(terms), _form(plain), _wants(plain), script(text))
 
@@ -195,7 +195,7 @@ class Question:
         terms = {term.token: term for term in self.terms if not starts_cjk(term.token)}
         words = _words_of(self.text, _runs(inside), edges, vocabulary)
         parts = [_without_particles(self.text, *word, vocabulary) for word in words]
-        for token, start, end in _mended(self.text, parts, vocabulary):
+        for token, start, end in _mend_words(self.text, parts, vocabulary):
             own = [term for term in pairs if term.start < end and start < term.end]
             is_generic = token in ANSWER_STEMS or all(term.is_generic for term in own)
             is_name = any(term.is_name for term in own)
@@ -227,7 +227,7 @@ def _words_of(
                 (
                     size
                     for size in range(min(MAX_WORD, end - place), 1, -1)
-                    if simplified(text[place : place + size]) in vocabulary
+                    if simplify(text[place : place + size]) in vocabulary
                 ),
                 0,
             )
@@ -249,10 +249,10 @@ def _words_of(
 
 def _without_particles(text: str, start: int, end: int, vocabulary: str) -> tuple[int, int]:
     """A run that is no word of the notes, without the particles at its edges: 给猫 as 猫."""
-    if simplified(text[start:end]) not in vocabulary:
-        while end - start > 1 and simplified(text[start]) in ANSWER_STEMS:
+    if simplify(text[start:end]) not in vocabulary:
+        while end - start > 1 and simplify(text[start]) in ANSWER_STEMS:
             start += 1
-        while end - start > 1 and simplified(text[end - 1]) in ANSWER_STEMS:
+        while end - start > 1 and simplify(text[end - 1]) in ANSWER_STEMS:
             end -= 1
     return start, end
 
@@ -261,17 +261,17 @@ Word = tuple[str, int, int]
 """A word as it is compared, and its place in the question."""
 
 
-def _mended(text: str, parts: Sequence[tuple[int, int]], vocabulary: str) -> list[Word]:
+def _mend_words(text: str, parts: Sequence[tuple[int, int]], vocabulary: str) -> list[Word]:
     """The words as the vocabulary writes them, with their places: a character that it lacks beside a word joins the word
     whose character of the same sound it stands for."""
     words: list[Word] = []
     for start, end in parts:
-        token = folded(text[start:end])
+        token = fold(text[start:end])
         is_pair = end - start == len(token) == 2 and starts_cjk(token) and token not in vocabulary
         words += (
             [(token[0], start, start + 1), (token[1], start + 1, end)] if is_pair else [(token, start, end)]
         )
-    mended = _joined(words, vocabulary)
+    mended = _join_words(words, vocabulary)
     # Characters that joined no word are a word again.
     whole: list[Word] = []
     for token, start, end in mended:
@@ -283,7 +283,7 @@ def _mended(text: str, parts: Sequence[tuple[int, int]], vocabulary: str) -> lis
     return whole
 
 
-def _joined(words: list[Word], vocabulary: str) -> list[Word]:
+def _join_words(words: list[Word], vocabulary: str) -> list[Word]:
     n = 0
     while n < len(words):
         token, start, end = words[n]
@@ -362,11 +362,11 @@ def _name_spans(text: str) -> list[tuple[int, int]]:
     """Places of capitalised words but for the first, of words with a digit, and of what is in quotation marks."""
     opening = _FIRST_WORD.match(text)
     begin = 0 if opening is None else opening.end()
-    spans = [match.span(1) for match in _QUOTED.finditer(text)]
+    spans = [match.span(1) for match in _QUOTED_NAME.finditer(text)]
     spans += [match.span() for match in _WITH_DIGIT.finditer(text)]
     if any(
         word.islower() for word in re.findall(r"[A-Za-z]+", text)
     ):  # capitals tell nothing where each word has one
-        capitals = _CAPITALISED.finditer(text, begin)
+        capitals = _CAPITALISED_NAME.finditer(text, begin)
         spans += [match.span() for match in capitals if match.group().casefold() not in STOPWORDS]
     return spans

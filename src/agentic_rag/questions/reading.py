@@ -129,7 +129,7 @@ async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tag
         "count" if is_counted else "extreme" if order and limit is None else "list",
         tuple(draft.classes),
         tuple(draft.conditions),
-        shown=tuple(dict.fromkeys(draft.shown)),
+        shown_keys=tuple(dict.fromkeys(draft.shown_keys)),
         order=order,
         limit=None if order is None else limit,
         residual=places(rest),
@@ -184,7 +184,7 @@ def _names_another_kind(draft: Draft) -> bool:
         noun is None
         or not draft.asks_many
         or not draft.strength
-        or not draft.shown
+        or not draft.shown_keys
         or not draft.is_free(noun)
     ):
         return False
@@ -212,7 +212,7 @@ def _show_dates(draft: Draft) -> None:
         return
     keys = date_keys(field for note in members for field in note.fields)
     own = [key for key in keys if key.casefold() not in _AUTOMATIC]
-    draft.shown[:0] = own or keys
+    draft.shown_keys[:0] = own or keys
 
 
 def _titles(draft: Draft) -> list[tuple[Note, Span]]:

@@ -9,7 +9,7 @@ from agentic_rag.domain.filters import Comparison, Expression, Or
 from agentic_rag.domain.notes import Note
 from agentic_rag.questions.comparisons import state
 from agentic_rag.questions.draft import Draft, places
-from agentic_rag.questions.forms import DONE, TASKS, WHAT
+from agentic_rag.questions.forms import COMPLETION, TASKS, WHAT
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.values import date_keys, within
 from agentic_rag.questions.words import Span
@@ -34,7 +34,12 @@ def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query |
         return None
     if not any(count for _, count in draft.vocabulary.snapshot.schema.tasks):
         return None
-    if word is None and task_state is not None and task_state[0] == "done" and not DONE.search(draft.text):
+    if (
+        word is None
+        and task_state is not None
+        and task_state[0] == "done"
+        and not COMPLETION.search(draft.text)
+    ):
         return None
     conditions: list[Expression] = []
     if holder is not None:

@@ -53,7 +53,7 @@ def named_time(question: str, today: date, days: Collection[date] = ()) -> Time 
         days: of the notes. A day or month without a year is of the year that is named beside it, else the latest such
             that has a note.
     """
-    dates = _dated(question, today, days)
+    dates = _find_dates(question, today, days)
     if not dates:
         return None
     if any(_AND.fullmatch(question[a.end : b.start]) is None for a, b in pairwise(dates)):
@@ -83,7 +83,7 @@ def _iso(day: date | None) -> str | None:
     return None if day is None else day.isoformat()
 
 
-def _dated(question: str, today: date, days: Collection[date]) -> Sequence[DatedText]:
+def _find_dates(question: str, today: date, days: Collection[date]) -> Sequence[DatedText]:
     """The dates of a question, those without a year in the year that is meant; nothing where no year is known."""
     plain = read_spans(question)
     if not any(one.yearless for one in plain):

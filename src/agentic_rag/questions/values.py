@@ -111,12 +111,12 @@ def comparison_on(key: str, one: comparisons.Comparison, values: Sequence[Any]) 
     return Or((written, Comparison(key, one.operator, plain))) if has_numbers else written
 
 
-def _scale(written: str) -> float:
-    stars = _STARS.match(written)
+def _scale(scale_text: str) -> float:
+    stars = _STARS.match(scale_text)
     if stars:
         return float(len(stars.group()))
-    measure = _MEASURE.match(written.strip())
-    return float(measure["number"].replace(",", "")) if measure else float(written.split("/")[0])
+    measure = _MEASURE.match(scale_text.strip())
+    return float(measure["number"].replace(",", "")) if measure else float(scale_text.split("/")[0])
 
 
 def date_keys(fields: Iterable[Field]) -> list[str]:

@@ -63,11 +63,11 @@ class NoteClass:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A name that properties have as a value; ``stored`` are the values as they are written."""
+    """A name that properties have as a value; ``stored_values`` are the values as they are written."""
 
     name: str
     key: str
-    stored: tuple[Any, ...]
+    stored_values: tuple[Any, ...]
     count: int
 
 
@@ -96,7 +96,7 @@ class Vocabulary:
         order = {"category": 0, "folder": 1, "tag": 2, "title": 3}
         chosen: list[tuple[NoteClass, Span]] = []
         for likeness in LIKENESSES[:2]:
-            met = [(self.classes[n], place) for n, place in self._names["classes"].met(words, likeness)]
+            met = [(self.classes[n], place) for n, place in self._names["classes"].matches(words, likeness)]
             met.sort(key=lambda pair: (pair[1].start - pair[1].end, order[pair[0].kind], -pair[0].count))
             for one, place in met:
                 if not any(place.overlaps(other) for _, other in chosen):
@@ -106,7 +106,8 @@ class Vocabulary:
     def titles_in(self, words: Words) -> list[tuple[Note, Span]]:
         """The notes that a question names by title, the longest title of each place."""
         return [
-            (self.titles[name], place) for name, place in _met(words, self._names["titles"], LIKENESSES[:1])
+            (self.titles[name], place)
+            for name, place in _match_names(words, self._names["titles"], LIKENESSES[:1])
         ]
 
     def titles_written_in(self, text: str) -> list[tuple[str, Span]]:
@@ -114,7 +115,7 @@ class Vocabulary:
         everyday words, are left out."""
         words = Words.of(text)
         classes = {parts(one.name) for one in self.classes}
-        met = _met(words, self._names["titles"], LIKENESSES[:1])
+        met = _match_names(words, self._names["titles"], LIKENESSES[:1])
         named = [
             (name, place)
             for name, place in met
@@ -150,7 +151,7 @@ class Vocabulary:
         is not what "read" and "watch" say."""
         likenesses = LIKENESSES if slips else LIKENESSES[:2]
         met = []
-        for name, place in _met(words, self._names["values"], likenesses):
+        for name, place in _match_names(words, self._names["values"], likenesses):
             written = words.text[place.start : place.end]
             exact = written if written in self.values else name
             if written == exact or (not _IS_STATE.search(exact) and not written.endswith("ing")):
@@ -159,7 +160,7 @@ class Vocabulary:
 
     def keys_in(self, words: Words) -> list[tuple[str, Span]]:
         """The properties that a question names."""
-        return _met(words, self._names["keys"], LIKENESSES[:2])
+        return _match_names(words, self._names["keys"], LIKENESSES[:2])
 
 
 LIKENESSES: tuple[Likeness, ...] = ("stem", "beginning", "slip")
@@ -176,7 +177,7 @@ class _Names:
     def of(cls, names: Sequence[str]) -> _Names:
         return cls(names, NameIndex.of(names))
 
-    def met(self, words: Words, likeness: Likeness) -> Iterator[tuple[int, Span]]:
+    def matches(self, words: Words, likeness: Likeness) -> Iterator[tuple[int, Span]]:
         """The names that a question contains, each by its number, with its place in the question."""
         for n in self.index.near(words, likeness):
             place = words.find(self.names[n], likeness)
@@ -184,11 +185,11 @@ class _Names:
                 yield n, place
 
 
-def _met(words: Words, names: _Names, likenesses: Sequence[Likeness]) -> list[tuple[str, Span]]:
+def _match_names(words: Words, names: _Names, likenesses: Sequence[Likeness]) -> list[tuple[str, Span]]:
     """The names that are met, those that agree best first, none within another."""
     met: list[tuple[str, Span]] = []
     for likeness in likenesses:
-        for n, place in names.met(words, likeness):
+        for n, place in names.matches(words, likeness):
             if not any(place.overlaps(other) for _, other in met):
                 met.append((names.names[n], place))
     return met
@@ -215,7 +216,7 @@ def _vocabulary(snapshot: Snapshot) -> Vocabulary:
         ]
         for name, by_key in values.items()
     }
-    titles = snapshot.titled()
+    titles = snapshot.notes_by_title()
     keys = {key.name: key for key in snapshot.schema.keys}
     row_keys = {key.name: key for key in snapshot.schema.row_keys}
     classes = sorted(_classes(snapshot), key=lambda one: (-len(parts(one.name)), one.name))

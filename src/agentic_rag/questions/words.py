@@ -11,7 +11,7 @@ import regex
 from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
-from agentic_rag.text import CJK, folded, tokens
+from agentic_rag.text import CJK, fold, tokens
 
 _WORD = regex.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_]+)?")
 _CJK = regex.compile(rf"[{CJK}]")
@@ -55,7 +55,7 @@ class Words:
     @classmethod
     def of(cls, question: str) -> Words:
         """Read a question."""
-        text = folded(question).casefold()
+        text = fold(question).casefold()
         if len(text) != len(question):  # places must be those of the question
             text = question.lower()
         words = (
@@ -65,7 +65,7 @@ class Words:
         return cls(text, tuple(words))
 
     def find(self, name: str, likeness: Likeness = "stem") -> Span | None:
-        """Where a name is met; None if it is not.
+        """The span of a name in the question; None if it is not there.
 
         Words of Latin script are met as stems, in a row; Chinese as characters.
 
@@ -87,7 +87,7 @@ class Words:
         words = self.words
         if len(wanted) > 1:  # "would I rewatch" names the property "Would rewatch"
             words = tuple(word for word in words if word.text not in _BETWEEN or word.stem in wanted)
-        written = folded(name).casefold() if likeness == "slip" and len(wanted) == 1 else None
+        written = fold(name).casefold() if likeness == "slip" and len(wanted) == 1 else None
         for first in range(len(words) - len(wanted) + 1):
             row = words[first : first + len(wanted)]
             if all(_same(word, part, likeness) for word, part in zip(row, wanted, strict=True)):
@@ -115,11 +115,11 @@ def _same(word: Word, part: str, likeness: Likeness) -> bool:
     return likeness == "slip" and _is_slip(word.stem, part)
 
 
-def _is_slip(word: str, meant: str) -> bool:
+def _is_slip(word: str, intended_word: str) -> bool:
     """Whether a word of five letters and more is another one with a slip of the pen."""
-    shorter = min(len(word), len(meant))
+    shorter = min(len(word), len(intended_word))
     slips = 2 if shorter >= LONG_SLIP else 1
-    return shorter >= MIN_SLIP and word[0] == meant[0] and OSA.distance(word, meant) <= slips
+    return shorter >= MIN_SLIP and word[0] == intended_word[0] and OSA.distance(word, intended_word) <= slips
 
 
 @lru_cache(maxsize=65_536)
@@ -127,19 +127,19 @@ def plain_han(name: str) -> str | None:
     """A name with Chinese as it stands in ``Words.text``; None for one without."""
     if not any(_CJK.search(part) for part in parts(name)):
         return None
-    return folded(name).casefold().strip()
+    return fold(name).casefold().strip()
 
 
 @lru_cache(maxsize=65_536)
 def parts(name: str) -> tuple[str, ...]:
     """The stems of a name's words, in order; a run of Chinese is one."""
-    return tuple(stem(word) for word in _WORD.findall(folded(spaced(name)).casefold()))
+    return tuple(stem(word) for word in _WORD.findall(fold(split_camel_case(name)).casefold()))
 
 
 _CAMEL = regex.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def spaced(name: str) -> str:
+def split_camel_case(name: str) -> str:
     """``totalPages`` as two words."""
     return str(_CAMEL.sub(" ", name))
 
@@ -169,7 +169,7 @@ _IRREGULAR = {
 }  # fmt: skip
 
 
-def uncovered(words: Words, spans: Iterable[Span], generic: frozenset[str]) -> list[Word]:
+def uncovered_words(words: Words, spans: Iterable[Span], generic: frozenset[str]) -> list[Word]:
     """The words that no span covers and that are not generic, in order."""
     covered = list(spans)
     return [

@@ -82,10 +82,10 @@ def _place(result: Result) -> tuple[Any, Any]:
     return metadata.get("document_id"), metadata.get("ordinal")
 
 
-def _is_asked_for(name: Any, asked: set[str]) -> bool:
+def _is_asked_for(name: Any, question_words: set[str]) -> bool:
     """Whether every word of a name is among those of the question."""
     words = set(content_tokens(name)) if isinstance(name, str) else set()
-    return bool(words) and words <= asked
+    return bool(words) and words <= question_words
 
 
 MISTAKES = re.compile(
@@ -118,7 +118,7 @@ def failures(content: str) -> list[tuple[int, int]]:
     return [callout.span() for callout in _CALLOUT.finditer(content)]
 
 
-UNKNOWN = 0.01
+UNKNOWN_RELEVANCE = 0.01
 """Relevance of a result that no source scored."""
 
 Result = Mapping[str, Any]
@@ -144,7 +144,7 @@ def _own_odds(sources: Mapping[str, Mapping[str, Any]]) -> tuple[float | None, b
     """The best log-odds by sources other than the two of the notes (None if none of them has the result), and
     whether they alone have it."""
     scores = [one["raw"] for name, one in sources.items() if name not in NOTE_SOURCES]
-    odds = [log_odds(UNKNOWN if score is None else score) for score in scores]
+    odds = [log_odds(UNKNOWN_RELEVANCE if score is None else score) for score in scores]
     return max(odds, default=None), len(scores) == len(sources)
 
 
@@ -152,13 +152,13 @@ def _by_notes(results: Sequence[Result]) -> list[float]:
     """Log-odds by the graph and the vector store."""
     read, walked = _of_source(results, "lancedb"), _of_source(results, "graphiti")
     if read is None:
-        return walked or [log_odds(UNKNOWN)] * len(results)
+        return walked or [log_odds(UNKNOWN_RELEVANCE)] * len(results)
     if walked is None:
         return read
     return [by_text + max(0.0, by_graph) for by_text, by_graph in zip(read, walked, strict=True)]
 
 
-def judged(results: Sequence[Result]) -> list[float]:
+def judge(results: Sequence[Result]) -> list[float]:
     """Relevance in [0, 1] of each result: its rerank score; where none has one, by the sources.
 
     A result that the rerank did not look at stands behind those it did, and is at most as relevant as the last.
@@ -175,7 +175,7 @@ def judged(results: Sequence[Result]) -> list[float]:
 def vector_odds(results: Sequence[Result]) -> list[float]:
     """Log-odds by the vector store; by the graph if the vector store scored none of the results."""
     found = _of_source(results, "lancedb") or _of_source(results, "graphiti")
-    return found or [log_odds(UNKNOWN)] * len(results)
+    return found or [log_odds(UNKNOWN_RELEVANCE)] * len(results)
 
 
 def _of_source(results: Sequence[Result], name: str) -> list[float] | None:

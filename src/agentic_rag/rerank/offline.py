@@ -58,7 +58,7 @@ def rerank_offline(
 
 
 def assigned_relevance(
-    fused: Floats, odds: Floats, columns: Mapping[str, Floats], parameters: RerankParameters
+    fused_odds: Floats, odds: Floats, columns: Mapping[str, Floats], parameters: RerankParameters
 ) -> Floats:
     """The log-odds of relevance that each result is dealt.
 
@@ -68,9 +68,9 @@ def assigned_relevance(
         columns: each of ``TERMS``, same shape.
         parameters: the weights.
     """
-    share = np.maximum(fused / max(float(fused.max()), np.finfo(float).tiny), LEAST_SHARE)
-    relevant = odds + _weighed([name for name in TERMS if name not in REORDERS], columns, parameters)
-    key = parameters.prior * np.log(share) + _weighed(TERMS, columns, parameters)
+    share = np.maximum(fused_odds / max(float(fused_odds.max()), np.finfo(float).tiny), LEAST_SHARE)
+    relevant = odds + _weigh_columns([name for name in TERMS if name not in REORDERS], columns, parameters)
+    key = parameters.prior * np.log(share) + _weigh_columns(TERMS, columns, parameters)
     order = np.lexsort((-relevant, -key))
     # Results that are equal in both get the same score, and their ids decide.
     told_apart = (np.diff(key[order]) != 0) | (np.diff(relevant[order]) != 0)
@@ -83,7 +83,7 @@ def assigned_relevance(
     return dealt
 
 
-def _weighed(
+def _weigh_columns(
     names: Sequence[str] | Mapping[str, str], columns: Mapping[str, Floats], parameters: RerankParameters
 ) -> Floats:
     """The sum of the columns, each times its weight."""
@@ -91,12 +91,12 @@ def _weighed(
     return total
 
 
-def moved(
+def count_moved(
     question: str,
     hits: tuple[Sequence[Hit], Sequence[Hit]],
     final: Collection[str],
     *,
-    used: str,
+    used_strategy: str,
     operation: str,
     parameters: Parameters,
     specificity: float | None,
@@ -116,7 +116,7 @@ def moved(
     """
     lost = {}
     for strategy in FusionStrategy:
-        if strategy.value == used:
+        if strategy.value == used_strategy:
             continue
         ids = ranked_ids(
             question, hits, strategy, operation=operation, parameters=parameters, specificity=specificity
@@ -134,7 +134,7 @@ def ranked_ids(
     parameters: Parameters,
     specificity: float | None,
 ) -> list[str]:
-    """Ids of the results that a strategy with its own weights gives, reranked offline; arguments as for ``moved``."""
+    """Ids of the results that a strategy with its own weights gives, reranked offline; arguments as for ``count_moved``."""
     own = {"strategy": strategy, "graphiti_weight": None, "lancedb_weight": None}
     fusion = parameters.fusion.model_copy(update=own)
     fused = fuse_for_operation(operation, *hits, fusion, specificity=specificity)

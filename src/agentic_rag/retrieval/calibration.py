@@ -6,7 +6,7 @@ passage's share of the query's words, and its similarity to the best passages. 0
 as many relevant as irrelevant passages have these values. The
 coefficients ship with the model, in ``calibration.json`` beside it; ``evaluation/fit_calibration.py``
 fits them, on sets other than those it reports. Another model's cosines are read on the same scale
-(see ``embedding_calibration``). ``gathered`` makes the evidence from the results of the legs; ``GraphRelevance``
+(see ``embedding_calibration``). ``gather_evidence`` makes the evidence from the results of the legs; ``GraphRelevance``
 scores the chunks that a walk over the graph visits, on the same scale.
 """
 
@@ -38,7 +38,7 @@ COVERAGE = 3.0
 "what is the" must not look relevant."""
 
 ENOUGH_WORDS = 1 / 3
-"""Share of the query's words in one passage; a larger share does not raise ``Sense.found`` any further."""
+"""Share of the query's words in one passage; a larger share does not raise ``Sense.evidence_score`` any further."""
 MOST_WORDS = 1 / 2
 """Share of the query's words in one passage from which the query counts as a question without further test."""
 
@@ -99,17 +99,17 @@ class Sense:
     """Coefficient of each step by which the query is nearer to one language's passages than to another's (see ``floor.nearer``)."""
     floor: float
     """``logit`` below which a search finds nothing."""
-    doubted: float
-    """``found`` below which the nearest passage may be unrelated to the query."""
+    unrelated_below: float
+    """``evidence_score`` below which the nearest passage may be unrelated to the query."""
 
-    def found(self, standing_out: float, chunks: int, words: float) -> float:
+    def evidence_score(self, standing_out: float, chunks: int, words: float) -> float:
         """How well the dataset answers; ``words`` is a share in [0, 1]."""
         by_words = self.words * min(words, ENOUGH_WORDS) / ENOUGH_WORDS
         return self.standing_out * standing_out + self.by_chance * math.sqrt(math.log(chunks + 1)) + by_words
 
-    def logit(self, found: float, cost: float, nearer: float) -> float:
-        """Log-odds that the query is a question, from its results (``found``) and its characters (``cost``, ``nearer``)."""
-        return self.intercept + found + self.cost * cost + self.nearer * nearer
+    def logit(self, evidence_score: float, cost: float, nearer: float) -> float:
+        """Log-odds that the query is a question, from its results (``evidence_score``) and its characters (``cost``, ``nearer``)."""
+        return self.intercept + evidence_score + self.cost * cost + self.nearer * nearer
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +223,11 @@ BEST = 3
 """Chunks that the others are compared with (see ``likeness``)."""
 
 
-def gathered(
+def gather_evidence(
     query: str,
     legs: Legs,
     vectors: Vectors | None = None,
-    asked: FloatArray | None = None,
+    query_vector: FloatArray | None = None,
     *,
     chunks: int | None = None,
 ) -> dict[str, Evidence]:
@@ -246,8 +246,10 @@ def gathered(
     best_cosine = None if cosines is None else max(cosines.values(), default=0.0)
     best_bm25 = None if words is None else max(words.values(), default=0.0)
     worst_cosine = min(cosines.values(), default=None) if cosines else None
-    if cosines is not None and vectors is not None and asked is not None:
-        cosines |= {i: float(np.dot(vector, asked)) for i, vector in vectors.items() if i not in cosines}
+    if cosines is not None and vectors is not None and query_vector is not None:
+        cosines |= {
+            i: float(np.dot(vector, query_vector)) for i, vector in vectors.items() if i not in cosines
+        }
     query_script = script(query)
     terms = frozenset(content_tokens(query)) if cosines is None else None
     found = {scored.chunk.id: scored.chunk for leg in legs.values() for scored in leg}

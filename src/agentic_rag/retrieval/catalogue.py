@@ -34,11 +34,12 @@ class Catalogue:
 
 
 def _latest(
-    packed: dict[str, bytes], earlier: tuple[dict[str, bytes], dict[str, Note], Snapshot]
+    packed_notes: dict[str, bytes], earlier: tuple[dict[str, bytes], dict[str, Note], Snapshot]
 ) -> tuple[dict[str, bytes], dict[str, Note], Snapshot]:
     before, notes, _ = earlier
     now = {
-        name: notes[name] if before.get(name) == row else Note.unpacked(row) for name, row in packed.items()
+        name: notes[name] if before.get(name) == row else Note.unpack(row)
+        for name, row in packed_notes.items()
     }
     own = {name for name, note in now.items() if any(field.key == OWN_NOTE for field in note.fields)}
-    return packed, now, Snapshot.of(note for name, note in now.items() if name not in own)
+    return packed_notes, now, Snapshot.of(note for name, note in now.items() if name not in own)

@@ -38,9 +38,9 @@ vector."""
 class Levels(NamedTuple):
     """Cosines of a model's reference questions and passages, for one pair of scripts."""
 
-    related: float
+    related_cosine: float
     """Mean of a question with the passage that answers it."""
-    unrelated: float
+    unrelated_cosine: float
     """Mean of a question with the others."""
     spread: float
     """Standard deviation of the unrelated."""
@@ -48,10 +48,10 @@ class Levels(NamedTuple):
     @property
     def apart(self) -> float:
         """Mean of the related minus mean of the unrelated, in standard deviations of the unrelated."""
-        return (self.related - self.unrelated) / max(self.spread, LEAST_SPREAD)
+        return (self.related_cosine - self.unrelated_cosine) / max(self.spread, LEAST_SPREAD)
 
 
-class Measured(NamedTuple):
+class ModelMeasurements(NamedTuple):
     """Measurements of a model on the reference pairs."""
 
     levels: Mapping[str, Levels]
@@ -63,10 +63,10 @@ class Measured(NamedTuple):
 class KeptLevels(Protocol):
     """Remembers what was measured of one model from process to process."""
 
-    async def read(self) -> Measured | None:
+    async def read(self) -> ModelMeasurements | None:
         """None where nothing was measured yet."""
 
-    async def write(self, measured: Measured) -> None:
+    async def write(self, measurements: ModelMeasurements) -> None:
         """Never raises: what cannot be kept is measured again."""
 
 
@@ -93,17 +93,21 @@ class EmbeddingCalibration:
     """
 
     def __init__(
-        self, embedding: Embedding, calibration: Calibration | None = None, *, kept: KeptLevels | None = None
+        self,
+        embedding: Embedding,
+        calibration: Calibration | None = None,
+        *,
+        levels_file: KeptLevels | None = None,
     ) -> None:
         self._embedding = embedding
-        self._kept = kept
+        self._levels_file = levels_file
         fitted = fitted_calibration()
         self.of_words = calibration or fitted.calibration
         """To judge by words alone: no cosine is read."""
         self.is_fitted = calibration is not None or embedding.name == fitted.model
         """Whether it needs no reference pairs."""
-        self._known = self.of_words if self.is_fitted else None
-        self._measured = TextCache[Calibration](most=1)
+        self._current = self.of_words if self.is_fitted else None
+        self._measurements = TextCache[Calibration](most=1)
 
     async def of_cosines(self) -> Calibration:
         """The calibration; the first call embeds the reference pairs if the model has neither a fitted
@@ -112,15 +116,15 @@ class EmbeddingCalibration:
         Raises:
             ModelError: the reference pairs cannot be embedded.
         """
-        if self._known is None:
-            self._known = (await self._measured.of([self._embedding.name], self._measure))[0]
-        return self._known
+        if self._current is None:
+            self._current = (await self._measurements.of([self._embedding.name], self._measure))[0]
+        return self._current
 
     async def _measure(self, names: list[str]) -> list[Calibration]:
-        return [carried_over(fitted_calibration(), await self._told()) for _ in names]
+        return [carried_over(fitted_calibration(), await self._measure_and_store()) for _ in names]
 
-    async def _told(self) -> Measured:
-        kept = await self._kept.read() if self._kept is not None else None
+    async def _measure_and_store(self) -> ModelMeasurements:
+        kept = await self._levels_file.read() if self._levels_file is not None else None
         fitted = fitted_calibration()
         if (
             kept is not None
@@ -128,13 +132,13 @@ class EmbeddingCalibration:
             and kept.ordinary.keys() == fitted.calibration.ordinary.keys()
         ):
             return kept
-        told = await measured(self._embedding)
-        if self._kept is not None:
-            await self._kept.write(told)
+        told = await measure_model(self._embedding)
+        if self._levels_file is not None:
+            await self._levels_file.write(told)
         return told
 
 
-async def measured(embedding: Embedding) -> Measured:
+async def measure_model(embedding: Embedding) -> ModelMeasurements:
     """Levels of a model's related and unrelated reference pairs, and the mean vector of the passages in each
     script.
 
@@ -145,13 +149,13 @@ async def measured(embedding: Embedding) -> Measured:
     questions = await embedding.embed_queries([text for one in pairs for text in one["question"].values()])
     passages = await embedding.embed_passages([text for one in pairs for text in one["passage"].values()])
     scripts = ["latin" if language == "en" else "cjk" for one in pairs for language in one["question"]]
-    return Measured(
+    return ModelMeasurements(
         {pair: _levels(questions, passages, scripts, pair) for pair in SCRIPT_PAIRS},
         {name: passages[[script == name for script in scripts]].mean(axis=0) for name in SCRIPTS},
     )
 
 
-def carried_over(fitted: FittedCalibration, other: Measured) -> Calibration:
+def carried_over(fitted_calibration: FittedCalibration, other: ModelMeasurements) -> Calibration:
     """The fitted calibration for another model's cosines.
 
     Its step is the fitted model's step times the larger of two ratios: of the distances between related and
@@ -160,25 +164,35 @@ def carried_over(fitted: FittedCalibration, other: Measured) -> Calibration:
     unrelated one as with the fitted model.
     """
     centres, units = {}, {}
-    for pair, ours in fitted.levels.items():
+    for pair, ours in fitted_calibration.levels.items():
         theirs = other.levels[pair]
-        by_gap = (theirs.related - theirs.unrelated) / (ours.related - ours.unrelated)
+        by_gap = (theirs.related_cosine - theirs.unrelated_cosine) / (
+            ours.related_cosine - ours.unrelated_cosine
+        )
         by_spread = max(theirs.spread, LEAST_SPREAD) / ours.spread
         times = max(by_gap, by_spread)
         units[pair] = COSINE_UNIT * times
-        centres[pair] = theirs.unrelated + (fitted.calibration.centres[pair] - ours.unrelated) * times
+        centres[pair] = (
+            theirs.unrelated_cosine
+            + (fitted_calibration.calibration.centres[pair] - ours.unrelated_cosine) * times
+        )
     nearer = {
-        asked_in: _nearer(fitted.levels, asked_in, said_in, COSINE_UNIT)
+        asked_in: _nearer(fitted_calibration.levels, asked_in, said_in, COSINE_UNIT)
         - _nearer(other.levels, asked_in, said_in, units[asked_in])
         for asked_in, said_in in (SCRIPTS, SCRIPTS[::-1])
     }
-    return replace(fitted.calibration, centres=centres, units=units, ordinary=other.ordinary, nearer=nearer)
+    return replace(
+        fitted_calibration.calibration, centres=centres, units=units, ordinary=other.ordinary, nearer=nearer
+    )
 
 
-def _nearer(held: Mapping[str, Levels], asked_in: str, said_in: str, unit: float) -> float:
+def _nearer(levels_by_script: Mapping[str, Levels], asked_in: str, said_in: str, unit: float) -> float:
     """Mean cosine of a script's questions with unrelated passages in that script minus that in the other, in
     steps."""
-    return (held[asked_in].unrelated - held[f"{asked_in}_{said_in}"].unrelated) / unit
+    return (
+        levels_by_script[asked_in].unrelated_cosine
+        - levels_by_script[f"{asked_in}_{said_in}"].unrelated_cosine
+    ) / unit
 
 
 @lru_cache(maxsize=1)

@@ -21,7 +21,7 @@ from agentic_rag.retrieval.config import (
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
 from agentic_rag.retrieval.floor import Nats
 from agentic_rag.retrieval.late_interaction import LateInteraction
-from agentic_rag.retrieval.schemas import Judged, RetrievalResult
+from agentic_rag.retrieval.schemas import JudgedResults, RetrievalResult
 from agentic_rag.retrieval.strategies import STRATEGIES
 from agentic_rag.retrieval.term_likeness import TermLikeness, term_likeness
 
@@ -149,8 +149,8 @@ class RetrievalEngine:
         strategy: Strategy | None = None,
         judged_as: str | None = None,
         own_notes: bool = False,
-    ) -> Judged:
-        """The results of ``search`` and the question's familiarity (see ``Judged``); same arguments and errors.
+    ) -> JudgedResults:
+        """The results of ``search`` and the question's familiarity (see ``JudgedResults``); same arguments and errors.
 
         ``own_notes``: include notes that the program wrote itself, see ``domain.is_own_note``.
         """
@@ -166,19 +166,19 @@ class RetrievalEngine:
         if not isinstance(query_text, str):
             raise InputError(f"the query must be a text, not {query_text!r}")
         if not query_text.strip():
-            return Judged([])
+            return JudgedResults([])
         question = query_text if judged_as is None else judged_as
         limit = max(top_k, MIN_CANDIDATES)
         by = self._strategies[chosen]
         found = await by.retrieve(dataset_id, question, limit=limit, restriction=restriction)
         if question != query_text:
             more = await by.retrieve(dataset_id, query_text, limit=limit, restriction=restriction)
-            found = await by.joined(dataset_id, question, found, more)
+            found = await by.join_results(dataset_id, question, found, more)
         if not own_notes:
             found = [result for result in found if not is_own_note(result.metadata)]
-        judged = Judged(found)
+        judged = JudgedResults(found)
         if chosen == "hybrid":
-            judged = await self._late_interaction.judged(dataset_id, question, found)
+            judged = await self._late_interaction.judge(dataset_id, question, found)
         if not found and dataset_name(dataset_id) not in (known := await self._store.datasets()):
             # Who has memories is nobody else's business.
             raise UnknownDataset(dataset_id, [name for name in known if not name.startswith(MEMORY_PREFIX)])
@@ -215,18 +215,20 @@ class RetrievalEngine:
     async def _passes(self, dataset_id: str, restriction: Restriction) -> bool:
         return bool(await self._store.matching_chunk_ids(dataset_id, restriction, limit=1))
 
-    async def _unmet(self, dataset_id: str, wanted: Expression) -> str:
+    async def _unmet(self, dataset_id: str, condition: Expression) -> str:
         """A sentence that names the conditions that no chunk meets, or the whole filter if each condition alone
         is met."""
-        parts = wanted.parts if isinstance(wanted, And) else (wanted,)
-        unmet = [part for part in parts if not await self._passes(dataset_id, Restriction(part))] or [wanted]
+        parts = condition.parts if isinstance(condition, And) else (condition,)
+        unmet = [part for part in parts if not await self._passes(dataset_id, Restriction(part))] or [
+            condition
+        ]
         spelled = " and ".join(str(as_dict(part)) for part in unmet)
         return f"no chunk of dataset {dataset_id!r} passes the filter {spelled}; a number never equals a text"
 
-    async def _unknown_keys(self, dataset_id: str, wanted: Expression) -> str | None:
+    async def _unknown_keys(self, dataset_id: str, condition: Expression) -> str | None:
         """A sentence that names the filter's unknown keys and the existing ones; None if all are known."""
         known = await self._store.filter_keys(dataset_id)
-        unknown = sorted(keys_of(wanted) - known)
+        unknown = sorted(keys_of(condition) - known)
         if not unknown:
             return None
         by_likeness = sorted(

@@ -29,7 +29,7 @@ LATIN_NATS, CJK_NATS, MARKED_NATS, RARE_NATS = 3.9, 11.5, 5.0, 6.5
 """Nats per character of natural language: 97 % of the judged sets' questions cost less, 95 % of gibberish costs
 more. MARKED_NATS holds for Arabic, Hebrew, Devanagari and Thai, RARE_NATS for the scripts that the tokenizer knows least,
 such as Bengali; chosen on the first halves of ``evaluation/language_sets.py``."""
-_MARKED = regex.compile(r"[\p{Arabic}\p{Hebrew}\p{Devanagari}\p{Thai}]")
+_MARKED_SCRIPTS = regex.compile(r"[\p{Arabic}\p{Hebrew}\p{Devanagari}\p{Thai}]")
 _HANGUL = regex.compile(r"\p{Hangul}")
 _EUROPEAN = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{Common}\p{Inherited}]")
 CHEAP, DEAR = 0.85, 2.0
@@ -105,14 +105,14 @@ def _usual_nats(character: str) -> float:
         return CJK_NATS
     if _EUROPEAN.match(character):
         return LATIN_NATS
-    return MARKED_NATS if _MARKED.match(character) else RARE_NATS
+    return MARKED_NATS if _MARKED_SCRIPTS.match(character) else RARE_NATS
 
 
 def doubt(
     calibration: Calibration,
     query: str,
     legs: Legs,
-    asked: FloatArray,
+    query_vector: FloatArray,
     profile: DatasetProfile | None,
     nats: Nats | None = None,
 ) -> float | None:
@@ -123,7 +123,7 @@ def doubt(
     Korean.
 
     Args:
-        calibration: of the model that ``asked`` and the cosines are of.
+        calibration: of the model that ``query_vector`` and the cosines are of.
         query: what was searched for.
         legs: what was found; ``dense`` is among them.
         asked: the query's unit vector.
@@ -139,15 +139,15 @@ def doubt(
         return 0.0 - eased
     asked_in, best = script(query), nearest[0].score
     unit = calibration.unit(asked_in)
-    references = {name: float(np.dot(asked, mean)) for name, mean in calibration.ordinary.items()}
+    references = {name: float(np.dot(query_vector, mean)) for name, mean in calibration.ordinary.items()}
     said_in = "cjk" if script_beside(asked_in, nearest[0].chunk.text) == "cjk" else "latin"
-    mean = float(np.dot(asked, profile.centre))
+    mean = float(np.dot(query_vector, profile.centre))
     ordinary = ordinary_cosine(best, mean, profile.chunks, references[said_in])
-    found = sense.found(standing_out(best, ordinary, unit), profile.chunks, share)
+    found = sense.evidence_score(standing_out(best, ordinary, unit), profile.chunks, share)
     language = nearer(ordinary, references.values(), unit) + calibration.nearer.get(asked_in, 0.0)
     if sense.logit(found + given, cost(query, nats), language) < sense.floor:
         return None
-    return (DOUBT if found < sense.doubted else 0.0) - eased
+    return (DOUBT if found < sense.unrelated_below else 0.0) - eased
 
 
 def _no_words(query: str, legs: Legs) -> float:
@@ -160,7 +160,7 @@ def _no_words(query: str, legs: Legs) -> float:
         pairs[pair] += 1
         if pair not in NO_WORDS and pairs[pair] > HARDLY_ANY * len(nearest):
             return 0.0  # as in most datasets, after the first few
-    pair, count = max(pairs.items(), key=lambda told: told[1], default=("", 0))
+    pair, count = max(pairs.items(), key=lambda specificity: specificity[1], default=("", 0))
     return NO_WORDS.get(pair, 0.0) if count >= (1 - HARDLY_ANY) * len(nearest) else 0.0
 
 

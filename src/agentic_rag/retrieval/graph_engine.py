@@ -29,7 +29,7 @@ from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fi
 from agentic_rag.retrieval.floor import Nats, doubt
 from agentic_rag.retrieval.passage_graph import START_PASSAGES, PassageGraph
 from agentic_rag.retrieval.restrictions import passes
-from agentic_rag.retrieval.schemas import alone, hits_of, ranked
+from agentic_rag.retrieval.schemas import alone, hits_of, rank_hits
 from agentic_rag.text import script
 
 WITHIN_LIMIT = 2000
@@ -72,7 +72,7 @@ class _Scope:
     """Include notes that the program wrote, see ``domain.is_own_note``."""
 
     @property
-    def visited(self) -> int:
+    def visit_limit(self) -> int:
         """Number of the most visited chunks to read."""
         return self.limit * (WIDENING if self.filters is not None and self.within is None else 1)
 
@@ -167,12 +167,12 @@ class GraphEngine:
         specific = [hit for hit in found if len(hit.chunk_ids) <= SPECIFIC_CHUNKS]
         passages = await self._passages(scope, specific, vector, START_PASSAGES)
         named = graph.named_in(question)
-        start = _named(graph, named)
+        start = _start_at_names(graph, named)
         if start is None and await self._means_something(dataset, question, vector, passages):
             start = _at_facts(graph, found, judge)
         if start is None:
             return _nothing(_why_no_start(graph.names(named)))
-        hits = await self._walked(scope, graph, start, passages, found, judge)
+        hits = await self._walk_hits(scope, graph, start, passages, found, judge)
         told: dict[str, Any] = {"names": start.names, "specificity": round(start.specificity, 6)}
         return Findings(hits, told)
 
@@ -199,13 +199,13 @@ class GraphEngine:
         judged = [(p.chunk, judge(p.score, p.chunk.text)) for p in passages[:limit]]
         return sorted(judged, key=lambda pair: (-pair[1], pair[0].id))
 
-    async def _walked(
+    async def _walk_hits(
         self,
         scope: _Scope,
         graph: PassageGraph,
         start: _Start,
         passages: Sequence[ScoredChunk],
-        found: Sequence[GraphHit],
+        graph_hits: Sequence[GraphHit],
         judge: Judge,
     ) -> list[Hit]:
         """The chunks that a walk visits and the found things without a chunk, as hits, up to the scope's
@@ -215,7 +215,7 @@ class GraphEngine:
             graph.visits,
             start.entities,
             near,
-            limit=scope.visited,
+            limit=scope.visit_limit,
             within=scope.within,
             as_of=scope.as_of,
         )
@@ -228,10 +228,10 @@ class GraphEngine:
             {chunk_id: relevance.relevance(visits[chunk_id], start.specificity) for chunk_id in chunks},
             visits,
             graph.mentioned_in(chunks, start.entities),
-            found,
+            graph_hits,
         )
         if scope.filters is None:
-            hits = ranked([*hits, *(alone(hit, judge) for hit in found if not hit.chunk_ids)])
+            hits = rank_hits([*hits, *(alone(hit, judge) for hit in graph_hits if not hit.chunk_ids)])
         return hits[: scope.limit]
 
     async def _judge(self, question: str) -> Judge:
@@ -267,20 +267,20 @@ class GraphEngine:
         return doubted is not None and doubted <= 0
 
     async def _passages(
-        self, scope: _Scope, found: Sequence[GraphHit], vector: FloatArray, wanted: int
+        self, scope: _Scope, graph_hits: Sequence[GraphHit], vector: FloatArray, passage_count: int
     ) -> list[ScoredChunk]:
         """The nearest chunks of the found things that the scope passes, by cosine; up to NEAREST times
-        ``wanted``."""
-        ids = sorted({chunk_id for hit in found for chunk_id in hit.chunk_ids})
+        ``passage_count``."""
+        ids = sorted({chunk_id for hit in graph_hits for chunk_id in hit.chunk_ids})
         vectors = await self._read(self._chunks.get_vectors(scope.dataset, ids), {})
         cosines = {i: float(np.dot(own, vector)) for i, own in vectors.items()}
-        nearest = sorted(cosines, key=lambda i: (-cosines[i], i))[: NEAREST * wanted]
+        nearest = sorted(cosines, key=lambda i: (-cosines[i], i))[: NEAREST * passage_count]
         chunks = await self._graph.get_chunks(scope.dataset, nearest)
         return [
             ScoredChunk(chunks[i], cosines[i]) for i in nearest if i in chunks and scope.passes(chunks[i])
         ]
 
-    async def _compared(
+    async def _compare_chunks(
         self, dataset: str, ids: Collection[str], vector: FloatArray
     ) -> tuple[dict[str, Chunk], dict[str, float]]:
         """The chunks, and the cosines of those whose vectors can be read, by id."""
@@ -312,17 +312,21 @@ def _why_no_start(names: Sequence[str]) -> str:
     return f"nothing in the documents is linked with {', '.join(names)}, and no fact is near the question"
 
 
-def _named(graph: PassageGraph, named: Sequence[int]) -> _Start | None:
+def _start_at_names(graph: PassageGraph, named_entities: Sequence[int]) -> _Start | None:
     """A start at the entities that the question names, weighted by rarity; None if they lead to no other document."""
-    if not graph.leads_on(named):
+    if not graph.leads_on(named_entities):
         return None
-    return _Start(graph.rarity(named), graph.specificity(named), graph.names(named))
+    return _Start(
+        graph.rarity(named_entities), graph.specificity(named_entities), graph.names(named_entities)
+    )
 
 
-def _at_facts(graph: PassageGraph, found: Sequence[GraphHit], judge: Judge) -> _Start | None:
+def _at_facts(graph: PassageGraph, graph_hits: Sequence[GraphHit], judge: Judge) -> _Start | None:
     """A start at the ends of the best START_FACTS facts; None if no fact has the relevance NEAR_FACT."""
     facts = [
-        (judge(hit.cosine, hit.text), hit) for hit in found if hit.kind == "edge" and hit.cosine is not None
+        (judge(hit.cosine, hit.text), hit)
+        for hit in graph_hits
+        if hit.kind == "edge" and hit.cosine is not None
     ]
     facts.sort(key=lambda pair: (-pair[0], pair[1].id))
     if not facts or facts[0][0] < NEAR_FACT:

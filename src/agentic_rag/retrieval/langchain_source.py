@@ -15,7 +15,7 @@ from agentic_rag.errors import StoreError
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
 from agentic_rag.retrieval.restrictions import passes
-from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult
+from agentic_rag.retrieval.schemas import JudgedResults, Leg, RetrievalResult
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import script
 
@@ -63,7 +63,7 @@ class RetrieverSource:
         strategy: Strategy | None = None,
         judged_as: str | None = None,
         own_notes: bool = False,
-    ) -> Judged:
+    ) -> JudgedResults:
         """The retriever's documents by relevance in [0, 1] descending, then id; ``strategy`` is the retriever's own.
 
         Raises:
@@ -76,8 +76,10 @@ class RetrieverSource:
             for chunk in map(chunk_of, await self._documents(query_text))
             if passes(chunk, restriction) and (own_notes or not is_own_note(chunk.metadata))
         ]
-        results = await self._judged(judged_as or query_text, list({one.id: one for one in chunks}.values()))
-        return Judged([one for one in results if one.score >= (score_threshold or 0.0)][:top_k])
+        results = await self._judge_chunks(
+            judged_as or query_text, list({one.id: one for one in chunks}.values())
+        )
+        return JudgedResults([one for one in results if one.score >= (score_threshold or 0.0)][:top_k])
 
     async def _documents(self, query: str) -> list[Document]:
         try:
@@ -86,7 +88,7 @@ class RetrieverSource:
             name = type(self._retriever).__name__
             raise StoreError(f"the retriever {name} failed: {type(error).__name__}: {error}") from error
 
-    async def _judged(self, question: str, chunks: Sequence[Chunk]) -> list[RetrievalResult]:
+    async def _judge_chunks(self, question: str, chunks: Sequence[Chunk]) -> list[RetrievalResult]:
         if not chunks:
             return []
         vectors = await self._embedding.embed_passages([search_text(chunk) for chunk in chunks])

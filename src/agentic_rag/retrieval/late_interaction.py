@@ -31,7 +31,7 @@ from agentic_rag.domain.odds import log_odds, probability
 from agentic_rag.domain.ports import ChunkReader, TokenEmbedding
 from agentic_rag.domain.token_vectors import Similarities, similarities
 from agentic_rag.retrieval.calibration import script_pair
-from agentic_rag.retrieval.schemas import Judged, RetrievalResult
+from agentic_rag.retrieval.schemas import JudgedResults, RetrievalResult
 from agentic_rag.text import asked_about, has_all, names_nothing, script, script_beside
 
 WEIGHT, DOUBT = 0.5, 16.0
@@ -45,9 +45,9 @@ USUAL: Mapping[str, float] = {"cjk_latin": 0.02, "latin_cjk": 0.05}
 twenty passages tell nothing: one of them is the nearest to any question. Chosen on the first halves
 of two sets across Chinese and English (``evaluation/language_sets.py``): .10 and .09 of the questions with the right passage
 first stay below a relevance of .5, before .41 and .17; of questions about other subjects .24 and .14 come above it."""
-NAMED = 0.5
+NAME_WEIGHT = 0.5
 """Minimum relevance of a passage that has all words the question asks about."""
-LIFTED = 0.1
+MAX_LIFT = 0.1
 """Range, in log-odds, of the passages that are raised to NAMED; they keep their order."""
 
 
@@ -63,7 +63,7 @@ class LateInteraction:
     embedding: TokenEmbedding | None
     chunks: ChunkReader
 
-    async def judged(self, dataset: str, question: str, results: Sequence[RetrievalResult]) -> Judged:
+    async def judge(self, dataset: str, question: str, results: Sequence[RetrievalResult]) -> JudgedResults:
         """The results, rescored by their tokens and sorted by relevance descending, then id.
 
         Raises:
@@ -71,7 +71,7 @@ class LateInteraction:
             ModelError: the question's tokens cannot be made.
         """
         if not results:
-            return Judged([])
+            return JudgedResults([])
         near: dict[str, float] = {}
         together = None
         if self.embedding is not None:
@@ -82,7 +82,7 @@ class LateInteraction:
             if stored:
                 compared: Similarities = await asyncio.to_thread(similarities, asked, list(stored.values()))
                 near, together = dict(zip(stored, compared.each, strict=True)), compared.together
-        return Judged(judged_by_tokens(question, results, near, together), together)
+        return JudgedResults(judged_by_tokens(question, results, near, together), together)
 
 
 def judged_by_tokens(
@@ -109,7 +109,7 @@ def judged_by_tokens(
         level += _across(question, results, near)
         odds = {i: value + level for i, value in odds.items()}
     for named in _naming(question, results):
-        odds[named] = max(odds[named], log_odds(NAMED) + LIFTED * probability(odds[named]))
+        odds[named] = max(odds[named], log_odds(NAME_WEIGHT) + MAX_LIFT * probability(odds[named]))
     judged = [
         replace(result, score=probability(odds[result.id]), tokens=near.get(result.id)) for result in results
     ]

@@ -39,7 +39,7 @@ OWN_WEIGHT = 3.0
 LEAST_VISITS = 1e-5
 """Mass (the total is 1) below which a place passes nothing on, as long as few places lie above it. With a tenth of it a walk
 over 215,000 chunks takes 2.6 times as long; on musique and pool3 the same passages are found (recall@10 ± .001)."""
-SETTLED = 0.1
+CONVERGENCE = 0.1
 """The walk ends when the mass that arrives at a passage in each of two successive steps, summed over all later
 steps, stays below this share of the most visited passage's visits. In a graph of 100,000 chunks this saves a
 quarter of the time and changes no visits by more than .002."""
@@ -70,18 +70,18 @@ class PassageGraph:
         self._names = EntityNames(links.names, links.labels, aliases)
         self._chunks = HashedPlaces(links.chunk_ids, links.chunk_ids.__getitem__)
         chunks, entities = len(links.chunk_ids), len(links.names)
-        frequency = np.maximum(np.bincount(links.mentioned, minlength=entities), 1)
+        frequency = np.maximum(np.bincount(links.mentioned_entities, minlength=entities), 1)
         self._rarity: NDArray[np.float64] = np.log1p(chunks / frequency)
         places = range(entities - 1, -1, -1)
         first = dict(zip(map(entity_key, reversed(list(links.names))), places, strict=True))
         titled = np.array([first.get(key, -1) for key in keys], dtype=np.int32)
-        mentioned = self._rarity[links.mentioned]
+        mentioned = self._rarity[links.mentioned_entities]
         self._own: NDArray[np.int32] = titled[links.documents]
         """Of each passage, the place of its document's entity; -1 for none."""
-        own = links.mentioned == self._own[links.mentioning]
+        own = links.mentioned_entities == self._own[links.mentioning]
         weights = (mentioned * np.where(own, OWN_WEIGHT, 1.0)).astype(np.float32)
         starts = np.r_[0, np.cumsum(np.bincount(links.mentioning, minlength=chunks))]
-        ties = sparse.csr_array((weights, links.mentioned, starts), shape=(chunks, entities))
+        ties = sparse.csr_array((weights, links.mentioned_entities, starts), shape=(chunks, entities))
         of_entities = sparse.csr_array(ties.T)
         self._to_entities, self._to_chunks = _Ties.of(ties, of_entities), _Ties.of(of_entities, ties)
 
@@ -98,19 +98,20 @@ class PassageGraph:
         ]
         return named if any(map(self._names.is_placed, named)) else []
 
-    def leads_on(self, named: Collection[int]) -> bool:
+    def leads_on(self, named_entities: Collection[int]) -> bool:
         """Whether another document mentions one of the entities, or something else that their passages mention; or these
         link to a note, written or not.
 
         If not, a walk finds the documents that were named, and all else by its nearness to the question alone.
         """
-        if any(self._is_in_others(place, [place]) for place in named):
+        if any(self._is_in_others(place, [place]) for place in named_entities):
             return True
-        passages = chain.from_iterable(self._to_chunks.reached_from(place) for place in named)
+        passages = chain.from_iterable(self._to_chunks.reached_from(place) for place in named_entities)
         others = set(chain.from_iterable(self._to_entities.reached_from(passage) for passage in passages))
-        others -= set(named)
+        others -= set(named_entities)
         return any(
-            not _LINKED.isdisjoint(self._links.labels[place]) or self._is_in_others(place, named)
+            not _LINKED_LABELS.isdisjoint(self._links.labels[place])
+            or self._is_in_others(place, named_entities)
             for place in others
         )
 
@@ -119,7 +120,7 @@ class PassageGraph:
         return not np.isin(self._own[self._to_chunks.reached_from(place)], list(documents)).all()
 
     def names(self, places: Iterable[int]) -> list[str]:
-        """Of entities by their places, sorted."""
+        """Names of the entities at these places, sorted."""
         return sorted({self._links.names[place] for place in places})
 
     def rarity(self, places: Iterable[int]) -> dict[int, float]:
@@ -131,21 +132,21 @@ class PassageGraph:
         places = [self._names.place(entity_key(name)) for name in names if name is not None]
         return [place for place in places if place >= 0]
 
-    def specificity(self, named: Collection[int]) -> float:
+    def specificity(self, named_entities: Collection[int]) -> float:
         """Specificity of the rarest named entity that has an entry of its own, in (0, 1].
 
         Its rarity divided by the greatest possible rarity: 1 for a note that one passage mentions, .3 for a
         person who occurs in every other passage.
         """
-        placed = [place for place in named if self._names.is_placed(place)]
+        placed = [place for place in named_entities if self._names.is_placed(place)]
         return float(self._rarity[placed].max() / np.log1p(len(self._links.chunk_ids)))
 
-    def mentioned_in(self, chunk_ids: Iterable[str], named: Collection[int]) -> dict[str, list[str]]:
-        """For each chunk id the names of the ``named`` entities that the chunk mentions, sorted."""
+    def mentioned_in(self, chunk_ids: Iterable[str], named_entities: Collection[int]) -> dict[str, list[str]]:
+        """For each chunk id the names of the ``named_entities`` that the chunk mentions, sorted."""
         found: dict[str, list[str]] = {}
         for chunk_id in chunk_ids:
             own = self._to_entities.reached_from(self._chunks.first(chunk_id))
-            found[chunk_id] = self.names(set(own.tolist()).intersection(named))
+            found[chunk_id] = self.names(set(own.tolist()).intersection(named_entities))
         return found
 
     def visits(
@@ -166,7 +167,7 @@ class PassageGraph:
             within: only these chunk ids, or those without a date or dated up to ``as_of``; the walk does
                 not pass through others either.
         """
-        allowed = self._allowed(within, as_of)
+        allowed = self._allowed_weights(within, as_of)
         at_chunks, at_entities = self._starts(entities, passages, allowed)
         seen = np.zeros_like(at_chunks)
         arrived = np.inf
@@ -178,14 +179,14 @@ class PassageGraph:
                 at_chunks *= allowed
             at_entities = CONTINUE * reached_entities
             before, arrived = arrived, at_chunks.max(initial=0.0)
-            if max(before, arrived) < SETTLED * (1 - CONTINUE) * seen.max(initial=0.0):
+            if max(before, arrived) < CONVERGENCE * (1 - CONTINUE) * seen.max(initial=0.0):
                 break
         best = _largest(seen, limit)
         most = float(seen[best[0]]) if len(best) else 0.0
         return {self._links.chunk_ids[n]: float(seen[n]) / most for n in best.tolist() if seen[n] > 0}
 
     def _starts(
-        self, entities: Mapping[int, float], passages: Mapping[str, float], allowed: Floats | None
+        self, entities: Mapping[int, float], passages: Mapping[str, float], allowed_weights: Floats | None
     ) -> tuple[Floats, Floats]:
         """Start distributions over chunks and over entities; both sum to 1 together, or to less without a
         start."""
@@ -196,15 +197,15 @@ class PassageGraph:
         found = [(place, score) for place, score in known if place >= 0]
         for place, score in sorted(found, key=lambda pair: (-pair[1], pair[0]))[:START_PASSAGES]:
             at_chunks[place] = score**2
-        if allowed is not None:
-            at_chunks *= allowed
+        if allowed_weights is not None:
+            at_chunks *= allowed_weights
         total = float(at_chunks.sum())
         share = ENTITY_SHARE if total > 0 else 1.0
         return at_chunks * ((1 - share) / total if total > 0 else 0.0), at_entities * (
             share / max(float(at_entities.sum()), 1e-12)
         )
 
-    def _allowed(self, within: Collection[str] | None, as_of: datetime | None) -> Floats | None:
+    def _allowed_weights(self, within: Collection[str] | None, as_of: datetime | None) -> Floats | None:
         if within is None and as_of is None:
             return None
         allowed = np.ones(len(self._links.chunk_ids), np.float32)
@@ -243,16 +244,16 @@ class _Ties:
     place."""
 
     weights: sparse.csr_array
-    transposed: sparse.csr_array
+    transpose: sparse.csr_array
     """The transposed matrix, for steps from many places."""
     totals: Floats
     """Weights of all ties of a place."""
 
     @classmethod
-    def of(cls, weights: sparse.csr_array, transposed: sparse.csr_array) -> _Ties:
+    def of(cls, weights: sparse.csr_array, transpose: sparse.csr_array) -> _Ties:
         totals = np.asarray(weights.sum(axis=1), np.float32).ravel()
         totals[totals == 0] = 1.0
-        return cls(weights, transposed, totals)
+        return cls(weights, transpose, totals)
 
     def reached_from(self, place: int) -> NDArray[np.int32]:
         """The places one step away."""
@@ -266,7 +267,7 @@ class _Ties:
         uses."""
         active = np.flatnonzero(mass > LEAST_VISITS)
         if len(active) > FEW * len(mass):
-            spread: Floats = self.transposed @ (mass / self.totals)
+            spread: Floats = self.transpose @ (mass / self.totals)
             return spread
         if len(active) == 0:
             return np.zeros(self.weights.shape[1], np.float32)
@@ -293,7 +294,7 @@ class HashedPlaces:
         return next(self.every(text), -1)
 
     def every(self, text: str) -> Iterator[int]:
-        """Its places, ascending."""
+        """The places of a name, ascending."""
         wanted = hash(text)
         start = bisect_left(self._hashes, wanted)
         some = self._order[start : bisect_right(self._hashes, wanted, start)]
@@ -306,15 +307,15 @@ LOOSE_LETTERS = 4
 """Minimum length of a single lower-case word that names an entity. The entity must have an entry of its own (a
 note, a tag, a heading): "green" is no mention of a Mr Green."""
 
-_LINKED = frozenset({"Note", "Unwritten"})
+_LINKED_LABELS = frozenset({"Note", "Unwritten"})
 """Labels of what links lead to: notes, and names of notes that nobody has written."""
-_UNPLACED = frozenset({"Entity", "Thing"})
+_UNPLACED_LABELS = frozenset({"Entity", "Thing"})
 """Labels of entities that are only known from running text."""
 _SINGLE = regex.compile(rf"[{HAN}{KANA}]")
 _LETTERS = rf"[^\W_{HAN}{KANA}]+"
 _WORD = regex.compile(rf"{_SINGLE.pattern}|{_LETTERS}(?:['’.&-]{_LETTERS})*")
 _POSSESSIVE = re.compile(r"['’]s?$")
-_QUALIFIED = re.compile(r"(.*\S)\s*(?:\([^()]+\)|（[^（）]+）)")
+_QUALIFIED_NAME = re.compile(r"(.*\S)\s*(?:\([^()]+\)|（[^（）]+）)")
 
 
 class EntityNames:
@@ -339,7 +340,7 @@ class EntityNames:
         """Places of entities by their other names: aliases, and the name without its qualifier."""
         for place, (name, key) in enumerate(zip(names, keys, strict=True)):
             called = [*aliases.get(key, ())] if aliases else []
-            if name.endswith((")", "）")) and (qualified := _QUALIFIED.fullmatch(name)) is not None:
+            if name.endswith((")", "）")) and (qualified := _QUALIFIED_NAME.fullmatch(name)) is not None:
                 called.append(qualified.group(1))
             for other in dict.fromkeys(map(entity_key, called)):
                 if other != key:
@@ -351,7 +352,7 @@ class EntityNames:
 
     def is_placed(self, place: int) -> bool:
         """Whether the entity has an entry of its own: a note, a person, a tag, a heading."""
-        return not _UNPLACED.issuperset(self._labels[place])
+        return not _UNPLACED_LABELS.issuperset(self._labels[place])
 
     def named_in(self, question: str) -> list[int]:
         """Places of the entities the question names, ascending, each once.
@@ -373,12 +374,14 @@ class EntityNames:
         for last in range(min(len(words), first + MAX_WORDS), first, -1):
             span = question[words[first].start() : words[last - 1].end()]
             for name in dict.fromkeys((span, _POSSESSIVE.sub("", span))):
-                places = [place for place in self._called(name) if self._tells(name, last - first, place)]
+                places = [
+                    place for place in self._entities_called(name) if self._tells(name, last - first, place)
+                ]
                 if places:
                     return last, places
         return first + 1, []
 
-    def _called(self, name: str) -> list[int]:
+    def _entities_called(self, name: str) -> list[int]:
         key = entity_key(name)
         return [*self._keys.every(key), *self._others.get(key, ())]
 

@@ -10,7 +10,7 @@ from agentic_rag.domain import Chunk, Findings
 from agentic_rag.domain.filters import Expression
 from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.retrieval.config import Strategy
-from agentic_rag.retrieval.schemas import Judged
+from agentic_rag.retrieval.schemas import JudgedResults
 from agentic_rag.retrieval.term_likeness import TermLikeness
 
 Filters = Mapping[str, Any] | Expression | None
@@ -60,7 +60,7 @@ class VectorSearch(Protocol):
         strategy: Strategy | None = None,
         judged_as: str | None = None,
         own_notes: bool = False,
-    ) -> Judged:
+    ) -> JudgedResults:
         """Up to ``top_k`` results, relevance in [0, 1] descending, then id; see ``RetrievalEngine.find``.
 
         Raises:

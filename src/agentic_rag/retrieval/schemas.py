@@ -59,7 +59,7 @@ class RetrievalResult:
         }
 
 
-class Judged(NamedTuple):
+class JudgedResults(NamedTuple):
     """What a search found and judged."""
 
     results: list[RetrievalResult]
@@ -95,7 +95,7 @@ def hits_of(
     relevance: Mapping[str, float],
     visits: Mapping[str, float],
     entities: Mapping[str, Sequence[str]],
-    found: Sequence[GraphHit],
+    graph_hits: Sequence[GraphHit],
 ) -> list[Hit]:
     """One hit a chunk, relevance descending, then id.
 
@@ -107,12 +107,14 @@ def hits_of(
         found: hits of the graph's search; each fact joins the hits of its chunks.
     """
     facts: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for hit in found:
+    for hit in graph_hits:
         if hit.kind == "edge":
             for chunk_id in hit.chunk_ids:
                 facts[chunk_id].append(_fact(hit))
     evidence = {i: {"walk": visits[i], "entities": list(entities[i])} for i in chunks}
-    return ranked([_hit(chunk, relevance[i], evidence[i], facts.get(i, [])) for i, chunk in chunks.items()])
+    return rank_hits(
+        [_hit(chunk, relevance[i], evidence[i], facts.get(i, [])) for i, chunk in chunks.items()]
+    )
 
 
 def _hit(chunk: Chunk, relevance: float, evidence: dict[str, Any], facts: list[dict[str, Any]]) -> Hit:
@@ -135,8 +137,8 @@ def alone(hit: GraphHit, judge: Judge) -> Hit:
     return new_hit(hit.id, hit.text, hit.kind, score=score, metadata={"name": hit.name}, facts=facts)
 
 
-def ranked(hits: Sequence[Hit]) -> list[Hit]:
-    """By score descending (without one: last), then id; ranks from 1."""
+def rank_hits(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits by score descending (without one: last), then id; ranks from 1."""
     ordered = sorted(hits, key=lambda hit: (-(hit["score"] or 0.0), hit["id"]))
     return [{**hit, "rank": rank} for rank, hit in enumerate(ordered, start=1)]
 

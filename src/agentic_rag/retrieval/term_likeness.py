@@ -40,7 +40,7 @@ class TermLikeness:
     passages: Mapping[str, _Passage] = field(default_factory=dict)
 
     def of_spans(self, chunk_id: str, spans: Sequence[tuple[int, int]]) -> Floats | None:
-        """Of each of the question's tokens the cosine with the nearest token of each span of the document.
+        """For each of the question's tokens the cosine with the nearest token of each span of the document.
 
         Shape (question's tokens, spans), in [-1, 1]; -1 where a span has no tokens in the passage; None where nothing
         is known of the passage.
@@ -54,7 +54,7 @@ class TermLikeness:
         return nearest
 
     def above(self, chunk_id: str) -> Floats | None:
-        """Of each of the question's tokens the cosine with the nearest token of the passage's title and headings, shape
+        """For each of the question's tokens the cosine with the nearest token of the passage's title and headings, shape
         (question's tokens,); None where nothing is known of the passage."""
         passage = self.passages.get(chunk_id)
         return None if passage is None else passage.above
@@ -99,21 +99,21 @@ async def term_likeness(
     if not stored or not tokens.spans:
         return None
     known = [chunk for chunk in chunks if chunk.id in stored]
-    return await asyncio.to_thread(_compared, embedding, question, tokens, known, stored)
+    return await asyncio.to_thread(_compare_terms, embedding, question, tokens, known, stored)
 
 
-def _compared(
+def _compare_terms(
     embedding: TokenEmbedding,
     question: str,
     tokens: QuestionTokens,
     chunks: Sequence[Chunk],
-    stored: Mapping[str, bytes],
+    stored_vectors: Mapping[str, bytes],
 ) -> TermLikeness:
     texts = [search_text(chunk) for chunk in chunks]
     places = embedding.token_places(texts)
     passages = {}
     for chunk, text, bounds in zip(chunks, texts, places, strict=True):
-        similar = cosines(tokens, stored[chunk.id])
+        similar = cosines(tokens, stored_vectors[chunk.id])
         if len(bounds) == similar.shape[1]:  # else the model cut the text otherwise than it was stored
             passages[chunk.id] = _passage(chunk, text, bounds, similar)
     return TermLikeness(question, tokens.spans, passages)

@@ -44,7 +44,7 @@ def load_config(data_dir: Path | None = None, settings: Path | None = None) -> R
     values = _file(file) if settings is not None or file.is_file() else {}
     call = {"data_dir": data_dir} if data_dir is not None else {}
     for layer in (environment, call):
-        values = merged(values, layer)
+        values = merge(values, layer)
     return RagConfig(**{"data_dir": DEFAULT_DATA_DIR, **values})
 
 
@@ -65,18 +65,16 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
             value = text
         for part in reversed(name.strip().split(".")):
             value = {part: value}
-        values = merged(values, value)
+        values = merge(values, value)
     return values
 
 
-def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Nested mappings merged; values in ``above`` win."""
     result = dict(below)
     for name, value in above.items():
         old = result.get(name)
-        result[name] = (
-            merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
-        )
+        result[name] = merge(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
     return result
 
 
@@ -103,7 +101,7 @@ def _environment() -> dict[str, Any]:
         for source in (DotEnvSettingsSource(_Fields), EnvSettingsSource(_Fields)):
             _check_names(source.env_vars)
             found = {name: value for name, value in source().items() if name in RagConfig.model_fields}
-            values = merged(values, found)
+            values = merge(values, found)
     except SettingsError as error:
         raise ConfigError(f"cannot read the environment: {error}; give an object as JSON") from error
     except (OSError, UnicodeDecodeError) as error:

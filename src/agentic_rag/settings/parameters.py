@@ -92,7 +92,7 @@ class FusionParameters(Section):
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> FusionParameters:
         """Parameters from settings; ``ConfigError`` names each value that cannot be used and why."""
-        return validated(cls, values)
+        return validate(cls, values)
 
     def override(self, changes: Mapping[str, Any]) -> FusionParameters:
         """These parameters with some replaced; checked as ``parse`` does."""
@@ -270,7 +270,7 @@ class Parameters(Section):
     answer: AnswerParameters = AnswerParameters()
     agent: AgentParameters = AgentParameters()
 
-    def overridden(self, context: Mapping[str, Any] | Parameters | None) -> Parameters:
+    def override(self, context: Mapping[str, Any] | Parameters | None) -> Parameters:
         """These parameters, with the values of a call replacing them.
 
         Raises:
@@ -292,7 +292,7 @@ class Parameters(Section):
                     f"parameters of {section!r} are a mapping such as {{'k': 20}}, not {values!r}"
                 )
             base[section] = {**base[section], **values}
-        return validated(Parameters, base)
+        return validate(Parameters, base)
 
 
 def _overrides(section: type[Section]) -> Any:
@@ -331,7 +331,7 @@ SECRETS = frozenset(
 S = TypeVar("S", bound=Section)
 
 
-def validated(kind: type[S], values: Mapping[str, Any], where: str = "") -> S:
+def validate(kind: type[S], values: Mapping[str, Any], where: str = "") -> S:
     """An instance of a section; ``ConfigError`` names each key with a wrong value, its path prefixed by ``where``."""
     try:
         return kind.model_validate(values)

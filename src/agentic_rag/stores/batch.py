@@ -123,7 +123,9 @@ async def first_by_score(
         return []
     asked_for = limit + 1
     while True:
-        found = sorted(await search(asked_for), key=lambda scored: (-scored.score, scored.chunk.id))
+        found = sorted(
+            await search(asked_for), key=lambda scored_chunk: (-scored_chunk.score, scored_chunk.chunk.id)
+        )
         tied = len(found) >= asked_for and found[limit - 1].score == found[-1].score
         if not tied or asked_for >= limit + MOST_TIED:
             return found[:limit]

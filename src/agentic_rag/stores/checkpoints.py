@@ -42,13 +42,13 @@ GROUP BY thread_id HAVING MAX(checkpoint_id) < {0} ORDER BY newest DESC LIMIT {0
 """The savers themselves list every checkpoint whole; their table says enough."""
 _AFTER_ALL = "g"
 """Sorts after the id of every checkpoint: these are UUIDs, which begin with their time."""
-_DAMAGED = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_DAMAGE_CODES = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 """What SQLite says of a file that lacks a table, has a page that makes no sense, or is none of its own."""
 _TURN = """SELECT set_config('idle_in_transaction_session_timeout', %s, true),
 pg_advisory_xact_lock(hashtextextended(%s, 0))"""
 
 
-class Kept(Protocol):
+class Checkpoints(Protocol):
     """A LangGraph checkpointer, and what it does not offer itself."""
 
     @property
@@ -74,7 +74,7 @@ class Kept(Protocol):
         """Raises ``StoreError`` where nothing can be read."""
 
 
-def kept_conversations(config: RagConfig) -> AbstractAsyncContextManager[Kept]:
+def kept_conversations(config: RagConfig) -> AbstractAsyncContextManager[Checkpoints]:
     """As ``service.conversations`` says.
 
     Raises:
@@ -141,8 +141,8 @@ async def _in_sqlite(file: Path) -> AsyncIterator[_Sqlite]:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     async with AsyncExitStack() as stack:
-        with _refused(file):
-            await asyncio.to_thread(_opened, file)
+        with _translate_errors(file):
+            await asyncio.to_thread(_check_openable, file)
             connection = await stack.enter_async_context(aiosqlite.connect(file))
             # What was deleted is overwritten, not only unlinked.
             await connection.execute("PRAGMA secure_delete = ON")
@@ -152,12 +152,12 @@ async def _in_sqlite(file: Path) -> AsyncIterator[_Sqlite]:
 
 
 @contextmanager
-def _refused(file: Path | str) -> Iterator[None]:
+def _translate_errors(file: Path | str) -> Iterator[None]:
     """What SQLite, or the disk, refuses, as our own error."""
     try:
         yield
     except (OSError, sqlite3.Error) as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE_CODES:
             raise StoreError(f"{file} cannot be read: {error}; run: agentic-rag repair") from error
         raise StoreError(
             f"{file} cannot be written: {error}; it must lie on a disk that is not full, in a folder that can be "
@@ -168,7 +168,7 @@ def _refused(file: Path | str) -> Iterator[None]:
 @asynccontextmanager
 async def _told_by_sqlite(saver: AsyncSqliteSaver) -> AsyncIterator[None]:
     """The same while it is used; the file without its folder, which the callers of a service may not know."""
-    with _refused(FILE):
+    with _translate_errors(FILE):
         try:
             yield
         except sqlite3.Error:
@@ -178,7 +178,7 @@ async def _told_by_sqlite(saver: AsyncSqliteSaver) -> AsyncIterator[None]:
             raise
 
 
-def _opened(file: Path) -> None:
+def _check_openable(file: Path) -> None:
     """Raises where it cannot be; aiosqlite would leave its thread behind, which fails once the event loop is closed."""
     file.parent.mkdir(parents=True, exist_ok=True)
     sqlite3.connect(file).close()
@@ -303,24 +303,24 @@ async def _told_by_postgres(_: object = None) -> AsyncIterator[None]:
         ) from error
 
 
-def _telling(saver: type[Any], told: Callable[[Any], AbstractAsyncContextManager[None]]) -> type[Any]:
+def _telling(saver: type[Any], translate: Callable[[Any], AbstractAsyncContextManager[None]]) -> type[Any]:
     """The saver, which tells its failures so."""
 
     class Telling(saver):  # type: ignore[misc]
         async def aget_tuple(self, *args: Any, **options: Any) -> Any:
-            async with told(self):
+            async with translate(self):
                 return await super().aget_tuple(*args, **options)
 
         async def aput(self, *args: Any, **options: Any) -> Any:
-            async with told(self):
+            async with translate(self):
                 return await super().aput(*args, **options)
 
         async def aput_writes(self, *args: Any, **options: Any) -> None:
-            async with told(self):
+            async with translate(self):
                 await super().aput_writes(*args, **options)
 
         async def adelete_thread(self, *args: Any, **options: Any) -> None:
-            async with told(self):
+            async with translate(self):
                 await super().adelete_thread(*args, **options)
 
     return Telling

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from agentic_rag.retrieval.embedding_calibration import Levels, Measured
+from agentic_rag.retrieval.embedding_calibration import Levels, ModelMeasurements
 from agentic_rag.stores.whole_file import write_whole
 
 FILE = "embedding_levels.json"
-"""In the data folder: by model, what ``Measured`` holds."""
+"""In the data folder: by model, what ``ModelMeasurements`` holds."""
 
 logger = logging.getLogger(__name__)
 
@@ -31,34 +31,34 @@ class LevelsFile:
         self._path = path
         self._model = model
 
-    async def read(self) -> Measured | None:
+    async def read(self) -> ModelMeasurements | None:
         """What was kept of the model; None where nothing was."""
         return await asyncio.to_thread(self._read)
 
-    async def write(self, measured: Measured) -> None:
+    async def write(self, measurements: ModelMeasurements) -> None:
         """Keep it, beside those of other models; the file is written whole or not at all."""
         try:
-            await asyncio.to_thread(self._write, measured)
+            await asyncio.to_thread(self._write, measurements)
         except OSError as error:
             logger.warning(
                 "the calibration of the embedding model cannot be written to %s: %s", self._path, error
             )
 
-    def _read(self) -> Measured | None:
+    def _read(self) -> ModelMeasurements | None:
         try:
-            held = self._held()[self._model]
+            held = self._stored_levels()[self._model]
             levels = {pair: Levels(*map(float, told)) for pair, told in held["levels"].items()}
             means = {name: np.array(mean, dtype=np.float32) for name, mean in held["ordinary"].items()}
-            return Measured(levels, means)
+            return ModelMeasurements(levels, means)
         except (KeyError, TypeError, ValueError, AttributeError):
             return None
 
-    def _write(self, measured: Measured) -> None:
-        means = {name: mean.tolist() for name, mean in measured.ordinary.items()}
-        told = {"levels": measured.levels, "ordinary": means}
-        write_whole(self._path, json.dumps({**self._held(), self._model: told}))
+    def _write(self, measurements: ModelMeasurements) -> None:
+        means = {name: mean.tolist() for name, mean in measurements.ordinary.items()}
+        told = {"levels": measurements.levels, "ordinary": means}
+        write_whole(self._path, json.dumps({**self._stored_levels(), self._model: told}))
 
-    def _held(self) -> dict[str, Any]:
+    def _stored_levels(self) -> dict[str, Any]:
         try:
             held = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -69,7 +69,7 @@ class InMemoryChunkStore:
                     held.tokens[chunk.id] = packed
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
-        held, gone = self._held(dataset), set(document_ids)
+        held, gone = self._dataset(dataset), set(document_ids)
         for chunk_id in [c.id for c in held.chunks.values() if c.document_id in gone]:
             del held.chunks[chunk_id], held.vectors[chunk_id]
             held.tokens.pop(chunk_id, None)
@@ -78,7 +78,7 @@ class InMemoryChunkStore:
         self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
         check_query(vector, self._dimension, "any model")
-        held = self._held(dataset)
+        held = self._dataset(dataset)
         found = [
             ScoredChunk(chunk, float(np.dot(held.vectors[chunk.id], vector)), held.vectors[chunk.id])
             for chunk in _passing(held, restriction)
@@ -88,7 +88,7 @@ class InMemoryChunkStore:
     async def search_sparse(
         self, dataset: str, text: str, *, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
-        held = self._held(dataset)
+        held = self._dataset(dataset)
         scores = bm25({chunk.id: tokens(search_text(chunk)) for chunk in held.chunks.values()}, tokens(text))
         found = [
             ScoredChunk(chunk, scores[chunk.id], held.vectors[chunk.id])
@@ -98,36 +98,38 @@ class InMemoryChunkStore:
         return _best(found, limit)
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
-        held = self._held(dataset)
+        held = self._dataset(dataset)
         return {chunk_id: held.chunks[chunk_id] for chunk_id in chunk_ids if chunk_id in held.chunks}
 
     async def document_chunks(self, dataset: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
         wanted = set(document_ids)
-        return by_document(c for c in self._held(dataset).chunks.values() if c.document_id in wanted)
+        return by_document(c for c in self._dataset(dataset).chunks.values() if c.document_id in wanted)
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
-        held = self._held(dataset)
+        held = self._dataset(dataset)
         return {chunk_id: held.vectors[chunk_id] for chunk_id in chunk_ids if chunk_id in held.vectors}
 
     async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
-        held = self._held(dataset)
+        held = self._dataset(dataset)
         return {chunk_id: held.tokens[chunk_id] for chunk_id in chunk_ids if chunk_id in held.tokens}
 
     async def profile(self, dataset: str) -> DatasetProfile | None:
-        vectors = list(self._held(dataset).vectors.values())
+        vectors = list(self._dataset(dataset).vectors.values())
         return DatasetProfile(len(vectors), np.mean(vectors, axis=0)) if vectors else None
 
     async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:
-        return sorted(chunk.id for chunk in _passing(self._held(dataset), restriction))[: max(limit, 0)]
+        return sorted(chunk.id for chunk in _passing(self._dataset(dataset), restriction))[: max(limit, 0)]
 
     async def filter_keys(self, dataset: str) -> set[str]:
-        return set().union(*(value_keys(filterable(chunk)) for chunk in self._held(dataset).chunks.values()))
+        return set().union(
+            *(value_keys(filterable(chunk)) for chunk in self._dataset(dataset).chunks.values())
+        )
 
     async def document_ids(self, dataset: str) -> set[str]:
-        return {chunk.document_id for chunk in self._held(dataset).chunks.values()}
+        return {chunk.document_id for chunk in self._dataset(dataset).chunks.values()}
 
     async def count(self, dataset: str) -> int:
-        return len(self._held(dataset).chunks)
+        return len(self._dataset(dataset).chunks)
 
     async def datasets(self) -> list[str]:
         return sorted(self._datasets)
@@ -141,7 +143,7 @@ class InMemoryChunkStore:
             return StoreStats(None, None, None)
         return StoreStats(None, self._dimension, "cosine", (TableStats("chunks", len(held.chunks)),))
 
-    def _held(self, dataset: str) -> _Dataset:
+    def _dataset(self, dataset: str) -> _Dataset:
         return self._datasets.get(dataset_name(dataset), _Dataset())
 
 
@@ -173,12 +175,14 @@ class InMemoryLedger:
         return sorted(name for name, records in self._records.items() if records)
 
 
-def _passing(held: _Dataset, restriction: Restriction) -> list[Chunk]:
-    return [chunk for chunk in held.chunks.values() if passes(chunk, restriction)]
+def _passing(dataset: _Dataset, restriction: Restriction) -> list[Chunk]:
+    return [chunk for chunk in dataset.chunks.values() if passes(chunk, restriction)]
 
 
-def _best(found: list[ScoredChunk], limit: int) -> list[ScoredChunk]:
-    return sorted(found, key=lambda scored: (-scored.score, scored.chunk.id))[: max(limit, 0)]
+def _best(scored_chunks: list[ScoredChunk], limit: int) -> list[ScoredChunk]:
+    return sorted(scored_chunks, key=lambda scored_chunk: (-scored_chunk.score, scored_chunk.chunk.id))[
+        : max(limit, 0)
+    ]
 
 
 def bm25(texts: Mapping[str, Sequence[str]], query: Sequence[str]) -> dict[str, float]:

@@ -107,7 +107,7 @@ class InMemoryGraphStore:
             _entity_candidates(dataset, data, chunks),
             _episode_candidates(dataset, chunks.values()),
         )
-        return [hit for kind in kinds for hit in _ranked(kind, tokens(query), usable, limit)]
+        return [hit for kind in kinds for hit in _fuse_legs(kind, tokens(query), usable, limit)]
 
     async def links(self, dataset: str) -> GraphLinks | None:
         data = self._datasets.get(group_id(dataset))
@@ -125,7 +125,7 @@ class InMemoryGraphStore:
     async def counts(self, dataset: str) -> GraphCounts:
         graphs = list(self._datasets.get(group_id(dataset), _Dataset()).documents.values())
         return GraphCounts(
-            entities=len(_named(graphs)),
+            entities=len(_mentions_by_entity(graphs)),
             facts=len({_fact_id(dataset, fact) for graph in graphs for fact in graph.facts}),
             episodes=sum(len(graph.chunks) for graph in graphs),
             mentions=len(
@@ -158,7 +158,7 @@ def _chunks(graphs: Iterable[DocumentGraph]) -> Iterable[Chunk]:
     return (chunk for graph in graphs for chunk in graph.chunks)
 
 
-def _named(graphs: Iterable[DocumentGraph]) -> dict[str, set[str]]:
+def _mentions_by_entity(graphs: Iterable[DocumentGraph]) -> dict[str, set[str]]:
     """Entity key → chunks with facts or mentions of it."""
     found: dict[str, set[str]] = defaultdict(set)
     for graph in graphs:
@@ -176,7 +176,7 @@ def _entities(graphs: Iterable[DocumentGraph]) -> dict[str, Entity]:
         labels[entity.key].update(entity.labels)
         if entity.key not in found or len(set(entity.labels)) > len(set(found[entity.key].labels)):
             found[entity.key] = entity
-    for key in _named(graphs):
+    for key in _mentions_by_entity(graphs):
         found.setdefault(key, Entity(key, key))
     return {key: replace(entity, labels=tuple(sorted(labels[key]))) for key, entity in found.items()}
 
@@ -184,7 +184,7 @@ def _entities(graphs: Iterable[DocumentGraph]) -> dict[str, Entity]:
 def _links(data: _Dataset) -> GraphLinks:
     chunks = sorted(_chunks(data.documents.values()), key=lambda chunk: chunk.id)
     entities = _entities(data.documents.values())
-    named = _named(data.documents.values())
+    named = _mentions_by_entity(data.documents.values())
     place = {chunk.id: number for number, chunk in enumerate(chunks)}
     pairs = [
         (place[chunk_id], number)
@@ -204,7 +204,7 @@ def _links(data: _Dataset) -> GraphLinks:
         names=[entities[key].name for key in sorted(entities)],
         labels=[entities[key].labels for key in sorted(entities)],
         mentioning=mentioning,
-        mentioned=mentioned,
+        mentioned_entities=mentioned,
     )
 
 
@@ -244,7 +244,7 @@ def _fact_candidates(
 def _entity_candidates(dataset: str, data: _Dataset, chunks: Mapping[str, Chunk]) -> list[_Candidate]:
     entities = _entities(data.documents.values())
     found: list[_Candidate] = []
-    for key, named_in in _named(data.documents.values()).items():
+    for key, named_in in _mentions_by_entity(data.documents.values()).items():
         visible = tuple(sorted(named_in & set(chunks))[:MAX_ENTITY_CHUNKS])
         if visible:
             name = entities[key].name
@@ -264,7 +264,7 @@ def _episode_candidates(dataset: str, chunks: Iterable[Chunk]) -> list[_Candidat
     return found
 
 
-def _ranked(
+def _fuse_legs(
     candidates: Sequence[_Candidate], query: Sequence[str], vector: FloatArray | None, limit: int
 ) -> list[GraphHit]:
     """Both legs' best, fused by Graphiti's sum of 1 / rank; ties by id."""

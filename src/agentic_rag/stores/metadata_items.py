@@ -19,10 +19,10 @@ from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, Sca
 
 @dataclass(frozen=True, slots=True)
 class HasAny:
-    """At least one of the items is present (never for no items); ``negated``: the opposite."""
+    """At least one of the items is present (never for no items); ``is_negated``: the opposite."""
 
     items: tuple[str, ...]
-    negated: bool = False
+    is_negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def range_keys(expression: Expression) -> set[str]:
 
 
 def condition(
-    expression: Expression, values: Mapping[str, Sequence[str]], *, negated: bool = False
+    expression: Expression, values: Mapping[str, Sequence[str]], *, is_negated: bool = False
 ) -> Condition:
     """The condition on a chunk's items that holds exactly where ``filters.matches`` does.
 
@@ -93,16 +93,16 @@ def condition(
     """
     match expression:
         case And(parts) | Or(parts):
-            inner = tuple(condition(part, values, negated=negated) for part in parts)
-            return AllOf(inner) if isinstance(expression, And) != negated else AnyOf(inner)
+            inner = tuple(condition(part, values, is_negated=is_negated) for part in parts)
+            return AllOf(inner) if isinstance(expression, And) != is_negated else AnyOf(inner)
         case Not(part):
-            return condition(part, values, negated=not negated)
+            return condition(part, values, is_negated=not is_negated)
         case Comparison():
-            return _of_comparison(expression, values, negated)
+            return _of_comparison(expression, values, is_negated)
 
 
 def translate(
-    wanted: Condition,
+    wanted_condition: Condition,
     has_any: Callable[[tuple[str, ...], bool], T],
     all_of: Callable[[list[T]], T],
     any_of: Callable[[list[T]], T],
@@ -115,34 +115,36 @@ def translate(
         all_of: joins what was said by AND.
         any_of: joins what was said by OR.
     """
-    match wanted:
+    match wanted_condition:
         case HasAny(items, negated):
             return has_any(items, negated)
         case AllOf(parts) | AnyOf(parts):
             said = [translate(part, has_any, all_of, any_of) for part in parts]
-            return all_of(said) if isinstance(wanted, AllOf) else any_of(said)
+            return all_of(said) if isinstance(wanted_condition, AllOf) else any_of(said)
 
 
-def _of_comparison(comparison: Comparison, values: Mapping[str, Sequence[str]], negated: bool) -> Condition:
+def _of_comparison(
+    comparison: Comparison, values: Mapping[str, Sequence[str]], is_negated: bool
+) -> Condition:
     key, operator, value = comparison.key, comparison.operator, comparison.value
     if operator in ("$ne", "$nin"):
-        negated = not negated
+        is_negated = not is_negated
     if operator == "$exists":
-        return HasAny((metadata_item(key),), negated == bool(value))
+        return HasAny((metadata_item(key),), is_negated == bool(value))
     if operator in ("$in", "$nin"):
-        return _is_one_of(key, value, negated)  # type: ignore[arg-type]
+        return _is_one_of(key, value, is_negated)  # type: ignore[arg-type]
     if operator in ("$eq", "$ne"):
-        return _is_one_of(key, (value,), negated)  # type: ignore[arg-type]
+        return _is_one_of(key, (value,), is_negated)  # type: ignore[arg-type]
     held = values.get(key, ())
-    return HasAny(tuple(i for i in held if matches(comparison, {key: json.loads(i)[1]})), negated)
+    return HasAny(tuple(i for i in held if matches(comparison, {key: json.loads(i)[1]})), is_negated)
 
 
-def _is_one_of(key: str, wanted: Sequence[Scalar], negated: bool) -> Condition:
-    found = HasAny(tuple(sorted({metadata_item(key, value) for value in wanted})), negated)
-    if None not in wanted:
+def _is_one_of(key: str, values: Sequence[Scalar], is_negated: bool) -> Condition:
+    found = HasAny(tuple(sorted({metadata_item(key, value) for value in values})), is_negated)
+    if None not in values:
         return found
-    parts = (found, HasAny((metadata_item(key),), not negated))
-    return AllOf(parts) if negated else AnyOf(parts)
+    parts = (found, HasAny((metadata_item(key),), not is_negated))
+    return AllOf(parts) if is_negated else AnyOf(parts)
 
 
 def _canonical(value: Any) -> Any:

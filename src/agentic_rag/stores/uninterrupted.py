@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 
-async def uninterrupted(work: Coroutine[Any, Any, Result], end: Callable[[], None] | None = None) -> Result:
+async def run_uninterrupted(
+    work: Coroutine[Any, Any, Result], end: Callable[[], None] | None = None
+) -> Result:
     """Finish the work even if the caller is cancelled, then let the cancellation through.
 
     A cancelled LanceDB write may still land, after the lock was given away and the next write was made.
@@ -45,6 +47,6 @@ _left_running: set[asyncio.Future[Any]] = set()
 
 
 def without_unretrieved_warning(task: asyncio.Future[Result]) -> asyncio.Future[Result]:
-    """The task; its error is no news where nobody waits for it any more."""
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    """Mark the task's exception as retrieved, so that asyncio logs no warning; returns the task."""
+    task.add_done_callback(lambda future: future.cancelled() or future.exception())
     return task

@@ -16,8 +16,8 @@ import regex
 
 from agentic_rag.text.forms import amount_forms as amount_forms
 from agentic_rag.text.forms import as_written as as_written
-from agentic_rag.text.forms import folded as folded
-from agentic_rag.text.forms import simplified as simplified
+from agentic_rag.text.forms import fold as fold
+from agentic_rag.text.forms import simplify as simplify
 from agentic_rag.text.thai import thai_words
 
 Script = Literal["latin", "cjk", "other"]
@@ -108,7 +108,7 @@ def tokens(text: str) -> tuple[str, ...]:
     Cached for recent texts, because the same passages recur.
     """
     found: list[str] = []
-    plain = folded(text)
+    plain = fold(text)
     for name in _IDENTIFIER.findall(plain):
         found.extend(_stem(part.casefold()) for part in _PART.findall(name))
     found.extend(form.casefold() for form in amount_forms(plain))
@@ -133,10 +133,10 @@ def placed_tokens(text: str) -> list[tuple[str, int, int]]:
         at = word.start()
         if not starts_cjk(word.group()):
             for part in thai_words(word.group()):
-                found.append((_stem(folded(part).casefold()), at, at + len(part)))
+                found.append((_stem(fold(part).casefold()), at, at + len(part)))
                 at += len(part)
             continue
-        plain = folded(word.group()).casefold()
+        plain = fold(word.group()).casefold()
         written = plain if len(plain) == len(word.group()) else word.group()
         places = range(max(1, len(written) - 1))
         found += [(written[i : i + 2], at + i, at + i + len(written[i : i + 2])) for i in places]
@@ -149,7 +149,7 @@ def has_all(terms: frozenset[str], text: str) -> bool:
     Most texts can be rejected by the beginnings of the terms, which takes a tenth of the time: the stemmer
     changes only the last letter of a stem, or the last two (dying, die).
     """
-    cased = folded(text).casefold()
+    cased = fold(text).casefold()
     beginnings = (term[:-2] if term.endswith("ie") else term[:-1] for term in terms)
     return all(map(cased.__contains__, beginnings)) and terms <= set(tokens(text))
 
@@ -213,7 +213,7 @@ def names_nothing(question: str) -> bool:
 def asked_about(question: str) -> frozenset[str]:
     """The content terms (see ``tokens``) of a question, without question phrases such as "what is", "tell me about" or
     什么是; empty if nothing is left."""
-    left = _ASKING_PHRASES.sub(" ", folded(question))
+    left = _ASKING_PHRASES.sub(" ", fold(question))
     return frozenset(tokens(left)) - _ASKING
 
 
@@ -223,13 +223,13 @@ def placed_contents(question: str) -> list[tuple[str, int, int]]:
     >>> placed_contents("What is oolong?"), placed_contents("有多少页？")
     ([('oolong', 8, 14)], [('页', 3, 4)])
     """
-    plain = folded(question)
+    plain = fold(question)
     plain = plain if len(plain) == len(question) else question
     blank = _ASKING_PHRASES.sub(lambda phrase: " " * len(phrase.group()), plain)
     kept = [one for one in placed_tokens(blank) if one[0] not in _ASKING]
     return kept or placed_tokens(question)
 
 
-def coverage(asked: frozenset[str], text: str) -> float:
+def coverage(terms: frozenset[str], text: str) -> float:
     """Share of the asked terms in a text, in [0, 1]; 0 without asked terms."""
-    return len(asked.intersection(tokens(text))) / len(asked) if asked else 0.0
+    return len(terms.intersection(tokens(text))) / len(terms) if terms else 0.0

@@ -25,7 +25,7 @@ _AMOUNT = regex.compile(
 )
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """The form in which words are compared: compatibility forms (full width, ligatures) unified, accents and vowel
     signs removed (résumé becomes resume), Han characters simplified."""
     if text.isascii():
@@ -34,17 +34,17 @@ def folded(text: str) -> str:
     for parts, whole in _TAKEN_APART:
         composed = composed.replace(parts, whole)
     plain = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", composed)))
-    return simplified(plain)
+    return simplify(plain)
 
 
 def as_written(text: str, start: int, end: int) -> str:
-    """The part of a text at a place of its ``folded`` form, with accents and Han characters as they are written; the
+    """The part of a text at a place of its form by ``fold``, with accents and Han characters as they are written; the
     folded part where the places differ."""
-    composed, plain = unicodedata.normalize("NFKC", text), folded(text)
+    composed, plain = unicodedata.normalize("NFKC", text), fold(text)
     return (composed if len(composed) == len(plain) else plain)[start:end]
 
 
-def simplified(text: str) -> str:
+def simplify(text: str) -> str:
     """Traditional Han characters and their regional forms replaced by simplified ones, one for one: 發酵 becomes 发酵.
 
     Of a character with several simplified forms the first is taken, on both sides of a comparison. Source: OpenCC's

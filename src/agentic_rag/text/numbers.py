@@ -21,7 +21,7 @@ NUMBER_WORDS = {
     word: 10 * number
     for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
 }
-_SPELT = re.compile(
+_SPELLED_NUMBER = re.compile(
     rf"\b(?:{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})(?:[ -](?:{'|'.join(NUMBER_WORDS)}))?\b"
     r"(?:[ -](?:hundred|thousand))?",
     re.IGNORECASE,
@@ -40,7 +40,7 @@ def numbers(text: str) -> list[float]:
         for one in _HAN_NUMBER.finditer(text)
         if len(one[1]) <= MAX_NUMERAL
     ]
-    return found + [float(_spelt(one.group())) for one in _SPELT.finditer(text)]
+    return found + [float(_spelled_value(one.group())) for one in _SPELLED_NUMBER.finditer(text)]
 
 
 def _han(numeral: str) -> int:
@@ -58,7 +58,7 @@ def _han(numeral: str) -> int:
     return total + section + digit
 
 
-def _spelt(words: str) -> int:
+def _spelled_value(words: str) -> int:
     total = 0
     for word in re.split(r"[ -]", words.casefold()):
         total = (

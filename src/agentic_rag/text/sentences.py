@@ -39,8 +39,8 @@ _WORD_BEFORE = re.compile(r"[^\s(\[{\"'“‘（「『/—–]*\Z")
 _NEXT_WORD = regex.compile(r"[ \t]*(?:\r\n?|\n)?[ \t>]*[^\w\r\n]{0,8}([\w'’]+)")
 
 
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
+def _words(word_list: str) -> frozenset[str]:
+    return frozenset(word_list.split())
 
 
 _TITLES = _words(

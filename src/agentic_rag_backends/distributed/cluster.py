@@ -25,7 +25,7 @@ _QUIET = {
 
 ANSWERS_WITHIN = 5.0
 """Time limit in seconds for a connection to the head."""
-_RAISED = re.compile(r"^[ \t]*((?:\w+\.)*\w*(?:Error|Exception): .+)$", re.MULTILINE)
+_ERROR_LINE = re.compile(r"^[ \t]*((?:\w+\.)*\w*(?:Error|Exception): .+)$", re.MULTILINE)
 _HOST = re.compile(r"(?:ray://)?\[?(?P<host>[^\]/]+)\]?:(?P<port>\d+)")
 
 
@@ -42,7 +42,7 @@ class Cluster:
         self._ray: Any = None
         self._is_ours = False
 
-    def joined(self) -> Any:
+    def connect(self) -> Any:
         """The module ``ray``, connected. Takes seconds the first time, so call it in a thread.
 
         Raises:
@@ -50,7 +50,7 @@ class Cluster:
             RunError: nothing answers at the address.
         """
         if self._ray is None:
-            ray = imported()
+            ray = import_ray()
             self._is_ours = not ray.is_initialized()
             if self._is_ours:
                 _join(ray, self._address)
@@ -70,7 +70,7 @@ class Cluster:
 @asynccontextmanager
 async def joined_cluster(address: str | None) -> AsyncIterator[Cluster]:
     """The cluster at an address, left at the end; raises ``MissingExtra`` where Ray is not installed."""
-    await asyncio.to_thread(imported)  # raises now if Ray is not installed
+    await asyncio.to_thread(import_ray)  # raises now if Ray is not installed
     cluster = Cluster(address)
     try:
         yield cluster
@@ -78,7 +78,7 @@ async def joined_cluster(address: str | None) -> AsyncIterator[Cluster]:
         await asyncio.to_thread(cluster.leave)
 
 
-def imported() -> Any:
+def import_ray() -> Any:
     """The module ``ray``; raises ``MissingExtra``."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
@@ -101,7 +101,7 @@ def _join(ray: Any, address: str | None) -> None:
     here = {} if address else {"include_dashboard": False, "num_cpus": os.cpu_count()}
     try:
         _check_answers(address)
-        with _silenced():
+        with _silence_stderr():
             ray.init(address=address or "local", logging_level=logging.ERROR, log_to_driver=False, **here)
     except (OSError, ValueError, RuntimeError) as error:
         raise RunError(
@@ -111,7 +111,7 @@ def _join(ray: Any, address: str | None) -> None:
 
 
 @contextmanager
-def _silenced() -> Iterator[None]:
+def _silence_stderr() -> Iterator[None]:
     """Silences stderr while Ray starts: Ray reports its own settings there, and LanceDB warns of forks although
     these become other programs at once."""
     kept = os.dup(2)
@@ -145,7 +145,7 @@ def cores(ray: Any) -> int:
 
 
 @contextmanager
-def translated(doing: str) -> Iterator[None]:
+def translate_errors(doing: str) -> Iterator[None]:
     """Turns any error of Ray into ``RunError``."""
     import ray
 
@@ -159,6 +159,6 @@ def translated(doing: str) -> Iterator[None]:
 
 def _reason(error: BaseException) -> str:
     """The original exception within Ray's report; else the first line of the report."""
-    raised = [line for line in _RAISED.findall(str(error)) if not line.startswith("ray.")]
+    raised = [line for line in _ERROR_LINE.findall(str(error)) if not line.startswith("ray.")]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (raised or lines or [type(error).__name__])[0]

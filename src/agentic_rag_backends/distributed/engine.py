@@ -13,16 +13,23 @@ from itertools import chain
 
 from agentic_rag.domain.ports import ChunkStore, ChunkWriter, GraphStore, PieceStore
 from agentic_rag.domain.progress import Meter
-from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, Order, grouped
+from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, Order, group_documents
 from agentic_rag.ingest.names import TitleIndex
-from agentic_rag.ingest.planning import Action, FileReport, Work, parsed
-from agentic_rag.ingest.preparing import Prepared, PreparedDocument
+from agentic_rag.ingest.planning import Action, FileReport, Work, parse_item
+from agentic_rag.ingest.preparing import PreparedBatch, PreparedDocument
 from agentic_rag.ingest.sources import SourceItem
 from agentic_rag.stores.lancedb.indexes import IndexBuilder
 from agentic_rag.stores.lancedb.reindex import Reindexable
 from agentic_rag.workers import Open
 from agentic_rag_backends.distributed.pool import Pool
-from agentic_rag_backends.distributed.preparing import Made, Opened, Share, parse, preparation, prepare
+from agentic_rag_backends.distributed.preparing import (
+    Share,
+    ShareResult,
+    WorkerParts,
+    parse,
+    preparation,
+    prepare,
+)
 
 PARSED_TOGETHER = 128
 """Sources that a worker parses per task."""
@@ -41,21 +48,23 @@ class RayEngine:
         builder: builds large indexes.
     """
 
-    def __init__(self, pool: Pool, opened: Open[Opened], chunks: ChunkStore, builder: IndexBuilder) -> None:
+    def __init__(
+        self, pool: Pool, open_parts: Open[WorkerParts], chunks: ChunkStore, builder: IndexBuilder
+    ) -> None:
         self._pool = pool
         self._builder = builder
-        self._opened = opened
+        self._open_parts = open_parts
         self._chunks = chunks
 
-    def parsed(self, found: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
-        if len(found) <= PARSED_TOGETHER:  # faster than the start of a worker
-            yield from (parsed(item, action) for item, action in found)
+    def parse_items(self, items: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
+        if len(items) <= PARSED_TOGETHER:  # faster than the start of a worker
+            yield from (parse_item(item, action) for item, action in items)
             return
-        parts = [found[start : start + PARSED_TOGETHER] for start in range(0, len(found), PARSED_TOGETHER)]
+        parts = [items[start : start + PARSED_TOGETHER] for start in range(0, len(items), PARSED_TOGETHER)]
         for some in self._pool.results(nullcontext, parse, parts, "parsing"):
             yield from some
 
-    async def prepared(
+    async def prepare_batches(
         self,
         dataset: str,
         orders: Sequence[Order],
@@ -81,16 +90,16 @@ class RayEngine:
 
     def _batches(self, dataset: str, orders: Sequence[Order], titles: TitleIndex | None) -> Iterator[Batch]:
         shares = list(_shares(orders))
-        opened = partial(preparation, self._opened, dataset, self._pool.kept(titles))
+        opened = partial(preparation, self._open_parts, dataset, self._pool.share(titles))
         made = self._pool.results(
-            opened, prepare, list(map(_packed, shares)), "preparing documents", embeds=True
+            opened, prepare, list(map(_pack_orders, shares)), "preparing documents", embeds=True
         )
         documents = (
             (order.work, document, one)
             for one, share in zip(made, shares, strict=True)
             for order, document in zip(share, one.documents, strict=True)
         )
-        for some in grouped(documents, lambda found: len(found[1].graph.chunks), BATCH_DOCUMENTS):
+        for some in group_documents(documents, lambda items: len(items[1].graph.chunks), BATCH_DOCUMENTS):
             yield _batch(some)
 
 
@@ -107,11 +116,13 @@ def _shares(orders: Sequence[Order]) -> Iterator[list[Order]]:
     yield share
 
 
-def _packed(orders: Sequence[Order]) -> Share:
-    return Share(tuple((order.work.packed, order.stored, order.moved_from) for order in orders))
+def _pack_orders(orders: Sequence[Order]) -> Share:
+    return Share(
+        tuple((order.work.packed_document, order.stored_state, order.moved_from) for order in orders)
+    )
 
 
-def _batch(some: Sequence[tuple[Work, PreparedDocument, Made]]) -> Batch:
+def _batch(some: Sequence[tuple[Work, PreparedDocument, ShareResult]]) -> Batch:
     """A batch for the store; a piece belongs to the batch with the first of its documents."""
     made = list({id(one): one for _, _, one in some}.values())
     first = [one for _, document, one in some if document is one.documents[0]]
@@ -119,6 +130,6 @@ def _batch(some: Sequence[tuple[Work, PreparedDocument, Made]]) -> Batch:
     pieces = tuple(one.piece for one in first if one.piece is not None)
     return Batch(
         tuple(work for work, _, _ in some),
-        Prepared(tuple(document for _, document, _ in some), vectors, pieces),
+        PreparedBatch(tuple(document for _, document, _ in some), vectors, pieces),
         tuple(chain.from_iterable(one.seconds for one in first)),
     )

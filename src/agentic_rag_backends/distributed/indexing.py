@@ -37,7 +37,7 @@ class RayBuilder:
     def _build(
         self, kind: str, uri: str, options: dict[str, str] | None, column: str, config: Any, name: str | None
     ) -> None:
-        ray = self._cluster.joined()
+        ray = self._cluster.connect()
         import lance_ray
 
         workers = cores(ray)

@@ -15,7 +15,7 @@ from typing import Any
 from agentic_rag.errors import AgenticRagError
 from agentic_rag.models import bundled
 from agentic_rag.workers import Item, Open, Parts, Result, Task
-from agentic_rag_backends.distributed.cluster import Cluster, cores, translated
+from agentic_rag_backends.distributed.cluster import Cluster, cores, translate_errors
 
 THREADS = 1
 """Embedding threads per worker, which has one core."""
@@ -27,25 +27,25 @@ class Worker:
     Expected errors, in opening or at work, are returned as values, because Ray keeps only the text of a raised one.
     """
 
-    def __init__(self, opened: Open[Any], work: Task[Any, Any, Any]) -> None:
+    def __init__(self, open_parts: Open[Any], work: Task[Any, Any, Any]) -> None:
         bundled.use_threads(THREADS)
-        self._open = opened
+        self._open = open_parts
         self._work = work
         self._runner = asyncio.Runner()
-        self._held = AsyncExitStack()
+        self._exit_stack = AsyncExitStack()
         self._parts: Any = None
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """The item's result, or the error."""
         try:
-            made = self._runner.run(self._made(pickle.loads(row["item"])))
+            made = self._runner.run(self._result_of(pickle.loads(row["item"])))
         except AgenticRagError as error:
             made = error
-        return {"made": packed(made)}
+        return {"made": pack(made)}
 
-    async def _made(self, item: Any) -> Any:
+    async def _result_of(self, item: Any) -> Any:
         if self._parts is None:
-            self._parts = await self._held.enter_async_context(self._open())
+            self._parts = await self._exit_stack.enter_async_context(self._open())
         return await self._work(self._parts, item)
 
 
@@ -55,14 +55,14 @@ class Pool:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
-    def kept(self, value: Any) -> list[Any]:
+    def share(self, value: Any) -> list[Any]:
         """A reference to a value shared by all workers, in a list, so that it can be passed to ``Worker``; see
-        ``taken``."""
-        return [self._cluster.joined().put(value)]
+        ``get_shared``."""
+        return [self._cluster.connect().put(value)]
 
     def results(
         self,
-        opened: Open[Parts],
+        open_parts: Open[Parts],
         task: Task[Parts, Item, Result],
         items: Sequence[Item],
         doing: str,
@@ -84,17 +84,17 @@ class Pool:
         """
         if not items:
             return
-        ray = self._cluster.joined()
+        ray = self._cluster.connect()
         many, gpus = workers(ray, embed=embeds)
-        rows = ray.data.from_items([{"item": packed(item)} for item in items], override_num_blocks=len(items))
+        rows = ray.data.from_items([{"item": pack(item)} for item in items], override_num_blocks=len(items))
         made = rows.map(
             Worker,
             compute=ray.data.ActorPoolStrategy(size=min(many, len(items))),
             num_cpus=1,
             num_gpus=gpus,
-            fn_constructor_args=(opened, task),
+            fn_constructor_args=(open_parts, task),
         )
-        with translated(doing):
+        with translate_errors(doing):
             for row in made.iter_rows():
                 one: Result | AgenticRagError = pickle.loads(row["made"])
                 if isinstance(one, AgenticRagError):
@@ -103,7 +103,7 @@ class Pool:
 
     async def stream(
         self,
-        opened: Open[Parts],
+        open_parts: Open[Parts],
         task: Task[Parts, Item, Result],
         items: Sequence[Item],
         doing: str,
@@ -111,19 +111,19 @@ class Pool:
         embeds: bool = False,
     ) -> AsyncGenerator[Result]:
         """``results`` for an event loop."""
-        results = self.results(opened, task, items, doing, embeds=embeds)
+        results = self.results(open_parts, task, items, doing, embeds=embeds)
         for _ in items:
             yield await asyncio.to_thread(next, results)
 
 
-def taken(kept: Sequence[Any]) -> Any:
-    """In a worker, the value given to ``Pool.kept``."""
+def get_shared(shared_value: Sequence[Any]) -> Any:
+    """In a worker, the value given to ``Pool.share``."""
     import ray
 
-    return ray.get(kept[0])
+    return ray.get(shared_value[0])
 
 
-def packed(value: Any) -> bytes:
+def pack(value: Any) -> bytes:
     """Bytes for ``pickle.loads``; also of functions that pickle itself cannot serialise."""
     from ray import cloudpickle
 

@@ -21,19 +21,19 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.domain.progress import Meter, StageClock
 from agentic_rag.ingest.names import TitleIndex
-from agentic_rag.ingest.planning import Action, FileReport, Work, parsed, unpacked
-from agentic_rag.ingest.preparing import Prepared, PreparedDocument, Preparer, Stored, embedded
+from agentic_rag.ingest.planning import Action, FileReport, Work, parse_item, unpack
+from agentic_rag.ingest.preparing import PreparedBatch, PreparedDocument, Preparer, StoredState, embed_texts
 from agentic_rag.ingest.sources import SourceItem
 from agentic_rag.text.cache import TextCache
 from agentic_rag.workers import Open
-from agentic_rag_backends.distributed.pool import taken
+from agentic_rag_backends.distributed.pool import get_shared
 
 TEXTS = 50_000
 """Names and sentences whose vectors a worker caches (80 MB), because names recur."""
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class WorkerParts:
     """The stores and models of a worker."""
 
     chunks: ChunkStore
@@ -46,7 +46,7 @@ class Opened:
 class Preparation:
     """The state of a worker for one ingest."""
 
-    opened: Opened
+    worker_parts: WorkerParts
     dataset: str
     titles: TitleIndex | None
     vectors: TextCache[FloatArray] = field(default_factory=lambda: TextCache(TEXTS))
@@ -56,11 +56,11 @@ class Preparation:
 class Share:
     """The documents of one task, packed by ``Work``."""
 
-    documents: tuple[tuple[bytes, Stored, str | None], ...]
+    documents: tuple[tuple[bytes, StoredState, str | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ShareResult:
     """The results of a share, in order."""
 
     documents: tuple[PreparedDocument, ...]
@@ -75,24 +75,22 @@ class Made:
 
 @asynccontextmanager
 async def preparation(
-    opened: Open[Opened], dataset: str, titles: Sequence[Any]
+    open_parts: Open[WorkerParts], dataset: str, titles: Sequence[Any]
 ) -> AsyncIterator[Preparation]:
-    """``titles``: the title index or None, as ``Pool.kept`` gives it."""
-    async with opened() as parts:
-        yield Preparation(parts, dataset, await asyncio.to_thread(taken, titles))
+    """``titles``: the title index or None, as ``Pool.share`` gives it."""
+    async with open_parts() as parts:
+        yield Preparation(parts, dataset, await asyncio.to_thread(get_shared, titles))
 
 
-async def prepare(worker: Preparation, share: Share) -> Made:
+async def prepare(worker: Preparation, share: Share) -> ShareResult:
     """Prepare a share completely, without changing a store."""
     clock = StageClock()
-    parts = worker.opened
+    parts = worker.worker_parts
     preparer = Preparer(parts.chunks, parts.embedding, parts.count_tokens)
-    documents = [
-        preparer.chunked(unpacked(packed), stored, moved) for packed, stored, moved in share.documents
-    ]
+    documents = [preparer.chunk(unpack(packed), stored, moved) for packed, stored, moved in share.documents]
     clock.lap("chunk")
     prepared = await preparer.prepare(worker.dataset, documents, worker.titles, _silent(), clock.lap)
-    is_new = all(one.stored == "none" and one.moved_from is None for one in documents)
+    is_new = all(one.stored_state == "none" and one.moved_from is None for one in documents)
     texts = await _texts(worker, prepared, is_new=is_new)
     clock.lap("look up")
     vectors = await worker.vectors.of(texts, lambda new: _vectors(parts.embedding, new))
@@ -101,28 +99,28 @@ async def prepare(worker: Preparation, share: Share) -> Made:
     clock.lap("write")
     found = prepared.documents
     if piece is not None:
-        found = tuple(replace(one, embedded=None) for one in found)
+        found = tuple(replace(one, embedded_document=None) for one in found)
     matrix = np.array(vectors, np.float32).reshape(len(texts), parts.embedding.dimension)
-    return Made(found, tuple(texts), matrix, piece, tuple(clock.stages.items()))
+    return ShareResult(found, tuple(texts), matrix, piece, tuple(clock.stages.items()))
 
 
-async def _texts(worker: Preparation, prepared: Prepared, *, is_new: bool) -> list[str]:
+async def _texts(worker: Preparation, batch: PreparedBatch, *, is_new: bool) -> list[str]:
     """Names and sentences to embed; stored ones are looked up only if the documents are not new."""
     if worker.titles is None:
         return []
     if not is_new:
-        return await worker.opened.graph.new_texts(worker.dataset, prepared.graphs)
-    names = {entity.name for graph in prepared.graphs for entity in graph.entities}
-    return sorted(names | {fact.text for graph in prepared.graphs for fact in graph.facts})
+        return await worker.worker_parts.graph.new_texts(worker.dataset, batch.graphs)
+    names = {entity.name for graph in batch.graphs for entity in graph.entities}
+    return sorted(names | {fact.text for graph in batch.graphs for fact in graph.facts})
 
 
 async def _vectors(embedding: Embedding, texts: list[str]) -> FloatArray:
-    return (await embedded(embedding, texts, [0.0] * len(texts), _silent())).vectors
+    return (await embed_texts(embedding, texts, [0.0] * len(texts), _silent())).vectors
 
 
-async def _piece(worker: Preparation, prepared: Prepared) -> StagedRows | None:
-    documents = [one.embedded for one in prepared.documents if one.embedded is not None]
-    chunks = worker.opened.chunks
+async def _piece(worker: Preparation, batch: PreparedBatch) -> StagedRows | None:
+    documents = [one.embedded_document for one in batch.documents if one.embedded_document is not None]
+    chunks = worker.worker_parts.chunks
     if not documents or not isinstance(chunks, PieceStore):
         return None
     return await chunks.stage(worker.dataset, documents)
@@ -134,4 +132,4 @@ def _silent() -> Meter:
 
 async def parse(_: None, sources: Sequence[tuple[SourceItem, Action]]) -> list[Work | FileReport]:
     """Parse each source, in order."""
-    return [parsed(item, action) for item, action in sources]
+    return [parse_item(item, action) for item, action in sources]

@@ -15,7 +15,7 @@ from agentic_rag_backends.distributed.embedding import RayEmbedding, ray_embeddi
 from agentic_rag_backends.distributed.engine import RayEngine
 from agentic_rag_backends.distributed.indexing import RayBuilder
 from agentic_rag_backends.distributed.pool import Pool
-from agentic_rag_backends.distributed.preparing import Opened
+from agentic_rag_backends.distributed.preparing import WorkerParts
 
 
 class RayWorkers(Pool):
@@ -52,8 +52,8 @@ async def ray(address: str | None) -> AsyncIterator[RayWorkers]:
 
 
 @asynccontextmanager
-async def open_worker(config: RagConfig, embedding: Embedding | None = None) -> AsyncIterator[Opened]:
+async def open_worker(config: RagConfig, embedding: Embedding | None = None) -> AsyncIterator[WorkerParts]:
     """The parts with which a worker prepares documents; raises as ``open_rag``."""
     async with AsyncExitStack() as stack, opened_embedding(config, embedding) as model:
         stores = await open_stores(config, model, stack)
-        yield Opened(stores.chunks, stores.knowledge, model, token_counter())
+        yield WorkerParts(stores.chunks, stores.knowledge, model, token_counter())

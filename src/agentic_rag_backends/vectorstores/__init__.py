@@ -54,7 +54,7 @@ async def open_vector_store(
 
 
 def backend_class(name: str) -> type[VectorBackend]:
-    """One of ``BACKENDS``.
+    """The class of a backend, by its name in ``BACKENDS``.
 
     Raises:
         MissingExtra: its package is not installed.

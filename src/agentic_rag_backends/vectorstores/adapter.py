@@ -85,7 +85,7 @@ class _Dataset:
 
     entry: CatalogEntry
     collection: str
-    held: CachedRows | None = None
+    cache: CachedRows | None = None
     read_at: float = float("-inf")
     reading: threading.Lock = field(default_factory=threading.Lock)
 
@@ -107,7 +107,7 @@ class VectorStoreChunks:
 
     def __init__(self, backend: VectorBackend, *, model: str, dimension: int) -> None:
         self._backend = backend
-        self.told = backend.told
+        self.description = backend.description
         self._model, self._dimension = model, dimension
         self._manifest: dict[str, Any] = {"model": model, "dimension": dimension, "metric": "cosine"}
         self._datasets: dict[str, _Dataset] = {}
@@ -126,20 +126,20 @@ class VectorStoreChunks:
             return
         vectors = checked_vectors(documents, self._dimension)
         chunks = [chunk for document in documents for chunk in document.chunks]
-        await self._asked(
+        await self._in_dataset(
             f"storing {len(ids)} documents of {dataset!r}",
             dataset,
-            lambda opened: self._write(opened, chunks, vectors, ids),
+            lambda open_dataset: self._write(open_dataset, chunks, vectors, ids),
             None,
             create=True,
         )
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         if document_ids:
-            await self._asked(
+            await self._in_dataset(
                 f"removing {len(document_ids)} documents of {dataset!r}",
                 dataset,
-                lambda opened: self._write(opened, (), (), document_ids),
+                lambda open_dataset: self._write(open_dataset, (), (), document_ids),
                 None,
             )
 
@@ -149,10 +149,10 @@ class VectorStoreChunks:
         check_query(vector, self._dimension, self._model)
 
         async def nearest(count: int) -> list[ScoredChunk]:
-            return await self._asked(
+            return await self._in_dataset(
                 f"searching vectors of {dataset!r}",
                 dataset,
-                lambda opened: self._nearest(opened, vector, count, restriction),
+                lambda open_dataset: self._nearest(open_dataset, vector, count, restriction),
                 [],
             )
 
@@ -163,10 +163,10 @@ class VectorStoreChunks:
     ) -> list[ScoredChunk]:
         if limit < 1 or not tokens(text):
             return []
-        return await self._asked(
+        return await self._in_dataset(
             f"searching words of {dataset!r}",
             dataset,
-            lambda opened: self._current(opened).sparse(text, limit, restriction),
+            lambda open_dataset: self._current(open_dataset).sparse(text, limit, restriction),
             [],
         )
 
@@ -210,28 +210,32 @@ class VectorStoreChunks:
 
     async def filter_keys(self, dataset: str) -> set[str]:
         doing = f"reading what {dataset!r} can be filtered by"
-        return await self._asked(doing, dataset, lambda opened: self._current(opened).keys(), set())
+        return await self._in_dataset(
+            doing, dataset, lambda open_dataset: self._current(open_dataset).keys(), set()
+        )
 
     async def document_ids(self, dataset: str) -> set[str]:
         found = await self._names(f"listing documents of {dataset!r}", dataset)
         return {document_id for _, document_id in found}
 
     async def count(self, dataset: str) -> int:
-        def counted(opened: _Dataset) -> int:
-            return self._backend.count(opened.collection)
+        def count_rows(open_dataset: _Dataset) -> int:
+            return self._backend.count(open_dataset.collection)
 
-        return await self._asked(f"counting {dataset!r}", dataset, counted, 0)
+        return await self._in_dataset(f"counting {dataset!r}", dataset, count_rows, 0)
 
     async def datasets(self) -> list[str]:
-        entries = await self._threaded("listing datasets", lambda: self._entries(EVERY_ROW))
+        entries = await self._in_thread("listing datasets", lambda: self._entries(EVERY_ROW))
         return sorted(entry.name for entry in entries)
 
     async def optimize(self, dataset: str, *, purge: bool = False) -> None:
         doing = f"indexing {dataset!r}"
-        await self._asked(doing, dataset, lambda opened: self._backend.optimize(opened.collection), None)
+        await self._in_dataset(
+            doing, dataset, lambda open_dataset: self._backend.optimize(open_dataset.collection), None
+        )
 
     async def stats(self, dataset: str) -> StoreStats:
-        def told() -> StoreStats:
+        def dataset_stats() -> StoreStats:
             entry = self._entry(group_id(dataset))
             if entry is None:
                 return StoreStats(None, None, None)
@@ -240,44 +244,46 @@ class VectorStoreChunks:
             rows = self._backend.count(collection) if is_there else 0
             return StoreStats(made["model"], made["dimension"], made["metric"], (TableStats("chunks", rows),))
 
-        return await self._threaded(f"looking at {dataset!r}", told)
+        return await self._in_thread(f"looking at {dataset!r}", dataset_stats)
 
     async def _rows(self, dataset: str, chunk_ids: Sequence[str]) -> list[Row]:
         wheres = _of_ids(sorted({row_id(chunk_id) for chunk_id in chunk_ids}))
 
-        def found(opened: _Dataset) -> list[Row]:
+        def find(open_dataset: _Dataset) -> list[Row]:
             return [
-                row for where in wheres for row in self._backend.rows(opened.collection, where, vectors=True)
+                row
+                for where in wheres
+                for row in self._backend.rows(open_dataset.collection, where, vectors=True)
             ]
 
-        return await self._asked(f"reading chunks of {dataset!r}", dataset, found, [])
+        return await self._in_dataset(f"reading chunks of {dataset!r}", dataset, find, [])
 
     async def _names(
         self, doing: str, dataset: str, restriction: Restriction = OPEN
     ) -> list[tuple[str, str]]:
         """Chunk id and document id of each chunk that passes."""
 
-        def found(opened: _Dataset) -> list[tuple[str, str]]:
+        def find(open_dataset: _Dataset) -> list[tuple[str, str]]:
             return [
                 chunk_and_document(name)
-                for where in self._wheres(opened, restriction)
-                for name in self._backend.names(opened.collection, where)
+                for where in self._wheres(open_dataset, restriction)
+                for name in self._backend.names(open_dataset.collection, where)
             ]
 
-        return await self._asked(doing, dataset, found, [])
+        return await self._in_dataset(doing, dataset, find, [])
 
-    async def _asked(
+    async def _in_dataset(
         self, doing: str, dataset: str, work: Callable[[_Dataset], T], absent: T, *, create: bool = False
     ) -> T:
         """The result of ``work`` in the dataset; ``absent`` if it does not exist and is not to be created."""
 
-        def found() -> T:
-            opened = self._opened(dataset, create=create)
+        def find() -> T:
+            opened = self._open_dataset(dataset, create=create)
             return absent if opened is None else work(opened)
 
-        return await self._threaded(doing, found)
+        return await self._in_thread(doing, find)
 
-    async def _threaded(self, doing: str, work: Callable[[], T]) -> T:
+    async def _in_thread(self, doing: str, work: Callable[[], T]) -> T:
         """What the backend's blocking client is asked for, in a thread; whatever it raises becomes ``StoreError``."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -311,7 +317,7 @@ class VectorStoreChunks:
             self._has_catalog = self._backend.prepare(CATALOG, len(CATALOG_VECTOR), create=create)
         return self._has_catalog
 
-    def _opened(self, dataset: str, *, create: bool) -> _Dataset | None:
+    def _open_dataset(self, dataset: str, *, create: bool) -> _Dataset | None:
         group = group_id(dataset)
         if group in self._datasets:
             return self._datasets[group]
@@ -321,66 +327,70 @@ class VectorStoreChunks:
         entry = entry or CatalogEntry(group, dataset_name(dataset), self._manifest, "")
         if entry.manifest != self._manifest:
             raise ManifestMismatch(
-                f"dataset {dataset!r} was embedded with {_told(entry.manifest)}, the configuration says "
-                f"{_told(self._manifest)}; configure that model, or ingest into a new store"
+                f"dataset {dataset!r} was embedded with {_manifest_text(entry.manifest)}, the configuration says "
+                f"{_manifest_text(self._manifest)}; configure that model, or ingest into a new store"
             )
         collection = collection_name(group)
         self._backend.prepare(collection, self._dimension, create=True)
         return self._datasets.setdefault(group, _Dataset(entry, collection))
 
     def _write(
-        self, opened: _Dataset, chunks: Sequence[Chunk], vectors: Iterable[FloatArray], ids: Sequence[str]
+        self,
+        open_dataset: _Dataset,
+        chunks: Sequence[Chunk],
+        vectors: Iterable[FloatArray],
+        ids: Sequence[str],
     ) -> None:
         most = self._backend.text_bytes
         rows = [to_row(chunk, vector, most) for chunk, vector in zip(chunks, vectors, strict=True)]
         owners = sorted({document_key(document_id) for document_id in ids})
         # Before and after: whoever reads in between must read again.
-        self._record(opened.entry)
+        self._record(open_dataset.entry)
         try:
-            self._backend.replace(opened.collection, rows, owners)
+            self._backend.replace(open_dataset.collection, rows, owners)
         finally:
-            self._record(opened.entry)
-            self._profiles.pop(opened.entry.group, None)
-            with opened.reading:
-                opened.read_at = float("-inf")
+            self._record(open_dataset.entry)
+            self._profiles.pop(open_dataset.entry.group, None)
+            with open_dataset.reading:
+                open_dataset.read_at = float("-inf")
 
     def _nearest(
-        self, opened: _Dataset, vector: FloatArray, count: int, restriction: Restriction
+        self, open_dataset: _Dataset, vector: FloatArray, count: int, restriction: Restriction
     ) -> list[ScoredChunk]:
         if not self._backend.ranks:
-            return self._current(opened).nearest(vector, count, restriction)
+            return self._current(open_dataset).nearest(vector, count, restriction)
         return [
             ScoredChunk(to_chunk(row), cosine)
-            for where in self._wheres(opened, restriction)
-            for row, cosine in self._backend.nearest(opened.collection, vector, count, where)
+            for where in self._wheres(open_dataset, restriction)
+            for row, cosine in self._backend.nearest(open_dataset.collection, vector, count, where)
         ]
 
-    def _current(self, opened: _Dataset) -> CachedRows:
+    def _current(self, open_dataset: _Dataset) -> CachedRows:
         """The dataset's chunks in memory, read again after a write; concurrent callers share a read."""
-        with opened.reading:
-            if opened.held is None or time.monotonic() - opened.read_at >= FRESH_SECONDS:
+        with open_dataset.reading:
+            if open_dataset.cache is None or time.monotonic() - open_dataset.read_at >= FRESH_SECONDS:
                 started = time.monotonic()
-                entry = self._entry(opened.entry.group)
+                entry = self._entry(open_dataset.entry.group)
                 version = "" if entry is None else entry.version
-                if opened.held is None or opened.held.version != version:
+                if open_dataset.cache is None or open_dataset.cache.version != version:
                     vectors = not self._backend.ranks
-                    rows = self._backend.rows(opened.collection, EVERY_ROW, vectors=vectors)
-                    opened.held = cached_rows(version, rows, opened.held)
-                opened.read_at = started
-            return opened.held
+                    rows = self._backend.rows(open_dataset.collection, EVERY_ROW, vectors=vectors)
+                    open_dataset.cache = cached_rows(version, rows, open_dataset.cache)
+                open_dataset.read_at = started
+            return open_dataset.cache
 
-    def _wheres(self, opened: _Dataset, restriction: Restriction) -> list[Where]:
+    def _wheres(self, open_dataset: _Dataset, restriction: Restriction) -> list[Where]:
         """What the restriction asks of rows, in one or more requests, no row in two."""
         until = None if restriction.as_of is None else microseconds(restriction.as_of)
         expression = restriction.filters
         if expression is None:
             return [Where(until=until)]
         keys = sorted(range_keys(expression))
-        values = {key: self._current(opened).values(key) for key in keys}
+        values = {key: self._current(open_dataset).values(key) for key in keys}
         wanted = condition(expression, values)
         total: Callable[[list[int]], int] = sum
         if translate(wanted, lambda items, _: len(items), total, total) > self._backend.widest:
-            return _of_ids(self._current(opened).ids(restriction))
+            return _of_ids(self._current(open_dataset).ids(restriction))
         return [Where(wanted, until)]
 
 
@@ -409,5 +419,5 @@ def _entry(row: Row) -> CatalogEntry:
     return CatalogEntry(group, name, **json.loads(row.chunk))
 
 
-def _told(manifest: dict[str, Any]) -> str:
+def _manifest_text(manifest: dict[str, Any]) -> str:
     return f"{manifest['model']} ({manifest['dimension']} dimensions, {manifest['metric']})"

@@ -29,10 +29,10 @@ from agentic_rag.errors import StoreAway
 from agentic_rag.stores.batch import batches, first_line
 from agentic_rag.stores.metadata_items import Condition, metadata_items
 
-UNDATED = -(2**62)
+UNDATED_SECONDS = -(2**62)
 IDS_PER_REQUEST = 4000
 ROWS_PER_WRITE = 500
-_KEPT = [each.name for each in fields(Chunk) if each.name not in ("id", "document_id", "text")]
+_CHUNK_FIELDS = [each.name for each in fields(Chunk) if each.name not in ("id", "document_id", "text")]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ class Row:
     vector: FloatArray | None = None
     """None if it was not requested."""
     document: str = ""
-    date: int = UNDATED
+    date: int = UNDATED_SECONDS
     items: Sequence[str] = field(default_factory=list)
 
     @property
@@ -85,7 +85,7 @@ class VectorBackend(ABC):
     """As messages call it."""
     cure: ClassVar[str] = "start it, or correct vectors.uri"
     """What to do where its server cannot be used."""
-    told: str
+    description: str
     """Name and place, without a login."""
     widest: ClassVar[int]
     """Most items in a filter that the store handles well; a larger filter is resolved to row ids first."""
@@ -155,7 +155,7 @@ class NonTransactionalBackend(VectorBackend):
     """A store that replaces rows by writing the new ones before it deletes the old: a reader misses none."""
 
     @abstractmethod
-    def owned(self, collection: str, owners: Sequence[str]) -> list[str]:
+    def owned_ids(self, collection: str, owners: Sequence[str]) -> list[str]:
         """Ids of the rows of at most ``IDS_PER_REQUEST`` owners."""
 
     @abstractmethod
@@ -171,7 +171,7 @@ class NonTransactionalBackend(VectorBackend):
             self.upsert(collection, part)
         kept = {row.id for row in rows}
         for owner_keys in batches(owners, IDS_PER_REQUEST):
-            gone = sorted(set(self.owned(collection, owner_keys)) - kept)
+            gone = sorted(set(self.owned_ids(collection, owner_keys)) - kept)
             for ids in batches(gone, IDS_PER_REQUEST):
                 self.delete(collection, ids)
 
@@ -204,8 +204,8 @@ def to_row(chunk: Chunk, vector: FloatArray, most_bytes: int | None) -> Row:
         vector: of the chunk.
         most_bytes: UTF-8 bytes of text that the store holds; a longer text is whole in the field ``chunk``.
     """
-    shown = _shown(chunk.text, most_bytes)
-    kept: dict[str, Any] = {name: getattr(chunk, name) for name in _KEPT}
+    shown = _storable_text(chunk.text, most_bytes)
+    kept: dict[str, Any] = {name: getattr(chunk, name) for name in _CHUNK_FIELDS}
     kept["date"] = chunk.date.isoformat() if chunk.date is not None else None
     kept["metadata"] = dict(chunk.metadata)
     if shown != chunk.text:
@@ -216,7 +216,7 @@ def to_row(chunk: Chunk, vector: FloatArray, most_bytes: int | None) -> Row:
         name=json.dumps([chunk.id, chunk.document_id]),
         chunk=json.dumps(kept),
         document=document_key(chunk.document_id),
-        date=microseconds(chunk.date) if chunk.date is not None else UNDATED,
+        date=microseconds(chunk.date) if chunk.date is not None else UNDATED_SECONDS,
         items=digests(metadata_items(filterable(chunk))),
         vector=vector,
     )
@@ -237,7 +237,7 @@ def chunk_and_document(name: str) -> tuple[str, str]:
     return chunk_id, document_id
 
 
-def _shown(text: str, most_bytes: int | None) -> str:
+def _storable_text(text: str, most_bytes: int | None) -> str:
     """The text in a form that every store accepts: without NUL, and cut to the maximum length."""
     shown = text.replace("\0", "\ufffd")
     return shown if most_bytes is None else shown.encode("utf-8")[:most_bytes].decode("utf-8", "ignore")

@@ -74,9 +74,9 @@ class CachedRows:
             return positions
         return positions[[passes(self.chunks[position], restriction) for position in positions]]
 
-    def _best(self, found: NDArray[np.intp], scores: FloatArray, limit: int) -> list[ScoredChunk]:
+    def _best(self, places: NDArray[np.intp], scores: FloatArray, limit: int) -> list[ScoredChunk]:
         order = np.argsort(-scores, kind="stable")[: max(limit, 0)]
-        return [ScoredChunk(self.chunks[found[place]], float(scores[place])) for place in order]
+        return [ScoredChunk(self.chunks[places[place]], float(scores[place])) for place in order]
 
 
 def cached_rows(version: str, rows: Sequence[Row], before: CachedRows | None) -> CachedRows:

@@ -38,7 +38,7 @@ class Chroma(NonTransactionalBackend):
     ranks = False
 
     def __init__(self, client: Any, place: str) -> None:
-        self.told = f"{self.name} at {place}"
+        self.description = f"{self.name} at {place}"
         self._client = client
         self._collections: dict[str, Any] = {}
 
@@ -82,7 +82,7 @@ class Chroma(NonTransactionalBackend):
         found = self._get(collection, where, "documents")
         rows = zip(found["ids"], found["documents"], found["metadatas"], strict=True)
         return [
-            Row(row_id, text, fields["name"], fields["chunk"], _unpacked(fields[VECTOR]))
+            Row(row_id, text, fields["name"], fields["chunk"], _unpack_vector(fields[VECTOR]))
             for row_id, text, fields in rows
         ]
 
@@ -92,7 +92,7 @@ class Chroma(NonTransactionalBackend):
     def names(self, collection: str, where: Where) -> list[str]:
         return [fields["name"] for fields in self._get(collection, where)["metadatas"]]
 
-    def owned(self, collection: str, owners: Sequence[str]) -> list[str]:
+    def owned_ids(self, collection: str, owners: Sequence[str]) -> list[str]:
         owned = {"document": {"$in": list(owners)}}
         found: list[str] = self._collections[collection].get(where=owned, include=[])["ids"]
         return found
@@ -129,11 +129,11 @@ def to_chroma(where: Where) -> dict[str, Any] | None:
     return _all_of(parts) if parts else None
 
 
-def _has_any(items: Sequence[str], negated: bool) -> dict[str, Any]:
+def _has_any(items: Sequence[str], is_negated: bool) -> dict[str, Any]:
     if not items:  # no row has the document "", every row has another one
-        return {"document": {"$ne" if negated else "$eq": ""}}
-    one = "$not_contains" if negated else "$contains"
-    return (_all_of if negated else _any_of)([{"items": {one: item}} for item in digests(items)])
+        return {"document": {"$ne" if is_negated else "$eq": ""}}
+    one = "$not_contains" if is_negated else "$contains"
+    return (_all_of if is_negated else _any_of)([{"items": {one: item}} for item in digests(items)])
 
 
 def _all_of(parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _metadata(row: Row) -> dict[str, Any]:
     return {**{name: value for name, value in row.fields().items() if value != []}, VECTOR: vector}
 
 
-def _unpacked(vector: str) -> FloatArray:
+def _unpack_vector(vector: str) -> FloatArray:
     return np.frombuffer(base64.b64decode(vector), dtype="<f4").astype(np.float32)
 
 

@@ -47,7 +47,7 @@ class Milvus(NonTransactionalBackend):
     text_bytes = VARCHAR_BYTES
 
     def __init__(self, client: Any, place: str, file: str | None) -> None:
-        self.told = f"{self.name} at {place}"
+        self.description = f"{self.name} at {place}"
         self._client = client
         self._file = file
 
@@ -102,7 +102,7 @@ class Milvus(NonTransactionalBackend):
     def names(self, collection: str, where: Where) -> list[str]:
         return [found["name"] for found in self._query(collection, to_milvus(where), ["name"])]
 
-    def owned(self, collection: str, owners: Sequence[str]) -> list[str]:
+    def owned_ids(self, collection: str, owners: Sequence[str]) -> list[str]:
         return [found["pk"] for found in self._query(collection, f"document in {json.dumps(owners)}", ["pk"])]
 
     def nearest(
@@ -119,7 +119,7 @@ class Milvus(NonTransactionalBackend):
         return [(_row({"pk": hit["pk"], **hit["entity"]}), float(hit["distance"])) for hit in found[0]]
 
     def upsert(self, collection: str, rows: Sequence[Row]) -> None:
-        self._client.upsert(collection, [_stored(row) for row in rows])
+        self._client.upsert(collection, [_to_milvus(row) for row in rows])
 
     def delete(self, collection: str, ids: Sequence[str]) -> None:
         self._client.delete(collection, ids=list(ids))
@@ -156,11 +156,11 @@ def to_milvus(where: Where) -> str:
     return " and ".join(parts)
 
 
-def _has_any(items: Sequence[str], negated: bool) -> str:
+def _has_any(items: Sequence[str], is_negated: bool) -> str:
     if not items:
-        return f"({_EVERYTHING if negated else _NOTHING})"
+        return f"({_EVERYTHING if is_negated else _NOTHING})"
     found = f"array_contains_any(items, {json.dumps(digests(items))})"
-    return f"(not {found})" if negated else found
+    return f"(not {found})" if is_negated else found
 
 
 def _all_of(parts: Sequence[str]) -> str:
@@ -171,7 +171,7 @@ def _any_of(parts: Sequence[str]) -> str:
     return f"({' or '.join(parts)})"
 
 
-def _stored(row: Row) -> dict[str, Any]:
+def _to_milvus(row: Row) -> dict[str, Any]:
     """The row as Milvus takes it, with ``chunk`` in pieces that a field holds."""
     pieces = [row.chunk[start : start + VARCHAR_BYTES] for start in range(0, len(row.chunk), VARCHAR_BYTES)]
     if max(len(row.items), len(pieces)) > ARRAY_MEMBERS or len(row.name) > VARCHAR_BYTES:
@@ -182,9 +182,9 @@ def _stored(row: Row) -> dict[str, Any]:
     return {"pk": row.id, "text": row.text, "vector": row.vector, **row.fields(), "chunk": pieces}
 
 
-def _row(found: dict[str, Any]) -> Row:
-    vector = np.asarray(found["vector"], dtype=np.float32) if "vector" in found else None
-    return Row(found["pk"], found["text"], found["name"], "".join(found["chunk"]), vector)
+def _row(row: dict[str, Any]) -> Row:
+    vector = np.asarray(row["vector"], dtype=np.float32) if "vector" in row else None
+    return Row(row["pk"], row["text"], row["name"], "".join(row["chunk"]), vector)
 
 
 def _create(client: Any, name: str, dimension: int) -> None:

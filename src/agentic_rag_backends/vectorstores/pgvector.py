@@ -29,7 +29,7 @@ class PgVector(VectorBackend):
     widest = 10_000
 
     def __init__(self, engine: Any) -> None:
-        self.told = f"{self.name} at {_place(engine.url)}"
+        self.description = f"{self.name} at {_place(engine.url)}"
         self._engine = engine
         self._tables: dict[str, Any] = {}
 
@@ -69,7 +69,7 @@ class PgVector(VectorBackend):
                 connection.execute(sql.text("CREATE EXTENSION IF NOT EXISTS vector"))
                 table.create(connection)
                 # Beside the row, where every comparison would fetch it, is where it would be kept.
-                alter = f"ALTER TABLE {_quoted(table)} ALTER COLUMN embedding SET STORAGE MAIN"
+                alter = f"ALTER TABLE {_quote_table(table)} ALTER COLUMN embedding SET STORAGE MAIN"
                 connection.execute(sql.text(alter))
         self._tables[collection] = table
         return True
@@ -82,7 +82,9 @@ class PgVector(VectorBackend):
         adding = insert(table)
         adding = adding.on_conflict_do_update(index_elements=[table.c.id], set_=dict(adding.excluded))
         with self._engine.begin() as connection:
-            connection.execute(sql.select(sql.func.pg_advisory_xact_lock(sql.func.hashtext(_quoted(table)))))
+            connection.execute(
+                sql.select(sql.func.pg_advisory_xact_lock(sql.func.hashtext(_quote_table(table))))
+            )
             connection.execute(sql.delete(table).where(table.c.document == own, ~(table.c.id == kept)))
             if stored:
                 connection.execute(adding, stored)
@@ -90,15 +92,15 @@ class PgVector(VectorBackend):
     def rows(self, collection: str, where: Where, *, vectors: bool = False) -> list[Row]:
         c = self._tables[collection].c
         columns = [c.id, c.text, c.name, c.chunk, *([c.vector] if vectors else [])]
-        return [Row(*found) for found in self._fetched(_select(columns, c, where))]
+        return [Row(*found) for found in self._fetch_rows(_select(columns, c, where))]
 
     def count(self, collection: str) -> int:
         table = self._tables[collection]
-        return int(self._fetched(sql.select(sql.func.count()).select_from(table))[0][0])
+        return int(self._fetch_rows(sql.select(sql.func.count()).select_from(table))[0][0])
 
     def names(self, collection: str, where: Where) -> list[str]:
         c = self._tables[collection].c
-        return [name for (name,) in self._fetched(_select([c.name], c, where))]
+        return [name for (name,) in self._fetch_rows(_select([c.name], c, where))]
 
     def nearest(
         self, collection: str, vector: FloatArray, limit: int, where: Where
@@ -106,26 +108,26 @@ class PgVector(VectorBackend):
         c = self._tables[collection].c
         distance = c.vector.cosine_distance(vector)
         columns = [c.id, c.text, c.name, c.chunk, distance]
-        found = self._fetched(_select(columns, c, where).order_by(distance).limit(limit))
+        found = self._fetch_rows(_select(columns, c, where).order_by(distance).limit(limit))
         return [(Row(*row), 1.0 - far) for *row, far in found]
 
     def optimize(self, collection: str) -> None:
         """Collect what updates left behind, and renew the planner's statistics."""
         with self._engine.connect() as connection:
             alone = connection.execution_options(isolation_level="AUTOCOMMIT")
-            alone.execute(sql.text(f"VACUUM (ANALYZE) {_quoted(self._tables[collection])}"))
+            alone.execute(sql.text(f"VACUUM (ANALYZE) {_quote_table(self._tables[collection])}"))
 
-    def _fetched(self, asked: Any) -> list[Any]:
+    def _fetch_rows(self, statement: Any) -> list[Any]:
         with self._engine.connect() as connection:
-            return list(connection.execute(asked))
+            return list(connection.execute(statement))
 
 
 def _select(columns: Sequence[Any], c: Any, where: Where) -> Any:
     """A query for some of the columns ``c``, with a bound parameter for each value."""
 
-    def has_any(items: Sequence[str], negated: bool) -> Any:
+    def has_any(items: Sequence[str], is_negated: bool) -> Any:
         found = c["items"].overlap(digests(items))
-        return sql.not_(found) if negated else found
+        return sql.not_(found) if is_negated else found
 
     asked = sql.select(*columns)
     if where.condition is not None:
@@ -162,7 +164,7 @@ def _table(name: str, dimension: int) -> Any:
     )
 
 
-def _quoted(table: Any) -> str:
+def _quote_table(table: Any) -> str:
     return f'{table.schema}."{table.name}"'
 
 

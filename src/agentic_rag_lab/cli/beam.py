@@ -18,7 +18,7 @@ CAPTION = (
 SIX = "six kinds: contradiction, update, temporal, information, multi-session, preference"
 
 
-def systems_table(by_system: Mapping[str, Mapping[str, Any]], called: str = "system") -> Table:
+def systems_table(by_system: Mapping[str, Mapping[str, Any]], heading: str = "system") -> Table:
     """One row per system or memory design.
 
     Args:
@@ -33,7 +33,7 @@ def systems_table(by_system: Mapping[str, Mapping[str, Any]], called: str = "sys
         "tau",
         "summary\nrecall@20",
     )
-    shown = report_table("BEAM: messages found", [called], numbers)
+    shown = report_table("BEAM: messages found", [heading], numbers)
     for name, found in by_system.items():
         six, kinds = found["six_kinds"], found["by_kind"]
         events, summary = kinds.get(EVENT_ORDERING, {}), kinds.get(SUMMARIZATION, {})
@@ -45,31 +45,34 @@ def systems_table(by_system: Mapping[str, Mapping[str, Any]], called: str = "sys
     return shown
 
 
-def kinds_table(title: str, found: Mapping[str, Any]) -> Table:
+def kinds_table(title: str, kind_figures: Mapping[str, Any]) -> Table:
     """One row per kind, then the six kinds together.
 
     Args:
         title: title of the table.
         found: see ``bench.figures.beam_figures``.
     """
-    rubric = found["rubric"]
+    rubric = kind_figures["rubric"]
     judged = ("rubric\nmet",) if rubric else ()
     shown = report_table(
         title, ["kind"], ("asked", *(name.replace("@", "\n@") for name in MEASURES), *judged)
     )
-    for kind, figures in found["by_kind"].items():
+    for kind, figures in kind_figures["by_kind"].items():
         met = [figure(rubric.get(kind))] if rubric else []
         values = (tau(figures) if measure == "tau" else figure(figures[measure]) for measure in MEASURES)
         shown.add_row(kind, str(figures["questions"]), *values, *met)
     shown.add_section()
-    six = [figure(found["six_kinds"][name]) if name in found["six_kinds"] else "" for name in MEASURES]
+    six = [
+        figure(kind_figures["six_kinds"][name]) if name in kind_figures["six_kinds"] else ""
+        for name in MEASURES
+    ]
     shown.add_row("six kinds", "", *six, *([figure(rubric["overall"])] if rubric else []), style="bold")
     return shown
 
 
-def abstention(found: Mapping[str, Any]) -> str:
+def abstention(figures: Mapping[str, Any]) -> str:
     """The abstention scores as a sentence."""
-    told = found["abstention"]
+    told = figures["abstention"]
     return (
         f"not answered: {figure(told['abstained'])} of {told['unanswerable']} unanswerable questions, "
         f"{figure(told['refused'])} of {told['answerable']} answerable ones"

@@ -42,20 +42,20 @@ async def bench_design(
     runtime = design.runtime
     verbose = runtime.memory_insert_verbose or runtime.memory_test_verbose
     with bars(STAGES, quiet=quiet or verbose) as progress:
-        return await run_bench(design, rag_config, options, progress, on_step=_heard(console))
+        return await run_bench(design, rag_config, options, progress, on_step=_operator_printer(console))
 
 
-def _heard(console: Console) -> Callable[[str, Mapping[str, Any], Mapping[str, Any]], None]:
+def _operator_printer(console: Console) -> Callable[[str, Mapping[str, Any], Mapping[str, Any]], None]:
     """Prints an operator's input and output on stderr."""
 
-    def heard(name: str, given: Mapping[str, Any], written: Mapping[str, Any]) -> None:
+    def print_operator(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
         console.print(f"── {name}", style="bold", markup=False)
-        for arrow, data in (("in ", given), ("out", written)):
+        for arrow, data in (("in ", inputs), ("out", outputs)):
             text = json.dumps(_short(data), ensure_ascii=False, default=str)
             more = f" … ({len(text)} letters)" if len(text) > LONGEST else ""
             console.print(f"{arrow} {text[:LONGEST]}{more}", markup=False, soft_wrap=True)
 
-    return heard
+    return print_operator
 
 
 def _short(value: Any) -> Any:
@@ -80,27 +80,27 @@ def print_bench(report: BenchReport) -> None:
     console.print(escape(f"{found['seconds']:.1f} s; records in {report.folder}"), soft_wrap=True)
 
 
-def _locomo_table(found: Mapping[str, Any]) -> Table:
+def _locomo_table(report: Mapping[str, Any]) -> Table:
     """One row per category, then the total and the baselines."""
     numbers = ("questions", "F1", "exact", "correct", "recall@10")
-    shown = report_table(_headline(found), ["category"], numbers)
-    for name, figures in found["by_category"].items():
+    shown = report_table(_headline(report), ["category"], numbers)
+    for name, figures in report["by_category"].items():
         shown.add_row(escape(name), *_cells(figures))
     shown.add_section()
-    shown.add_row("overall", *_cells(found["overall"]), style="bold")
-    answerable = found["overall"]["f1_answerable"]
+    shown.add_row("overall", *_cells(report["overall"]), style="bold")
+    answerable = report["overall"]["f1_answerable"]
     if answerable is not None:
         shown.add_row("answerable", "", f"{answerable:.3f}")
-    for name, figures in found["baselines"].items():
+    for name, figures in report["baselines"].items():
         shown.add_row(
             f"[dim]always {escape(name)}[/dim]", *(f"[dim]{cell}[/dim]" for cell in _cells(figures)[:4]), ""
         )
     return shown
 
 
-def _headline(found: Mapping[str, Any]) -> str:
-    control = " without always and never" if found.get("control") else ""
-    return f"{found['config']}: {found['service']} on {found['task']}{control}, {found['reader']} reader"
+def _headline(report: Mapping[str, Any]) -> str:
+    control = " without always and never" if report.get("control") else ""
+    return f"{report['config']}: {report['service']} on {report['task']}{control}, {report['reader']} reader"
 
 
 def _captions(report: BenchReport) -> list[str]:
@@ -125,8 +125,8 @@ def _captions(report: BenchReport) -> list[str]:
     lines += [f"{number} × {reason}" for reason, number in list(found["reasons"].items())[:5]]
     if found["repairs"]:
         lines.append(f"repairs of the data: {len(found['repairs'])}, listed in summary.json")
-    if report.kept:
-        lines.append(f"{report.kept} records were kept from an earlier run (--fresh asks anew)")
+    if report.reused_answers:
+        lines.append(f"{report.reused_answers} records were kept from an earlier run (--fresh asks anew)")
     return [escape(line) for line in lines]
 
 
@@ -162,21 +162,21 @@ def compare_runs(folders: Sequence[Path], charts: Path | None) -> dict[str, Any]
     return comparison(runs)
 
 
-def print_comparison(found: Mapping[str, Any]) -> None:
+def print_comparison(report: Mapping[str, Any]) -> None:
     """One row per run: scores, recall and cost; then F1 by category."""
-    runs, console = found["runs"], Console(highlight=False)
+    runs, console = report["runs"], Console(highlight=False)
     numbers = ("F1", "answer-\nable", "cor-\nrect", "recall\n@10", "failed\n/ asked", "tokens", "ms")
     shown = report_table("memory designs compared", ["run"], numbers)
     for run in runs:
         overall, tests = run["overall"], run["against_first"]
         shown.add_row(
             escape(short_name(run["name"])),
-            *(_marked(overall[name], tests.get(name)) for name in ("f1", ANSWERABLE, "correct", RECALL)),
+            *(_with_mark(overall[name], tests.get(name)) for name in ("f1", ANSWERABLE, "correct", RECALL)),
             f"{run['failed']} / {run['questions']}",
             f"{run['cost']['history_tokens']:.0f}",
             f"{run['cost']['milliseconds']['p50']:.0f}",
         )
-    baseline = found["baselines"][runs[0]["name"]]["not_mentioned"]
+    baseline = report["baselines"][runs[0]["name"]]["not_mentioned"]
     shown.add_section()
     dim = (f"[dim]{value:.3f}[/dim]" for value in (baseline["f1"], 0.0, baseline["correct"]))
     shown.add_row("[dim]always not mentioned[/dim]", *dim)
@@ -209,5 +209,5 @@ def print_comparison(found: Mapping[str, Any]) -> None:
     console.print(table)
 
 
-def _marked(value: float | None, test: Mapping[str, float] | None) -> str:
+def _with_mark(value: float | None, test: Mapping[str, float] | None) -> str:
     return "–" if value is None else f"{value:.3f}{mark(test)}"

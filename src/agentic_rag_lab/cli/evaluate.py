@@ -21,7 +21,7 @@ from agentic_rag_lab.evaluation.files import check_writable
 from agentic_rag_lab.evaluation.report import LATENCY, SIGNIFICANT, EvalReport, mark
 from agentic_rag_lab.evaluation.run import EvalOptions, evaluate
 from agentic_rag_lab.evaluation.scores import MEASURES
-from agentic_rag_lab.evaluation.systems import RERANKED
+from agentic_rag_lab.evaluation.systems import RERANK_SUFFIX
 
 STAGES = {"read": "reading", "store": "storing", "ask": "asking", "score": "scoring"}
 SHOWN_MEASURES = ("mrr@10", "all_gold@10")
@@ -58,10 +58,8 @@ async def evaluate_source(
     console = Console(highlight=False)
     for table in tables(report):
         console.print(table)
-    if report.kept:
-        told_kept = (
-            f"{report.kept} answers were kept from an earlier run (--fresh asks anew): {report.records}"
-        )
+    if report.reused_answers:
+        told_kept = f"{report.reused_answers} answers were kept from an earlier run (--fresh asks anew): {report.records}"
         console.print(told_kept, style="dim", markup=False, soft_wrap=True)
     await asyncio.to_thread(_write, report, outputs)
 
@@ -101,7 +99,7 @@ def _quality(report: EvalReport) -> Table:
         ]
         p50, p95 = (f"{figures['latency_ms'][point]:.0f}" for point in LATENCY)
         called = [f"{figures['model_calls']['mean']:g}"] if calls else []
-        shown.add_row(_folded(name), *values, f"{p50}\n[dim]{p95}[/dim]", *called)
+        shown.add_row(_two_lines(name), *values, f"{p50}\n[dim]{p95}[/dim]", *called)
     shown.add_section()
     for name, figures in report.degenerate.get("ranking", {}).items():
         values = [interval(figures[measure], between="\n") for measure in MEASURES]
@@ -136,7 +134,7 @@ def _categories(report: EvalReport) -> Table:
             own = figures["by_category"][category]
             values = [interval(own[measure]) for measure in measures]
             first = (escape(category), str(own["queries"])) if number == 0 else ("", "")
-            shown.add_row(first[0], _folded(name), first[1], *values)
+            shown.add_row(first[0], _two_lines(name), first[1], *values)
         shown.add_section()
     return shown
 
@@ -157,6 +155,6 @@ def _abstention(report: EvalReport) -> Table:
     return shown
 
 
-def _folded(name: str) -> str:
+def _two_lines(name: str) -> str:
     """A system's name, in two lines if it has two parts, because tables are narrow."""
-    return name.replace(RERANKED, f"\n{RERANKED}")
+    return name.replace(RERANK_SUFFIX, f"\n{RERANK_SUFFIX}")

@@ -40,7 +40,7 @@ STAGES = {
 
 @dataclass(frozen=True, slots=True)
 class TuneFiles:
-    """Files to write."""
+    """The files that a tuning run writes."""
 
     settings: Path | None = None
     """None: ``settings.toml`` in the data folder."""
@@ -70,7 +70,7 @@ async def tune_source(config: RagConfig, source: Path, options: TuneOptions, out
     for line in verdict(report, None if written is None else target):
         console.print(line, markup=False, soft_wrap=True)
     if written is not None:
-        for line in await asyncio.to_thread(_overruled, config.data_dir, target, written):
+        for line in await asyncio.to_thread(_override_lines, config.data_dir, target, written):
             console.print(line, markup=False, soft_wrap=True)
 
 
@@ -90,14 +90,14 @@ def _provenance(report: TuneReport, now: datetime) -> str:
     )
 
 
-def _overruled(data_dir: Path, target: Path, written: Mapping[str, Any]) -> list[str]:
+def _override_lines(data_dir: Path, target: Path, values: Mapping[str, Any]) -> list[str]:
     """A line for each setting that the environment overrides."""
     try:
         told = load_config(data_dir, target).model_dump(mode="json")
     except ConfigError as error:
         return [f"note: with this file the settings cannot be read: {error}"]
     names = []
-    for name, value in written.items():
+    for name, value in values.items():
         section, _, key = name.partition(".")
         if value is not None and told[section][key] != value:
             names.append(name)
@@ -115,23 +115,27 @@ def _settings(report: TuneReport) -> Table:
     for name, default in default_settings().items():
         in_folds = [fold[name] for fold in report.chosen_in_folds if name in fold]
         if name in report.chosen or name in report.settings or in_folds:
-            chosen = _shown(report.chosen[name]) if name in report.chosen else ""
-            taken = f"[bold]{_shown(report.settings[name])}[/bold]" if name in report.settings else ""
+            chosen = _value_text(report.chosen[name]) if name in report.chosen else ""
+            taken = f"[bold]{_value_text(report.settings[name])}[/bold]" if name in report.settings else ""
             shown.add_row(
-                name, _shown(default), chosen, taken, _counted(in_folds, len(report.chosen_in_folds))
+                name,
+                _value_text(default),
+                chosen,
+                taken,
+                _count_choices(in_folds, len(report.chosen_in_folds)),
             )
     if not shown.row_count:
         shown.add_row("[dim]every one at its default[/dim]")
     return shown
 
 
-def _counted(values: list[Any], folds: int) -> str:
+def _count_choices(values: list[Any], folds: int) -> str:
     """How often each value was chosen; the other folds chose the default."""
     counts = {value: values.count(value) for value in sorted(set(values), key=str)}
-    return ", ".join(f"{_shown(value)} in {count} of {folds}" for value, count in counts.items())
+    return ", ".join(f"{_value_text(value)} in {count} of {folds}" for value, count in counts.items())
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return "–" if value is None else escape(f"{value:g}" if isinstance(value, float) else str(value))
 
 
@@ -197,7 +201,7 @@ def read_settings(path: Path) -> str:
     return text
 
 
-def merged_settings(text: str, values: Mapping[str, Any], told: str) -> str:
+def merged_settings(text: str, values: Mapping[str, Any], origin: str) -> str:
     """A settings file's text with some values replaced, and a first line with their origin.
 
     Args:
@@ -231,11 +235,11 @@ def merged_settings(text: str, values: Mapping[str, Any], told: str) -> str:
     lines = [line.rstrip("\r") for line in text.split("\n") if not line.startswith(MARK)]
     for name, value in values.items():
         section, _, key = name.partition(".")
-        lines = _edited(lines, section, key, value)
+        lines = _edit_section(lines, section, key, value)
     edited = "\n".join(lines)
     if not _says(edited, wanted):
-        edited = "\n".join(_dumped(wanted))
-    head = MARK + " ".join(told.split())
+        edited = "\n".join(_dump(wanted))
+    head = MARK + " ".join(origin.split())
     return f"{head}\n{edited}".rstrip("\n") + "\n"
 
 
@@ -268,12 +272,12 @@ def write_settings(path: Path, text: str) -> None:
         raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def _says(text: str, wanted: Mapping[str, Any]) -> bool:
+def _says(text: str, wanted_values: Mapping[str, Any]) -> bool:
     try:
         said = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return False
-    return _full(said) == _full(wanted)
+    return _full(said) == _full(wanted_values)
 
 
 def _full(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -281,7 +285,7 @@ def _full(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value != {}}
 
 
-def _edited(lines: list[str], section: str, key: str, value: Any) -> list[str]:
+def _edit_section(lines: list[str], section: str, key: str, value: Any) -> list[str]:
     """The lines with ``key`` of ``[section]`` set, or removed if the value is None."""
     head = re.compile(rf"\s*\[\s*{re.escape(section)}\s*\]\s*(#.*)?")
     start = next((number for number, line in enumerate(lines) if head.fullmatch(line)), None)
@@ -300,7 +304,7 @@ def _edited(lines: list[str], section: str, key: str, value: Any) -> list[str]:
     return [*lines[:end], *written, *lines[end:]]
 
 
-def _dumped(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> list[str]:
+def _dump(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> list[str]:
     """TOML lines of nested plain values."""
     lines = [
         f"{_key(name)} = {_value(value)}" for name, value in values.items() if not isinstance(value, Mapping)
@@ -308,7 +312,7 @@ def _dumped(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> list[str]:
     for name, value in values.items():
         if isinstance(value, Mapping):
             place = (*path, name)
-            lines += ["", f"[{'.'.join(map(_key, place))}]", *_dumped(value, place)]
+            lines += ["", f"[{'.'.join(map(_key, place))}]", *_dump(value, place)]
     return lines
 
 

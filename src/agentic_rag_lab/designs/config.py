@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, SecretStr, field_validator
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.settings.config import endpoint_address
-from agentic_rag.settings.parameters import Section, validated
+from agentic_rag.settings.parameters import Section, validate
 from agentic_rag_lab.designs.data_parser import DataParser
 from agentic_rag_lab.designs.operators import parse_action
 from agentic_rag_lab.designs.operators.memory_retrieval import PRE_RETRIEVAL, PreRetrievalSettings
@@ -84,7 +84,7 @@ class PipelineConfig:
     runtime: RuntimeConfig
     services: ServicesConfig
     operators: OperatorsConfig
-    written: Mapping[str, Any]
+    source_values: Mapping[str, Any]
     """The mapping in the file, for the record; without the key of the chat model."""
 
 
@@ -133,7 +133,7 @@ def parse_pipeline(values: Any, *, name: str = "pipeline") -> PipelineConfig:
         ConfigError: names each key that is unknown or has a wrong value.
     """
     top = _mapping(values, "the configuration", SECTIONS)
-    runtime = validated(RuntimeConfig, _mapping(top.get("runtime"), "runtime"), "runtime")
+    runtime = validate(RuntimeConfig, _mapping(top.get("runtime"), "runtime"), "runtime")
     services, operators = _services(top.get("services")), _operators(top.get("operators"))
     written = {section: dict(top.get(section) or {}) for section in SECTIONS}
     written["runtime"].pop("api_key", None)
@@ -171,9 +171,9 @@ def _services(values: Any) -> ServicesConfig:
     )
 
 
-def _service(value: Any, where: str, known: tuple[str, ...]) -> str:
-    if not isinstance(value, str) or value not in known:
-        raise ConfigError(f"{where}: unknown service {value!r}; use one of: {', '.join(known)}")
+def _service(value: Any, where: str, known_keys: tuple[str, ...]) -> str:
+    if not isinstance(value, str) or value not in known_keys:
+        raise ConfigError(f"{where}: unknown service {value!r}; use one of: {', '.join(known_keys)}")
     return value
 
 
@@ -187,14 +187,14 @@ def _operators(values: Any) -> OperatorsConfig:
     )
 
 
-def _mapping(values: Any, name: str, known: tuple[str, ...] | None = None) -> Mapping[str, Any]:
+def _mapping(values: Any, name: str, known_keys: tuple[str, ...] | None = None) -> Mapping[str, Any]:
     if values is None:
         return {}
     if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):
         raise ConfigError(f"{name} must be a mapping of names to values, not {values!r:.80}")
     for key in values:
-        if known is not None and key not in known:
-            raise ConfigError(f"{name}: unknown key {key!r}; use one of: {', '.join(known)}")
+        if known_keys is not None and key not in known_keys:
+            raise ConfigError(f"{name}: unknown key {key!r}; use one of: {', '.join(known_keys)}")
     return values
 
 

@@ -44,7 +44,7 @@ class Packet(TypedDict):
 
 
 def is_last(packet: Packet) -> bool:
-    """Whether it is the last packet of its conversation."""
+    """Whether the packet is the last one of its conversation."""
     return packet["packet_idx"] + 1 >= packet["total_packets"]
 
 
@@ -134,7 +134,7 @@ class DueQuestions:
 
 
 def visible_from(conversation: Conversation) -> Mapping[int, int]:
-    """By question id: the packet with its latest evidence turn; the last packet without evidence, and for all
+    """For each question id the packet with its latest evidence turn; the last packet without evidence, and for all
     questions of BEAM."""
     packets = conversation.packets()
     last = len(packets) - 1

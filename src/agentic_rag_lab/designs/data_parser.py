@@ -77,7 +77,7 @@ def dialog_lines(dialogs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _line(dialog: Mapping[str, Any]) -> str:
-    said, speaker = _needed(dialog, "text", "to_dialogs"), _needed(dialog, "speaker", "to_dialogs")
+    said, speaker = _require(dialog, "text", "to_dialogs"), _require(dialog, "speaker", "to_dialogs")
     date = dialog.get("date_time")
     return (f"({date})" if date else "") + (f"{speaker}: {said}" if speaker else said)
 
@@ -95,7 +95,7 @@ def _to_dialogs(entry: Mapping[str, Any]) -> str:
     return dialog_lines(dialogs)
 
 
-def _needed(values: Mapping[str, Any], key: str, adapter: str) -> str:
+def _require(values: Mapping[str, Any], key: str, adapter: str) -> str:
     value = values.get(key)
     if not isinstance(value, str):
         raise InputError(
@@ -110,5 +110,5 @@ def _keys(values: Mapping[str, Any]) -> str:
 
 _ADAPTERS: dict[str, Adapter] = {
     "to_dialogs": _to_dialogs,
-    "to_refactor": lambda entry: _needed(entry, "refactor", "to_refactor"),
+    "to_refactor": lambda entry: _require(entry, "refactor", "to_refactor"),
 }

@@ -10,7 +10,7 @@ from langgraph.graph import END, START, StateGraph
 
 from agentic_rag_lab.designs.conversation import Packet, is_last
 from agentic_rag_lab.designs.operators import Operator, StepCallback
-from agentic_rag_lab.designs.runs import Compiled, MemorySink, MemorySource, PipelineCaller, Runs
+from agentic_rag_lab.designs.runs import CompiledGraph, MemorySink, MemorySource, PipelineCaller, Runs
 from agentic_rag_lab.designs.state import Design, InsertState, MainKeys, MainState, TestKeys, TestState
 
 STEPS = 1_000_000
@@ -19,7 +19,7 @@ STEPS = 1_000_000
 
 def build_insert_graph(
     pre_insert: Operator, memory_insert: Operator, post_insert: Operator, on_step: StepCallback | None = None
-) -> Compiled:
+) -> CompiledGraph:
     """PreInsert → MemoryInsert → PostInsert, built for one memory; takes a packet (see ``conversation.Packet``).
 
     ``on_step`` is called with each operator's input and output.
@@ -34,7 +34,7 @@ def build_test_graph(
     post_retrieval: Operator,
     memory_test: Operator,
     on_step: StepCallback | None = None,
-) -> Compiled:
+) -> CompiledGraph:
     """PreRetrieval → MemoryRetrieval → PostRetrieval → MemoryTest, built for one memory; takes a question.
 
     ``on_step`` is called with each operator's input and output.
@@ -48,7 +48,7 @@ def build_test_graph(
     return _in_a_row("memory_test", TestState, TestKeys, steps, on_step)
 
 
-def build_main_graph(runs: Runs, checkpointer: Any = None) -> Compiled:
+def build_main_graph(runs: Runs, checkpointer: Any = None) -> CompiledGraph:
     """MemorySource → PipelineCaller → MemorySink, once per packet; takes ``task_id`` (and ``data``).
 
     Args:
@@ -75,10 +75,10 @@ def to_next_packet(state: MainState) -> Literal["MemorySource", "__end__"]:
 
 
 def _in_a_row(
-    name: str, state: Any, given: Any, steps: Mapping[str, Operator], on_step: StepCallback | None
-) -> Compiled:
-    """A linear graph of the steps, whose caller gives the keys of ``given``."""
-    graph: StateGraph[Any, Any, Any, Any] = StateGraph(state, context_schema=Design, input_schema=given)
+    name: str, state: Any, input_keys: Any, steps: Mapping[str, Operator], on_step: StepCallback | None
+) -> CompiledGraph:
+    """A linear graph of the steps, whose caller gives the keys of ``input_keys``."""
+    graph: StateGraph[Any, Any, Any, Any] = StateGraph(state, context_schema=Design, input_schema=input_keys)
     for step, operator in steps.items():
         graph.add_node(step, _step(step, operator, on_step))
     for before, after in pairwise([START, *steps, END]):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LINKED_SERVICES = ("vector_hash_memory", "vector_memory", "graph_memory", "agentic_memory")
 """The built-in services that know links between memories."""
-_STORED = re.compile(r"[^\w.-]+")
+_UNSAFE_CHARACTERS = re.compile(r"[^\w.-]+")
 
 
 class MemoryLab:
@@ -106,7 +106,7 @@ class MemoryLab:
     def _service(self, name: str, kind: str) -> MemoryService:
         rag = self._rag
         parts = ServiceParts(
-            namespace=f"memory-{_STORED.sub('_', name)}",
+            namespace=f"memory-{_UNSAFE_CHARACTERS.sub('_', name)}",
             embedding=rag.embedding,
             chunks=rag.chunks,
             knowledge=rag.knowledge,

@@ -25,7 +25,7 @@ from agentic_rag_lab.designs.conversation import (
 from agentic_rag_lab.designs.post_retrieval.tools import answers
 from agentic_rag_lab.designs.state import MainState
 
-Compiled = CompiledStateGraph[Any, Any, Any, Any]
+CompiledGraph = CompiledStateGraph[Any, Any, Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Pipelines:
     """A memory with its insert and test graphs."""
 
     service: MemoryService
-    insert: Compiled
-    test: Compiled
+    insert: CompiledGraph
+    test: CompiledGraph
     secondary: tuple[MemoryService, ...] = ()
 
     @property
@@ -67,14 +67,14 @@ class _Run:
     pipelines: Pipelines
     packets: list[Packet]
     points: dict[int, DueQuestions]
-    remembered: int | None = 0
+    remembered_packets: int | None = 0
     """Number of packets in the memory; None during an insert, or after one that failed."""
 
 
 MOST_OPEN = 32
 """Maximum number of runs with an open memory; a closed one is filled again when its run continues."""
-_COUNTED = ("inserted", "skipped_turns", "malformed_lines", "forgotten")
-_NO_INSERTS: Mapping[str, Any] = {"packets": 0, **dict.fromkeys(_COUNTED, 0), "failed": 0, "reasons": {}}
+_COUNT_KEYS = ("inserted", "skipped_turns", "malformed_lines", "forgotten")
+_NO_INSERTS: Mapping[str, Any] = {"packets": 0, **dict.fromkeys(_COUNT_KEYS, 0), "failed": 0, "reasons": {}}
 
 Load = Callable[[str | None, str], Awaitable[Conversation]]
 Open = Callable[[Conversation], Awaitable[Pipelines]]
@@ -102,7 +102,7 @@ class Runs:
         segments: int = 10,
         retest: bool = False,
         parallel: int = 1,
-        known: Callable[[str, int, int], dict[str, Any] | None] | None = None,
+        known_result: Callable[[str, int, int], dict[str, Any] | None] | None = None,
         on_result: OnResult | None = None,
     ) -> None:
         self.load = load
@@ -110,7 +110,7 @@ class Runs:
         self._segments = segments
         self._retest = retest
         self.parallel = parallel
-        self.known = known or (lambda task, question, packet: None)
+        self.known_result = known_result or (lambda task, question, packet: None)
         self.on_result = on_result or (lambda task, packet, result: None)
         self._runs: dict[str, _Run] = {}
 
@@ -147,11 +147,11 @@ class Runs:
         """
         name = state["run"]
         run = self._runs.pop(name, None)
-        if run is None or run.remembered != through:
+        if run is None or run.remembered_packets != through:
             if run is not None:
                 await run.pipelines.close()
             try:
-                run = await self._restored(state, through)
+                run = await self._restore(state, through)
             except BaseException:
                 await self.finish(state)
                 raise
@@ -162,7 +162,7 @@ class Runs:
         """The run of a state, if its memory is open."""
         return self._runs.get(state.get("run", ""))
 
-    async def _restored(self, state: MainState, through: int) -> _Run:
+    async def _restore(self, state: MainState, through: int) -> _Run:
         """A run whose memory is filled again, with retrievals at the same points as before."""
         run = self._runs[await self.start(state.get("data"), state["task_id"], state["run"])]
         latest = state["packet"]
@@ -173,7 +173,7 @@ class Runs:
             )
         counts = dict(_NO_INSERTS)
         for packet in run.packets[:through]:
-            counts = _added(counts, await inserted(run, packet))
+            counts = _add_counts(counts, await insert_packet(run, packet))
             if packet["packet_idx"] in run.points:
                 await asked_once(run, run.points[packet["packet_idx"]])
         if counts["failed"] > state["inserts"]["failed"]:
@@ -248,15 +248,17 @@ class PipelineCaller:
     async def execute(self, state: MainState) -> dict[str, Any]:
         packet = state["packet"]
         run = await self.runs.of(state, packet["packet_idx"])
-        result = await inserted(run, packet)
+        result = await insert_packet(run, packet)
         point = run.points.get(packet["packet_idx"])
-        results = [] if point is None else await self._tested(run, packet, point)
+        results = [] if point is None else await self._test(run, packet, point)
         return {"insert_result": result, "test_results": results}
 
-    async def _tested(self, run: _Run, packet: Packet, point: DueQuestions) -> list[dict[str, Any]]:
+    async def _test(self, run: _Run, packet: Packet, point: DueQuestions) -> list[dict[str, Any]]:
         now = _now(run, packet)
         task = run.conversation.task_id
-        known = {q: self.runs.known(task, q.question_id, packet["packet_idx"]) for q in point.questions}
+        known = {
+            q: self.runs.known_result(task, q.question_id, packet["packet_idx"]) for q in point.questions
+        }
         if any(result is not None for result in known.values()):
             await asked_once(run, point)
 
@@ -264,7 +266,7 @@ class PipelineCaller:
             kept = known[question]
             if kept is not None:
                 return kept
-            result = await _answered(run, question, packet, now)
+            result = await _answer(run, question, packet, now)
             self.runs.on_result(task, packet["packet_idx"], result)
             return result
 
@@ -283,7 +285,7 @@ class MemorySink:
             await self.runs.finish(state)
         return {
             "results": [*state["results"], *state["test_results"]],
-            "inserts": _added(state["inserts"], state["insert_result"]),
+            "inserts": _add_counts(state["inserts"], state["insert_result"]),
         }
 
 
@@ -295,13 +297,13 @@ async def asked_once(run: _Run, point: DueQuestions) -> None:
             await service.retrieve(point.questions[0].text, top_k=1)
 
 
-async def inserted(run: _Run, packet: Packet) -> dict[str, Any]:
+async def insert_packet(run: _Run, packet: Packet) -> dict[str, Any]:
     """Insert a packet; returns its status, reason and counts.
 
     Raises:
         InputError: wrong input, or a wrong setting.
     """
-    run.remembered = None
+    run.remembered_packets = None
     written: dict[str, Any] = {}
     reason = None
     try:
@@ -309,8 +311,8 @@ async def inserted(run: _Run, packet: Packet) -> dict[str, Any]:
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001 - an adapter or service may be anybody's: its packet failed
-        reason = _told(error)
-    run.remembered = packet["packet_idx"] + 1
+        reason = _error_text(error)
+    run.remembered_packets = packet["packet_idx"] + 1
     tidied = written.get("post_insert") or {}
     return {
         "status": "ok" if reason is None else "failed",
@@ -322,8 +324,8 @@ async def inserted(run: _Run, packet: Packet) -> dict[str, Any]:
     }
 
 
-def _added(counts: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
-    summed = {name: counts[name] + result[name] for name in _COUNTED}
+def _add_counts(counts: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
+    summed = {name: counts[name] + result[name] for name in _COUNT_KEYS}
     reasons = dict(counts["reasons"])
     if result["status"] == "failed":
         reasons[result["reason"]] = reasons.get(result["reason"], 0) + 1
@@ -331,7 +333,7 @@ def _added(counts: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, An
     return {"packets": counts["packets"] + 1, **summed, "failed": failed, "reasons": reasons}
 
 
-async def _answered(run: _Run, question: Question, packet: Packet, now: str | None) -> dict[str, Any]:
+async def _answer(run: _Run, question: Question, packet: Packet, now: str | None) -> dict[str, Any]:
     """The test graph's output for one question, with status, reason and milliseconds by operator."""
     asked: dict[str, Any] = {
         "question": question.text,
@@ -355,11 +357,11 @@ async def _answered(run: _Run, question: Question, packet: Packet, now: str | No
                 data.update(written or {})
             last = moment
     except Exception as error:  # noqa: BLE001 - an operator or service may be anybody's: its question failed
-        status, reason = "failed", _told(error)
+        status, reason = "failed", _error_text(error)
     return {**data, "status": status, "reason": reason, "milliseconds": milliseconds}
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 

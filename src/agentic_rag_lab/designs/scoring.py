@@ -74,7 +74,7 @@ class Scores:
     affirmation or negation, dates and numbers (see ``agrees``); or a right abstention."""
 
 
-def score(category: str | None, predicted: str, truth: str) -> Scores:
+def score(category: str | None, prediction: str, truth: str) -> Scores:
     """Scores by the rule of a question's category.
 
     ``multi-hop``: mean over the parts of the truth (between commas) of the best F1 of any part of the prediction;
@@ -93,18 +93,18 @@ def score(category: str | None, predicted: str, truth: str) -> Scores:
     if category not in CATEGORIES:
         raise ConfigError(f"unknown question category {category!r}; use one of: {', '.join(CATEGORIES)}")
     if category in UNANSWERABLE:
-        right = abstains(predicted)
+        right = abstains(prediction)
         return Scores(float(right), float(right), right)
     if category == "open-domain":
         truth = truth.split(";")[0].strip()
-    if abstains(predicted) and not abstains(truth):
+    if abstains(prediction) and not abstains(truth):
         return Scores(0.0, 0.0, False)
-    f1 = multi_answer_f1(predicted, truth) if category == "multi-hop" else token_f1(predicted, truth)
-    words, wanted = normalised(predicted), normalised(truth)
+    f1 = multi_answer_f1(prediction, truth) if category == "multi-hop" else token_f1(prediction, truth)
+    words, wanted = normalise(prediction), normalise(truth)
     correct = (
         f1 >= CORRECT_FROM
-        and _shared(words, wanted) > CORRECT_FROM * len(wanted)
-        and agrees(predicted, truth)
+        and _count_shared(words, wanted) > CORRECT_FROM * len(wanted)
+        and agrees(prediction, truth)
     )
     return Scores(f1, float(bool(words) and words == wanted), correct)
 
@@ -115,25 +115,25 @@ def abstains(answer: str) -> bool:
     return any(phrase in said for phrase in ABSTENTIONS)
 
 
-def token_f1(predicted: str, truth: str) -> float:
+def token_f1(prediction: str, truth: str) -> float:
     """Harmonic mean of precision and recall of the normalised words, in [0, 1]; 0 without shared words."""
-    given, wanted = normalised(predicted), normalised(truth)
-    shared = _shared(given, wanted)
+    given, wanted = normalise(prediction), normalise(truth)
+    shared = _count_shared(given, wanted)
     if not shared:
         return 0.0
     precision, recall = shared / len(given), shared / len(wanted)
     return 2 * precision * recall / (precision + recall)
 
 
-def multi_answer_f1(predicted: str, truth: str) -> float:
+def multi_answer_f1(prediction: str, truth: str) -> float:
     """Mean over the parts of the truth (between commas) of the best F1 of any part of the prediction."""
-    parts = predicted.split(",")
+    parts = prediction.split(",")
     wanted = truth.split(",")
     return sum(max(token_f1(part, one) for part in parts) for one in wanted) / len(wanted)
 
 
 @lru_cache(maxsize=8192)
-def normalised(text: str) -> tuple[str, ...]:
+def normalise(text: str) -> tuple[str, ...]:
     """The normalised words for comparisons."""
     import snowballstemmer
 
@@ -146,11 +146,11 @@ def normalised(text: str) -> tuple[str, ...]:
     return tuple(snowballstemmer.stemmer("porter").stemWords(kept))
 
 
-def _shared(words: Sequence[str], others: Sequence[str]) -> int:
+def _count_shared(words: Sequence[str], others: Sequence[str]) -> int:
     return sum((Counter(words) & Counter(others)).values())
 
 
-def agrees(predicted: str, truth: str) -> bool:
+def agrees(prediction: str, truth: str) -> bool:
     """Whether an answer has the truth's affirmation or negation, dates, and all its numbers.
 
     Words alone do not separate "Likely yes" from "Likely no", nor 25 May from 7 May: they share most words.
@@ -160,13 +160,13 @@ def agrees(predicted: str, truth: str) -> bool:
     >>> agrees("25 May 2023", "7 May 2023"), agrees("ten years ago", "10 years ago")
     (False, True)
     """
-    if _denies(predicted) != _denies(truth):
+    if _denies(prediction) != _denies(truth):
         return False
-    said, meant = _times(predicted), _times(truth)
+    said, meant = _times(prediction), _times(truth)
     if not said or not meant:
-        return _values(truth) <= _values(predicted)
+        return _values(truth) <= _values(prediction)
     dated = all(any(first < end and start < last for first, last in said) for start, end in meant)
-    return dated and _values(truth) - _parts_of_dates(truth) <= _values(predicted)
+    return dated and _values(truth) - _parts_of_dates(truth) <= _values(prediction)
 
 
 def _denies(answer: str) -> bool:

@@ -34,8 +34,8 @@ _NUMBERING = re.compile(r"\s*(?:\(?\d{1,3}[.):、）]|[-*•])\s*(?=[(（\[【])
 _BETWEEN = re.compile(r"(?<=[)）])\s*[,，;；、]?\s*(?=[(（])")
 _BRACKETS = {"(": ")", "（": "）", "[": "]", "【": "】"}
 _MARKS = {'"': '"', "“": "”", "「": "」", "'": "'", "‘": "’", "`": "`"}
-_QUOTED = "|".join(f"{opening}[^{closing}]*{closing}" for opening, closing in _MARKS.items())
-_PART = rf"(\s*(?:{_QUOTED})?+[^,，]*+)"
+_QUOTATION = "|".join(f"{opening}[^{closing}]*{closing}" for opening, closing in _MARKS.items())
+_PART = rf"(\s*(?:{_QUOTATION})?+[^,，]*+)"
 _PARTS = re.compile(rf"{_PART}[,，]{_PART}[,，](.*)", re.DOTALL)
 """Three parts, split at the first two commas outside of quotes."""
 _HAN_JOINT = regex.compile(rf"[{HAN}]{{2}}")
@@ -76,7 +76,7 @@ class TripleStatement:
     """The original sentence; "" if only the triple is known."""
 
 
-def refactored(triple: Triple) -> str:
+def triple_text(triple: Triple) -> str:
     """The triple as text: its parts joined by spaces, without a space between two Han characters.
 
     >>> refactored(Triple("Alice", "works at", "Google"))
@@ -85,8 +85,8 @@ def refactored(triple: Triple) -> str:
     return reduce(_beside, triple)
 
 
-def _beside(left: str, right: str) -> str:
-    return f"{left}{right}" if _HAN_JOINT.fullmatch(left[-1:] + right[:1]) else f"{left} {right}"
+def _beside(first: str, right: str) -> str:
+    return f"{first}{right}" if _HAN_JOINT.fullmatch(first[-1:] + right[:1]) else f"{first} {right}"
 
 
 def distinct(statements: list[TripleStatement]) -> list[TripleStatement]:
@@ -102,7 +102,7 @@ class Reply:
     """The parsed reply of a model."""
 
     triples: tuple[Triple, ...]
-    malformed: int
+    malformed_lines: int
     """Number of lines that are neither a triple nor "None"; they are ignored."""
 
 
@@ -125,10 +125,10 @@ def read_reply(text: str) -> Reply:
     return Reply(tuple(triples), malformed)
 
 
-def _triple(written: str) -> Triple | None:
-    if len(written) < 2 or _BRACKETS.get(written[0]) != written[-1]:
+def _triple(line: str) -> Triple | None:
+    if len(line) < 2 or _BRACKETS.get(line[0]) != line[-1]:
         return None
-    parted = _PARTS.fullmatch(written[1:-1])
+    parted = _PARTS.fullmatch(line[1:-1])
     parts = [] if parted is None else [_bare(part) for part in parted.groups()]
     return Triple(*parts) if parts and all(parts) else None
 
@@ -147,15 +147,15 @@ def dialog_statements(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> 
     A sentence with a named thing (see ``ingest.facts``) gives (speaker, talks about, thing); any other sentence
     that is neither a question nor a courtesy gives a statement of its speaker; a shared photo gives its caption.
     """
-    named = _named(dialogs, count_tokens)
+    named = _named_statements(dialogs, count_tokens)
     found: list[TripleStatement] = []
     for turn, dialog in enumerate(dialogs):
         about = [statement for statement in named if statement.turn == turn]
-        found += [*_said(turn, dialog, about), *about]
+        found += [*_statements_of_turn(turn, dialog, about), *about]
     return distinct(found)
 
 
-def _said(turn: int, dialog: Dialog, about: Sequence[TripleStatement]) -> list[TripleStatement]:
+def _statements_of_turn(turn: int, dialog: Dialog, about: Sequence[TripleStatement]) -> list[TripleStatement]:
     """The other statements of a turn, and that of its photo; those about named things are given."""
     speaker, text = " ".join(dialog["speaker"].split()), _without_photo(dialog["text"])
     if not speaker:
@@ -181,7 +181,7 @@ def _without_photo(text: str) -> str:
     return _PHOTO.sub("", text).strip()
 
 
-def _named(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[TripleStatement]:
+def _named_statements(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[TripleStatement]:
     """A statement for each sentence with a named thing: (speaker, talks about, "names: the sentence")."""
     turns = tuple({**dialog, "dia_id": str(turn)} for turn, dialog in enumerate(dialogs))
     speakers = tuple(dict.fromkeys(dialog["speaker"] for dialog in dialogs))

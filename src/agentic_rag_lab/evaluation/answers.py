@@ -80,7 +80,7 @@ class Judgement:
     """Why it is not right, in words; empty if it is right."""
 
 
-def judge(turn: Turn, text: str, abstained: bool, paths: Sequence[str]) -> Judgement:
+def judge(turn: Turn, text: str, is_abstention: bool, paths: Sequence[str]) -> Judgement:
     """The verdict on an answer.
 
     Args:
@@ -93,11 +93,11 @@ def judge(turn: Turn, text: str, abstained: bool, paths: Sequence[str]) -> Judge
         InputError: the turn expects nothing.
     """
     if turn.refuse:
-        return Judgement("right") if abstained else Judgement("wrong", ("answers what the notes lack",))
+        return Judgement("right") if is_abstention else Judgement("wrong", ("answers what the notes lack",))
     wanted = len(turn.must) + len(turn.ordered)
     if not wanted:
         raise InputError(f"{turn.ask!r} expects nothing; judge only turns with must, ordered or refuse")
-    if abstained:
+    if is_abstention:
         return Judgement("refused", ("refuses what the notes contain",))
     answer = comparable(text)
     missing = [group[0] for group in turn.must if not any(contains(answer, one) for one in group)]
@@ -114,10 +114,10 @@ def judge(turn: Turn, text: str, abstained: bool, paths: Sequence[str]) -> Judge
     return Judgement(verdict, tuple(reason for reason in reasons if reason))
 
 
-def _verdict(met: int, wanted: int, unwanted: bool, astray: bool) -> Verdict:
-    if unwanted or 2 * met < wanted:
+def _verdict(met_count: int, wanted_count: int, has_unwanted: bool, astray: bool) -> Verdict:
+    if has_unwanted or 2 * met_count < wanted_count:
         return "wrong"
-    return "right" if met == wanted and not astray else "partly"
+    return "right" if met_count == wanted_count and not astray else "partly"
 
 
 def _astray(notes: Sequence[str], paths: Sequence[str]) -> str:
@@ -156,7 +156,7 @@ def comparable(text: str) -> str:
     return " ".join(_MARKUP.sub("", _THOUSANDS.sub("", folded)).split())
 
 
-def contains(answer: str, expected: str) -> bool:
+def contains(answer: str, text: str) -> bool:
     """Whether a ``comparable`` answer contains a text, written in any form, on its own.
 
     A number is not part of a longer number or of a word, nor what follows a decimal point; a word in Latin script is
@@ -165,7 +165,7 @@ def contains(answer: str, expected: str) -> bool:
     >>> contains("15 km in 5.2 hours", "5"), contains("a freeze", "free"), contains("in 5 hours.", "5")
     (False, False, True)
     """
-    return _end(answer, comparable(expected), 0) is not None
+    return _end(answer, comparable(text), 0) is not None
 
 
 def steps_in_order(answer: str, steps: Sequence[str]) -> int:
@@ -188,21 +188,21 @@ def steps_in_order(answer: str, steps: Sequence[str]) -> int:
     return len(ends) - 1
 
 
-def _end(answer: str, expected: str, start: int) -> int | None:
+def _end(answer: str, expected_text: str, start: int) -> int | None:
     """End of the first occurrence of ``expected`` on its own from ``start``, both comparable; None without one."""
-    match = _alone(expected).search(answer, start)
+    match = _alone(expected_text).search(answer, start)
     return None if match is None else match.end()
 
 
-def _alone(expected: str) -> re.Pattern[str]:
+def _alone(expected_text: str) -> re.Pattern[str]:
     """Bounds depend on the first and the last character; beside a sign or a Han character anything may stand."""
-    before = r"(?<![a-z0-9_.])" if re.match(r"\d", expected) else ""
-    after = r"(?!\d|[.,]\d)" if re.search(r"\d\Z", expected) else ""
-    if re.match("[a-z]", expected):
+    before = r"(?<![a-z0-9_.])" if re.match(r"\d", expected_text) else ""
+    after = r"(?!\d|[.,]\d)" if re.search(r"\d\Z", expected_text) else ""
+    if re.match("[a-z]", expected_text):
         before = "(?<![a-z0-9])"
-    if re.search(r"[a-z]\Z", expected):
+    if re.search(r"[a-z]\Z", expected_text):
         after = "(?![a-z0-9])"
-    return re.compile(before + re.escape(expected) + after)
+    return re.compile(before + re.escape(expected_text) + after)
 
 
 def read_conversations(path: str | Path) -> tuple[Conversation, ...]:
@@ -319,7 +319,7 @@ class AnswerFigures:
     """Share that is right, and half of the share that is partly."""
     partly: int
     wrong: int
-    refused: int
+    refused_count: int
 
 
 def answer_figures(answers: Sequence[JudgedAnswer]) -> AnswerFigures:

@@ -29,7 +29,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OpenSystems:
     """The open systems, and the names of those already warmed up."""
 
     systems: Systems
@@ -50,21 +50,21 @@ class Asked:
             milliseconds=round(scored.milliseconds, 3),
             model_calls=scored.model_calls,
             confidence=scored.confidence,
-            abstained=scored.abstained,
-            degraded=scored.degraded,
+            abstained=scored.is_abstention,
+            degraded=scored.degraded_sources,
         )
 
 
 @asynccontextmanager
-async def asked(config: RagConfig, embedding: Embedding | None) -> AsyncIterator[Asked]:
+async def open_systems(config: RagConfig, embedding: Embedding | None) -> AsyncIterator[OpenSystems]:
     """The systems of a worker, on its own stores and models."""
     async with open_rag(config, embedding=embedding) as rag:
-        yield Asked(Systems(rag))
+        yield OpenSystems(Systems(rag))
 
 
-async def records(asked: Asked, questions: Sequence[Question]) -> list[Record]:
+async def records(systems: OpenSystems, questions: Sequence[Question]) -> list[Record]:
     """The records of a worker's share."""
-    return [await asked.record(question) for question in questions]
+    return [await systems.record(question) for question in questions]
 
 
 def ranking_of(results: Results, unit: str) -> list[str]:

@@ -230,11 +230,11 @@ class _Sources:
         self._is_ordered = is_ordered
         self.repairs: list[Repair] = []
 
-    def read(self, written: Any) -> dict[str, tuple[str, ...]]:
+    def read(self, value: Any) -> dict[str, tuple[str, ...]]:
         """Ids by the name of their set, in the conversation's order; "" is the name of a list. No set is empty."""
-        if written is None:
+        if value is None:
             return {}
-        given = written if isinstance(written, Mapping) else {"": written}
+        given = value if isinstance(value, Mapping) else {"": value}
         named = {str(name): self._ids(ids, str(name)) for name, ids in given.items()}
         found = {name: ids for name, ids in named.items() if ids}
         for one, other in combinations(found, 2):
@@ -243,8 +243,8 @@ class _Sources:
                 self._tell(f"{one}, {other}", f"share {', '.join(shared)}: found by one message", shared)
         return found
 
-    def _ids(self, written: Any, name: str) -> tuple[str, ...]:
-        entries = written if isinstance(written, list) else [written]
+    def _ids(self, value: Any, name: str) -> tuple[str, ...]:
+        entries = value if isinstance(value, list) else [value]
         if name and not entries:
             self._tell(name, "an empty set: left out")
         ids: dict[str, None] = {}
@@ -273,17 +273,19 @@ class _Sources:
             else:
                 yield entry
 
-    def _tell(self, written: str, note: str, read: Sequence[str] = ()) -> None:
-        self.repairs.append(Repair(self._question, written, tuple(read), note))
+    def _tell(self, value: str, note: str, ids_read: Sequence[str] = ()) -> None:
+        self.repairs.append(Repair(self._question, value, tuple(ids_read), note))
 
 
-def _in_time(named: Mapping[str, tuple[str, ...]], places: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
+def _in_time(
+    id_sets: Mapping[str, tuple[str, ...]], places: Mapping[str, int]
+) -> tuple[tuple[str, ...], ...]:
     """The sets, ordered by their last message; of two sets with the same one, the first in the file is the older."""
-    return tuple(sorted(named.values(), key=lambda ids: places[ids[-1]]))
+    return tuple(sorted(id_sets.values(), key=lambda ids: places[ids[-1]]))
 
 
 def _repair(conversation: str, oddity: Oddity) -> Repair:
-    return Repair(conversation, oddity.written, (), oddity.note)
+    return Repair(conversation, oddity.text, (), oddity.note)
 
 
 def _chat_files(path: Path) -> Iterator[Path]:

@@ -69,7 +69,7 @@ MEASURES: Mapping[str, Value] = {
 def score(
     questions: Sequence[Question],
     rankings: Sequence[Sequence[str]],
-    abstained: Sequence[bool] | None = None,
+    abstentions: Sequence[bool] | None = None,
 ) -> dict[str, Any]:
     """All scores that need no model.
 
@@ -83,7 +83,7 @@ def score(
             and ``newer@10``: over its questions with two named sets), then over the conversations. ``by_kind``:
             each measure by kind. ``by_conversation``: ``six_kinds`` of each. ``abstention``: share of the
             unanswerable questions that were not answered (``abstained``) and of the answerable ones that were not
-            (``refused``); None without ``abstained``. A score is None if no question has it. Counts are
+            (``refused``); None without ``abstentions``. A score is None if no question has it. Counts are
             ``questions``, ``with_sources``, and ``ordered`` for ``tau``.
     """
     asked = [
@@ -101,16 +101,16 @@ def score(
         "six_kinds": {name: _mean([of[name] for of in by_conversation.values()]) for name in _HEADLINE},
         "by_kind": {kind: _of_kind(kind, conversations) for kind in kinds},
         "by_conversation": by_conversation,
-        "abstention": None if abstained is None else _abstention(questions, abstained),
+        "abstention": None if abstentions is None else _abstention(questions, abstentions),
     }
 
 
-_Asked = Sequence[tuple[Question, Sequence[str]]]
+_RankedQuestions = Sequence[tuple[Question, Sequence[str]]]
 _HEADLINE = ("recall@10", "recall@20", "both@10", "newer@10")
 _BY_SETS = frozenset({"both@10", "newer@10"})
 
 
-def _six(pairs: _Asked) -> dict[str, float | None]:
+def _six(pairs: _RankedQuestions) -> dict[str, float | None]:
     """The scores of one conversation."""
     of_kinds = [[pair for pair in pairs if pair[0].kind == kind] for kind in SIX_KINDS]
     together = [pair for chosen in of_kinds for pair in chosen]
@@ -122,7 +122,7 @@ def _six(pairs: _Asked) -> dict[str, float | None]:
     }
 
 
-def _of_kind(kind: str, conversations: Sequence[_Asked]) -> dict[str, Any]:
+def _of_kind(kind: str, conversations: Sequence[_RankedQuestions]) -> dict[str, Any]:
     chosen = [[pair for pair in pairs if pair[0].kind == kind] for pairs in conversations]
     found = {name: _mean([_mean_of(name, pairs) for pairs in chosen]) for name in MEASURES}
     every = [pair for pairs in chosen for pair in pairs]
@@ -134,12 +134,12 @@ def _of_kind(kind: str, conversations: Sequence[_Asked]) -> dict[str, Any]:
     }
 
 
-def _mean_of(measure: str, pairs: _Asked) -> float | None:
+def _mean_of(measure: str, pairs: _RankedQuestions) -> float | None:
     return _mean([MEASURES[measure](question, ranking) for question, ranking in pairs])
 
 
-def _abstention(questions: Sequence[Question], abstained: Sequence[bool]) -> dict[str, Any]:
-    pairs = list(zip(questions, abstained, strict=True))
+def _abstention(questions: Sequence[Question], abstentions: Sequence[bool]) -> dict[str, Any]:
+    pairs = list(zip(questions, abstentions, strict=True))
     unanswerable = [float(said) for question, said in pairs if not question.answerable]
     answerable = [float(said) for question, said in pairs if question.answerable]
     return {

@@ -85,7 +85,7 @@ class EvalDataset:
         """The filter of a search for the query; for conversations, restricted to its own."""
         return {"conversation": query.dataset_key} if self.sessions else None
 
-    def selected(self, *, half: str | None = None, limit: int | None = None) -> EvalDataset:
+    def select(self, *, half: str | None = None, limit: int | None = None) -> EvalDataset:
         """A part of the queries: one half, by a hash of the query's id, then the first ``limit`` of it.
 
         Raises:
@@ -120,12 +120,12 @@ class Selection:
         """The whole set, and the same with only the selected queries.
 
         Raises:
-            InputError: as ``load_dataset`` and ``EvalDataset.selected``; or an unknown operation.
+            InputError: as ``load_dataset`` and ``EvalDataset.select``; or an unknown operation.
         """
         if self.operation is not None:
             parse_operation(self.operation)
         whole = load_dataset(source, split=self.split, corrections=self.corrections, control=self.control)
-        return whole, whole.selected(half=self.half, limit=self.limit)
+        return whole, whole.select(half=self.half, limit=self.limit)
 
 
 def half_of(query_id: str) -> str:
@@ -252,12 +252,12 @@ def load_beir(directory: str | Path, *, split: str | None = None) -> EvalDataset
         UnknownOperation: a query names an operation that does not exist.
     """
     place = Path(directory)
-    described = _described(place)
+    described = _describe(place)
     qrels = read_qrels(_qrels_path(place, split))
     judged = qrels.grades
     repairs = [
         Repair(query, document, (str(grades[-1]),), f"judged {', '.join(map(str, grades))}: the last counts")
-        for query, document, grades in qrels.disputed
+        for query, document, grades in qrels.disputed_judgements
     ]
     queries: dict[str, EvalQuery] = {}
     asked: set[str] = set()
@@ -284,17 +284,17 @@ def load_beir(directory: str | Path, *, split: str | None = None) -> EvalDataset
     return replace(described, queries=tuple(queries.values()), repairs=tuple(repairs))
 
 
-def absent(queries: Iterable[EvalQuery], there: set[str], note: str) -> list[Repair]:
+def absent(queries: Iterable[EvalQuery], ingested_ids: set[str], note: str) -> list[Repair]:
     """A repair for each relevant id that was not ingested; it counts as not found."""
     return [
         Repair(query.id, relevant, (), note)
         for query in queries
         for relevant in query.relevant
-        if relevant not in there
+        if relevant not in ingested_ids
     ]
 
 
-def _described(place: Path) -> EvalDataset:
+def _describe(place: Path) -> EvalDataset:
     """The dataset without queries: name and corpus."""
     questions = place / "queries.jsonl"
     description = place / DESCRIPTION
@@ -318,14 +318,14 @@ def _described(place: Path) -> EvalDataset:
 
 
 def _beir_query(
-    record: Mapping[str, Any], where: str, judged: Mapping[str, Mapping[str, int]], name: str
+    record: Mapping[str, Any], where: str, judgements: Mapping[str, Mapping[str, int]], name: str
 ) -> EvalQuery:
     identity = text_of(record, "_id", where)
     operation, category = record.get("operation"), record.get("category")
     answerable = record.get("answerable", True)
     if not isinstance(answerable, bool):
         raise InputError(f"{where}: answerable is {answerable!r}; give true or false")
-    grades = judged.get(identity, {}) if answerable else {}
+    grades = judgements.get(identity, {}) if answerable else {}
     taken = {"_id", "text", "operation", "category", "answerable"}
     return EvalQuery(
         id=identity,

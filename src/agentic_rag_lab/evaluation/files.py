@@ -54,7 +54,7 @@ class Qrels:
 
     grades: Mapping[str, Mapping[str, int]]
     """Query id to document id to grade; the last one counts."""
-    disputed: tuple[tuple[str, str, tuple[int, ...]], ...]
+    disputed_judgements: tuple[tuple[str, str, tuple[int, ...]], ...]
     """Query, document, and all its grades in the file's order, for contradictory grades."""
 
 
@@ -94,10 +94,10 @@ def read_qrels(path: Path) -> Qrels:
     return Qrels(taken, tuple(disputed))
 
 
-def _grade(said: str) -> int | None:
+def _grade(text: str) -> int | None:
     """A whole number, ``1`` or ``1.0``; else None."""
     try:
-        grade = float(said)
+        grade = float(text)
     except ValueError:
         return None
     return int(grade) if grade.is_integer() else None
@@ -131,7 +131,7 @@ def check_writable(path: Path, *, source: Path | None = None, folder: bool = Fal
     Raises:
         InputError: it cannot be created or written, is of the other kind, or is a file of the labelled ``source``.
     """
-    if source is not None and path.resolve() in _labelled(source):
+    if source is not None and path.resolve() in _labelled_files(source):
         raise _unwritable(path, "it is what is evaluated; name another file")
     try:
         (path if folder else path.parent).mkdir(parents=True, exist_ok=True)
@@ -155,7 +155,7 @@ def write_text(path: Path, text: str) -> None:
         raise _unwritable(path, error.strerror or str(error)) from error
 
 
-def _labelled(source: Path) -> set[Path]:
+def _labelled_files(source: Path) -> set[Path]:
     files = [source, *(source / name for name in _INPUTS), *(source / "qrels").glob("*.tsv")]
     return {file.resolve() for file in files if file.is_file()}
 

@@ -38,9 +38,9 @@ class Repair:
 
     query_id: str
     """The question; or the conversation or file, if the repair is not about one question."""
-    written: str
+    original_text: str
     """The text in the file."""
-    read: tuple[str, ...]
+    interpretation: tuple[str, ...]
     """The interpretation; empty if it was dropped."""
     note: str
 
@@ -173,7 +173,7 @@ def _question(
     text = "" if item["question"] is None else str(item["question"])
     if not text.strip():
         return None, [Repair(identity, "", (), "no text: left out")]
-    item, repairs = (item, []) if correction is None else _corrected(item, identity, turns, where, correction)
+    item, repairs = (item, []) if correction is None else _correct(item, identity, turns, where, correction)
     answerable = item["category"] != _ADVERSARIAL
     written = item.get("evidence")
     evidence: dict[str, None] = {}
@@ -199,7 +199,7 @@ def _question(
     return question, repairs
 
 
-def _corrected(
+def _correct(
     item: Mapping[str, Any], identity: str, turns: Mapping[str, str], where: str, correction: Correction
 ) -> tuple[Mapping[str, Any], list[Repair]]:
     """The corrected question, and a repair for each field of the correction."""
@@ -239,8 +239,8 @@ def repair_lines(repairs: Iterable[Repair]) -> list[str]:
     return [
         f"{repair.query_id}: "
         + (
-            f"{repair.written!r} → {', '.join(repair.read) or '-'} ({repair.note})"
-            if repair.written
+            f"{repair.original_text!r} → {', '.join(repair.interpretation) or '-'} ({repair.note})"
+            if repair.original_text
             else repair.note
         )
         for repair in repairs
@@ -301,11 +301,11 @@ def _reason(value: Any) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
-_KNOWN = ", ".join(f"{name} ({number})" for number, name in CATEGORIES.items())
+_CATEGORY_NAMES = ", ".join(f"{name} ({number})" for number, name in CATEGORIES.items())
 _FIELDS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
     "answer": (_answer, "give a text or a number"),
     "evidence": (_turns, "give a list of turns such as D1:3"),
-    "category": (_category, f"use one of: {_KNOWN}"),
+    "category": (_category, f"use one of: {_CATEGORY_NAMES}"),
     "drop": (_reason, "give the reason"),
 }
 """Fields of a correction: conversion (None: invalid), and a description of valid values."""

@@ -13,45 +13,45 @@ from typing import Any
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.unified_result import UnifiedResult
 
-Judged = Mapping[str, int]
+Judgements = Mapping[str, int]
 """Document id to relevance grade."""
 
 
-def reciprocal_rank(ranked: Sequence[str], relevant: Judged, k: int = 10) -> float:
+def reciprocal_rank(ranking: Sequence[str], relevant: Judgements, k: int = 10) -> float:
     """``1 / rank`` of the first relevant document in the first k, rank from 1; 0 if there is none."""
-    for rank, document in enumerate(ranked[:k], start=1):
+    for rank, document in enumerate(ranking[:k], start=1):
         if relevant.get(document, 0) > 0:
             return 1.0 / rank
     return 0.0
 
 
-def recall(ranked: Sequence[str], relevant: Judged, k: int = 10) -> float:
+def recall(ranking: Sequence[str], relevant: Judgements, k: int = 10) -> float:
     """Share of all relevant documents that are in the first k."""
     gold = _gold(relevant)
-    return sum(document in gold for document in ranked[:k]) / len(gold)
+    return sum(document in gold for document in ranking[:k]) / len(gold)
 
 
-def ndcg(ranked: Sequence[str], relevant: Judged, k: int = 10) -> float:
+def ndcg(ranking: Sequence[str], relevant: Judgements, k: int = 10) -> float:
     """``DCG / ideal DCG`` with ``DCG = Σ_{rank ≤ k} grade / log2(rank + 1)``: linear gain, rank from 1.
 
     Source: Järvelin, Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, TOIS 2002, as
     trec_eval's ``ndcg_cut`` computes it.
     """
     ideal = _dcg(sorted(_gold(relevant).values(), reverse=True)[:k])
-    return _dcg([max(relevant.get(document, 0), 0) for document in ranked[:k]]) / ideal
+    return _dcg([max(relevant.get(document, 0), 0) for document in ranking[:k]]) / ideal
 
 
-def success(ranked: Sequence[str], relevant: Judged, k: int = 1) -> float:
+def success(ranking: Sequence[str], relevant: Judgements, k: int = 1) -> float:
     """1 if a relevant document is in the first k, else 0."""
-    return float(any(relevant.get(document, 0) > 0 for document in ranked[:k]))
+    return float(any(relevant.get(document, 0) > 0 for document in ranking[:k]))
 
 
-def all_gold(ranked: Sequence[str], relevant: Judged, k: int = 10) -> float:
+def all_gold(ranking: Sequence[str], relevant: Judgements, k: int = 10) -> float:
     """1 if every relevant document is in the first k, else 0; for multi-hop questions."""
-    return float(_gold(relevant).keys() <= set(ranked[:k]))
+    return float(_gold(relevant).keys() <= set(ranking[:k]))
 
 
-MEASURES: Mapping[str, Callable[[Sequence[str], Judged, int], float]] = {
+MEASURES: Mapping[str, Callable[[Sequence[str], Judgements, int], float]] = {
     "mrr": reciprocal_rank,
     "recall": recall,
     "ndcg": ndcg,
@@ -61,7 +61,7 @@ MEASURES: Mapping[str, Callable[[Sequence[str], Judged, int], float]] = {
 DEFAULT_MEASURES = ("mrr@10", "recall@10", "ndcg@10", "success@1", "all_gold@10")
 
 
-def measure(name: str, ranked: Sequence[str], relevant: Judged) -> float:
+def measure(name: str, ranking: Sequence[str], relevant: Judgements) -> float:
     """The measure called ``name@k``, for example ``ndcg@10``.
 
     Raises:
@@ -71,17 +71,17 @@ def measure(name: str, ranked: Sequence[str], relevant: Judged) -> float:
     0.5
     """
     function, k = _parse(name)
-    if len(set(ranked)) < len(ranked):
+    if len(set(ranking)) < len(ranking):
         raise InputError(
             "a document stands twice in one ranked list; take each at its best place (document_ranking)"
         )
     _gold(relevant)
-    return function(ranked, relevant, k)
+    return function(ranking, relevant, k)
 
 
 def evaluate_run(
     run: Mapping[str, Sequence[str]],
-    judgements: Mapping[str, Judged],
+    judgements: Mapping[str, Judgements],
     measures: Iterable[str] = DEFAULT_MEASURES,
 ) -> dict[str, dict[str, float]]:
     """Each measure's value for each judged query, in the judgements' order.
@@ -110,7 +110,7 @@ def document_ranking(results: Iterable[UnifiedResult | Mapping[str, Any]]) -> li
     return list(ranking)
 
 
-def _gold(relevant: Judged) -> dict[str, int]:
+def _gold(relevant: Judgements) -> dict[str, int]:
     gold = {document: grade for document, grade in relevant.items() if grade > 0}
     if not gold:
         raise InputError("a query without a relevant document has no ranking measure; leave it out")
@@ -121,7 +121,7 @@ def _dcg(gains: Sequence[int]) -> float:
     return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
 
 
-def _parse(name: str) -> tuple[Callable[[Sequence[str], Judged, int], float], int]:
+def _parse(name: str) -> tuple[Callable[[Sequence[str], Judgements, int], float], int]:
     base, _, cutoff = name.partition("@")
     if base not in MEASURES or not cutoff.isascii() or not cutoff.isdigit() or int(cutoff) < 1:
         raise InputError(f"unknown measure {name!r}; use NAME@K with NAME one of: {', '.join(MEASURES)}")

@@ -47,7 +47,7 @@ def check_charts() -> None:
         import matplotlib.figure  # noqa: F401
 
 
-def save(made: Mapping[str, Callable[[], Figure]], folder: Path) -> list[Path]:
+def save(charts: Mapping[str, Callable[[], Figure]], folder: Path) -> list[Path]:
     """Draw each chart and write it under its file name.
 
     Raises:
@@ -65,7 +65,7 @@ def save(made: Mapping[str, Callable[[], Figure]], folder: Path) -> list[Path]:
         "savefig.dpi": 130,
     }
     with mpl.rc_context(style):
-        figures = {file: draw() for file, draw in made.items()}
+        figures = {file: draw() for file, draw in charts.items()}
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for file, figure in figures.items():
@@ -85,11 +85,11 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def dot(
-    panel: Axes, found: Mapping[str, float], place: float, style: tuple[str, str], label: str | None = None
+    panel: Axes, figures: Mapping[str, float], place: float, style: tuple[str, str], label: str | None = None
 ) -> None:
     colour, marker = style
-    panel.plot([found["low"], found["high"]], [place, place], color=colour, linewidth=1.4, alpha=0.7)
-    panel.plot([found["value"]], [place], marker, color=colour, markersize=5, label=label)
+    panel.plot([figures["low"], figures["high"]], [place, place], color=colour, linewidth=1.4, alpha=0.7)
+    panel.plot([figures["value"]], [place], marker, color=colour, markersize=5, label=label)
 
 
 def horizontal(panel: Axes, rows: int) -> None:
@@ -102,7 +102,7 @@ def horizontal(panel: Axes, rows: int) -> None:
     panel.tick_params(axis="y", length=0)
 
 
-def _grouped(
+def _draw_groups(
     panel: Axes,
     members: Sequence[tuple[str, Sequence[Mapping[str, float] | None]]],
     labels: Sequence[str],
@@ -127,21 +127,21 @@ def _grouped_height(members: int, groups: int, columns: int) -> float:
 
 
 def _at_cost(
-    panel: Axes, found: Mapping[str, float], cost: float, style: tuple[str, str], label: str | None = None
+    panel: Axes, figures: Mapping[str, float], cost: float, style: tuple[str, str], label: str | None = None
 ) -> None:
     """A value with its vertical interval, at its cost."""
     colour, marker = style
-    panel.plot([cost, cost], [found["low"], found["high"]], color=colour, linewidth=1, alpha=0.7)
-    panel.plot([cost], [found["value"]], marker, color=colour, label=label)
+    panel.plot([cost, cost], [figures["low"], figures["high"]], color=colour, linewidth=1, alpha=0.7)
+    panel.plot([cost], [figures["value"]], marker, color=colour, label=label)
 
 
-def _scattered(panel: Axes, label: str) -> None:
+def _style_scatter(panel: Axes, label: str) -> None:
     panel.set_xlabel(label)
     panel.grid(color=PALE, linewidth=0.6)
     panel.set_axisbelow(True)
 
 
-def _entitled(figure: Figure, title: str, columns: int) -> None:
+def _add_title(figure: Figure, title: str, columns: int) -> None:
     """A title above, the legend below with this number of columns."""
     figure.suptitle(title, x=0.01, ha="left")
     figure.legend(loc="outside lower center", ncols=columns, frameon=False)
@@ -273,7 +273,7 @@ def _latency(report: EvalReport, names: Mapping[str, str]) -> Figure:
                 "relpos": (0, 0.5),
             },
         )
-    _scattered(panel, "milliseconds a query: dot p50, end of line p95")
+    _style_scatter(panel, "milliseconds a query: dot p50, end of line p95")
     panel.set_ylabel(f"{MEASURE}, 95 % interval")
     figure.suptitle(_title(report, names), x=0.01, ha="left")
     return figure
@@ -286,13 +286,13 @@ def _categories(report: EvalReport, names: Mapping[str, str]) -> Figure:
     columns = 4
     figure = new_figure(7.4, _grouped_height(len(by_system), len(counts), columns) + 1.6)
     panel = figure.subplots()
-    _grouped(
+    _draw_groups(
         panel,
         [(names[name], [of[category][MEASURE] for category in counts]) for name, of in by_system.items()],
         [f"{fill(names[category], 24)}\n{counts[category]['queries']} queries" for category in counts],
     )
     panel.set_xlabel(f"{MEASURE}, 95 % interval")
-    _entitled(figure, _title(report, names), columns)
+    _add_title(figure, _title(report, names), columns)
     return figure
 
 
@@ -345,7 +345,7 @@ def _run_categories(runs: Sequence[Run]) -> Figure:
     figure = new_figure(9.0, _grouped_height(len(runs), len(groups), columns) + 1.4)
     panels = figure.subplots(1, len(TITLES), sharey=True)
     for panel, (measure, title) in zip(panels, TITLES.items(), strict=True):
-        _grouped(
+        _draw_groups(
             panel,
             [
                 (names[short_name(run.name)], [_figure_of(run.summary, group, measure) for group in groups])
@@ -355,7 +355,7 @@ def _run_categories(runs: Sequence[Run]) -> Figure:
             in_legend=panel is panels[0],
         )
         panel.set_title(title, fontsize=9)
-    _entitled(figure, _runs_title(runs), columns)
+    _add_title(figure, _runs_title(runs), columns)
     return figure
 
 
@@ -374,9 +374,9 @@ def _run_costs(runs: Sequence[Run]) -> Figure:
             if measure == "f1":
                 never = runs[0].summary["baselines"]["not_mentioned"]["f1"]
                 panel.axhline(never, color=GREY, linewidth=0.8, linestyle="--")
-            _scattered(panel, label)
+            _style_scatter(panel, label)
         row[0].set_ylabel(f"{title}, 95 % interval")
-    _entitled(figure, f"{_runs_title(runs)}; dashed: always 'not mentioned'", 3)
+    _add_title(figure, f"{_runs_title(runs)}; dashed: always 'not mentioned'", 3)
     return figure
 
 

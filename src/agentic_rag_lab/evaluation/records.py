@@ -131,7 +131,7 @@ _ANSWERS = frozenset({".json", ".model", ".onnx", ".py"})
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The answer of one system to one query; see ``systems.Scored``."""
+    """The answer of one system to one query; see ``systems.SystemOutput``."""
 
     system: str
     query: str
@@ -166,13 +166,13 @@ class Records:
                 raise
             self._journal = RecordFile(path, fingerprint, fresh=True)
             kept = {}
-        self._kept = {} if fresh else kept
+        self._kept_records = {} if fresh else kept
 
     def get(self, system: str, query: str) -> Record | None:
         """The stored answer of the system to the query."""
-        return self._kept.get((system, query))
+        return self._kept_records.get((system, query))
 
-    def settled(self, system: str, query: str) -> bool:
+    def is_settled(self, system: str, query: str) -> bool:
         """Whether an answer is stored that no failure of a source or model affected."""
         record = self.get(system, query)
         return record is not None and not record.degraded
@@ -180,7 +180,7 @@ class Records:
     def add(self, record: Record) -> None:
         """Store a record, also on disk."""
         self._journal.add(asdict(record))
-        self._kept[record.system, record.query] = record
+        self._kept_records[record.system, record.query] = record
 
 
 def fingerprint(dataset: EvalDataset, settings: Mapping[str, Any]) -> str:
@@ -205,13 +205,21 @@ def file_name(dataset: str, mark: str) -> str:
 
 
 def _by_question(journal: RecordFile) -> dict[tuple[str, str], Record]:
-    records = [_read(row, f"{journal.path}:{number}") for number, row in enumerate(journal.rows, start=2)]
+    records = [
+        _parse_record(row, f"{journal.path}:{number}") for number, row in enumerate(journal.rows, start=2)
+    ]
     return {(record.system, record.query): record for record in records}
 
 
-def _read(said: Mapping[str, Any], where: str) -> Record:
+def _parse_record(record_json: Mapping[str, Any], where: str) -> Record:
     try:
-        return Record(**{**said, "ranking": tuple(said["ranking"]), "degraded": tuple(said["degraded"])})
+        return Record(
+            **{
+                **record_json,
+                "ranking": tuple(record_json["ranking"]),
+                "degraded": tuple(record_json["degraded"]),
+            }
+        )
     except (TypeError, KeyError) as error:
         raise InputError(f"{where} is no record; start anew with --fresh") from error
 

@@ -38,7 +38,7 @@ class EvalReport:
     versions: dict[str, str]
     records: Path
     """File of the stored answers."""
-    kept: int
+    reused_answers: int
     """Number of answers from an earlier run."""
     beam: dict[str, Any] = field(default_factory=dict)
     """By system, for a BEAM conversation: see ``beam_scores.score``; empty for other data."""

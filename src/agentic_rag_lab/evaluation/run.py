@@ -12,7 +12,7 @@ from typing import Any
 
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.progress import Progress, silent
-from agentic_rag.domain.usage import counted
+from agentic_rag.domain.usage import counting
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.rag import Rag
@@ -20,7 +20,7 @@ from agentic_rag.rerank import BY_MODEL
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.workers import Workers, joined
-from agentic_rag_lab.evaluation.asking import Asked, Question, asked, records
+from agentic_rag_lab.evaluation.asking import OpenSystems, Question, open_systems, records
 from agentic_rag_lab.evaluation.beam_scores import score
 from agentic_rag_lab.evaluation.datasets import EvalDataset, EvalQuery, Selection, absent
 from agentic_rag_lab.evaluation.locomo import Repair, repair_lines
@@ -30,7 +30,7 @@ from agentic_rag_lab.evaluation.scores import (
     abstention_figures,
     degenerate_rankings,
     mean_figures,
-    measured,
+    measure_all,
     not_mentioned,
     system_figures,
 )
@@ -81,7 +81,7 @@ async def evaluate(
     progress = progress or silent
     systems = Systems(rag)
     names = list(dict.fromkeys(options.systems))
-    baseline = _checked(systems, names, options)
+    baseline = _check(systems, names, options)
     loaded, chosen = await asyncio.to_thread(options.load, source)
     ranked, unanswerable = chosen.ranked_queries, chosen.unanswerable_queries
     if not ranked:
@@ -89,18 +89,18 @@ async def evaluate(
             f"{source} has no query with a relevant document among those asked for{first_repairs(loaded)}"
         )
     dataset = await asyncio.to_thread(dataset_of, loaded.source, loaded.kind)
-    odd = await ingested(rag, loaded, dataset, progress, options.engine, options.address)
+    odd = await ingest_documents(rag, loaded, dataset, progress, options.engine, options.address)
     settings = _settings(rag, options)
     kept = await asyncio.to_thread(_records, rag, loaded, options, settings)
     pairs = [(name, query) for query in ranked for name in names]
     pairs += [(name, query) for query in unanswerable for name in names if is_whole(name)]
-    due = [(name, query) for name, query in pairs if not kept.settled(name, query.id)]
+    due = [(name, query) for name, query in pairs if not kept.is_settled(name, query.id)]
     questions = [
         Question(name, _task(query, chosen, dataset, options.operation), chosen.unit) for name, query in due
     ]
     known = len(pairs) - len(due)
-    told = _Told(progress, known, len(pairs))
-    with counted() as used:
+    told = _AnswerProgress(progress, known, len(pairs))
+    with counting() as used:
         async with joined(options.engine, options.address) as workers:
             await _ask(rag, systems, questions, kept, told, workers)
     answers = {name: _of(kept, name, ranked) for name in names}
@@ -117,23 +117,23 @@ async def evaluate(
         settings=settings,
         versions=versions(),
         records=kept.path,
-        kept=known,
+        reused_answers=known,
         usage=used.to_dict() if used.calls else {},
     )
     progress("score", 1, 1)
     return report
 
 
-def first_repairs(loaded: EvalDataset) -> str:
+def first_repairs(eval_dataset: EvalDataset) -> str:
     """A possible reason for too few queries: the number of repairs, and the first of each kind."""
-    if not loaded.repairs:
+    if not eval_dataset.repairs:
         return ""
-    kinds = {repair.note: repair for repair in reversed(loaded.repairs)}
+    kinds = {repair.note: repair for repair in reversed(eval_dataset.repairs)}
     shown = "; ".join(repair_lines(list(kinds.values())[::-1][:4]))
-    return f"; {len(loaded.repairs)} repairs were needed: {shown}"
+    return f"; {len(eval_dataset.repairs)} repairs were needed: {shown}"
 
 
-def _checked(systems: Systems, names: Sequence[str], options: EvalOptions) -> str:
+def _check(systems: Systems, names: Sequence[str], options: EvalOptions) -> str:
     """The baseline; raises ``InputError`` for invalid options."""
     systems.check(names)
     baseline = names[0] if options.baseline is None else options.baseline
@@ -148,9 +148,9 @@ def dataset_of(source: Path, kind: str = "auto") -> str:
     return f"eval-{digest(str(source.resolve()), *control, size=6)}"
 
 
-async def ingested(
+async def ingest_documents(
     rag: Rag,
-    loaded: EvalDataset,
+    eval_dataset: EvalDataset,
     dataset: str,
     progress: Progress,
     engine: str = "local",
@@ -158,41 +158,48 @@ async def ingested(
 ) -> list[Repair]:
     """Ingest the documents; repairs for those that failed, and for relevant ids that do not exist."""
     report = await rag.ingest(
-        loaded.source, dataset=dataset, kind=loaded.kind, progress=progress, engine=engine, address=address
+        eval_dataset.source,
+        dataset=dataset,
+        kind=eval_dataset.kind,
+        progress=progress,
+        engine=engine,
+        address=address,
     )
     lost = [
-        Repair(_within(file.path, loaded.source), "", (), f"not ingested: {file.reason}")
+        Repair(_within(file.path, eval_dataset.source), "", (), f"not ingested: {file.reason}")
         for file in report.files
         if file.action in ("failed", "skipped")
     ]
     if dataset not in await rag.chunks.datasets():
         told_why = f": {'; '.join(repair_lines(lost[:3]))}" if lost else ""
-        raise InputError(f"{loaded.source} holds no document{told_why}")
-    wanted = {relevant for query in loaded.queries for relevant in query.relevant}
-    if loaded.unit == "document":
+        raise InputError(f"{eval_dataset.source} holds no document{told_why}")
+    wanted = {relevant for query in eval_dataset.queries for relevant in query.relevant}
+    if eval_dataset.unit == "document":
         there = await rag.chunks.document_ids(dataset)
     else:
         there = set(await rag.chunks.get_chunks(dataset, sorted(wanted)))
     if wanted and wanted.isdisjoint(there):
-        named = f"; documents are called like {min(there)!r}" if loaded.unit == "document" and there else ""
-        raise InputError(
-            f"none of the {len(wanted)} judged {loaded.unit}s is in {loaded.source}, {min(wanted)!r} for one{named}"
+        named = (
+            f"; documents are called like {min(there)!r}" if eval_dataset.unit == "document" and there else ""
         )
-    reported = {(repair.query_id, repair.written) for repair in loaded.repairs}
-    missing = absent(loaded.queries, there, "relevant, but nothing of it was ingested")
-    return lost + [repair for repair in missing if (repair.query_id, repair.written) not in reported]
+        raise InputError(
+            f"none of the {len(wanted)} judged {eval_dataset.unit}s is in {eval_dataset.source}, {min(wanted)!r} for one{named}"
+        )
+    reported = {(repair.query_id, repair.original_text) for repair in eval_dataset.repairs}
+    missing = absent(eval_dataset.queries, there, "relevant, but nothing of it was ingested")
+    return lost + [repair for repair in missing if (repair.query_id, repair.original_text) not in reported]
 
 
 def _settings(rag: Rag, options: EvalOptions) -> dict[str, Any]:
     """Settings that the scores depend on; plain values without secrets or local paths."""
-    config, limitless = rag.config, rag.config.overridden(NO_CLOCK)
+    config, limitless = rag.config, rag.config.override(NO_CLOCK)
     sections = {name: getattr(limitless, name).model_dump(mode="json") for name in Parameters.model_fields}
     return {
         **sections,
         "vectors": config.vectors.backend,
         "graph": {"backend": config.graph.backend, "extraction": config.graph.extraction},
         "embedding": {"name": rag.embedding.name, **_of_model(config.embedding)},
-        "chat": None if rag.chat is None else {"name": _called(rag.chat), **_of_model(config.chat)},
+        "chat": None if rag.chat is None else {"name": _model_name(rag.chat), **_of_model(config.chat)},
         "reranker": _reranker(rag),
         "operation": None if options.operation is None else parse_operation(options.operation).value,
         "split": options.split,
@@ -212,10 +219,10 @@ def _reranker(rag: Rag) -> str | None:
     """The model of ``rerank.method``; a model passed by the caller is not in the settings."""
     if rag.config.rerank.method not in BY_MODEL or rag.parts.rerankers is None:
         return None
-    return _called(rag.parts.rerankers.model(rag.config.rerank))
+    return _model_name(rag.parts.rerankers.model(rag.config.rerank))
 
 
-def _called(model: object) -> str:
+def _model_name(model: object) -> str:
     """The model's ``name``; else the name of its class."""
     name = getattr(model, "name", None)
     return name if isinstance(name, str) else type(model).__name__
@@ -228,37 +235,41 @@ def _of_model(section: EmbeddingConfig | ChatConfig) -> dict[str, Any]:
     return section.model_dump(mode="json", exclude=without)
 
 
-def _records(rag: Rag, loaded: EvalDataset, options: EvalOptions, settings: Mapping[str, Any]) -> Records:
+def _records(
+    rag: Rag, eval_dataset: EvalDataset, options: EvalOptions, settings: Mapping[str, Any]
+) -> Records:
     """The records. The choice of queries changes no answer, so runs over different numbers share their records."""
     lasting = {name: value for name, value in settings.items() if name not in ("split", "half", "limit")}
     servers = [section.base_url for section in (rag.config.embedding, rag.config.chat)]
-    mark = fingerprint(loaded, {**lasting, "servers": servers})
-    path = options.records or rag.config.data_dir / RECORDS / file_name(loaded.name, mark)
+    mark = fingerprint(eval_dataset, {**lasting, "servers": servers})
+    path = options.records or rag.config.data_dir / RECORDS / file_name(eval_dataset.name, mark)
     return Records(path, mark, fresh=options.fresh)
 
 
-def _task(query: EvalQuery, chosen: EvalDataset, dataset: str, operation: str | None) -> Task:
-    return Task(query, dataset, chosen.filters(query), operation or query.operation or DEFAULT_OPERATION)
+def _task(query: EvalQuery, chosen_dataset: EvalDataset, dataset: str, operation: str | None) -> Task:
+    return Task(
+        query, dataset, chosen_dataset.filters(query), operation or query.operation or DEFAULT_OPERATION
+    )
 
 
-class _Told:
+class _AnswerProgress:
     """Reports the number of answers."""
 
-    def __init__(self, progress: Progress, known: int, total: int) -> None:
-        self._progress, self._done, self._total = progress, known, total
-        progress("ask", known, total)
+    def __init__(self, progress: Progress, known_count: int, total: int) -> None:
+        self._progress, self._finished_count, self._total = progress, known_count, total
+        progress("ask", known_count, total)
 
     def add(self, more: int) -> None:
-        self._done += more
-        self._progress("ask", self._done, self._total)
+        self._finished_count += more
+        self._progress("ask", self._finished_count, self._total)
 
 
 async def _ask(
     rag: Rag,
     systems: Systems,
     questions: Sequence[Question],
-    kept: Records,
-    told: _Told,
+    answer_records: Records,
+    progress: _AnswerProgress,
     workers: Workers | None,
 ) -> None:
     """Ask questions without a stored answer, or with one that a failure affected.
@@ -266,41 +277,48 @@ async def _ask(
     Systems take turns, so that other load on the machine affects all of them.
     """
     if workers is None:
-        here = Asked(systems)
+        here = OpenSystems(systems)
         for question in questions:
-            kept.add(await here.record(question))
-            told.add(1)
+            answer_records.add(await here.record(question))
+            progress.add(1)
         return
     shares = [questions[n : n + ASKED_TOGETHER] for n in range(0, len(questions), ASKED_TOGETHER)]
-    opened = partial(asked, rag.config, rag.given_embedding)
+    opened = partial(open_systems, rag.config, rag.given_embedding)
     async with aclosing(workers.stream(opened, records, shares, "asking")) as answered:
         async for some in answered:
             for record in some:
-                kept.add(record)
-            told.add(len(some))
+                answer_records.add(record)
+            progress.add(len(some))
 
 
-def _of(kept: Records, name: str, queries: Sequence[EvalQuery]) -> list[Record]:
-    return [record for query in queries if (record := kept.get(name, query.id)) is not None]
+def _of(records: Records, name: str, queries: Sequence[EvalQuery]) -> list[Record]:
+    return [record for query in queries if (record := records.get(name, query.id)) is not None]
 
 
 def _abstention(
-    names: Sequence[str], kept: Records, ranked: Sequence[EvalQuery], unanswerable: Sequence[EvalQuery]
+    names: Sequence[str],
+    records: Records,
+    ranked_queries: Sequence[EvalQuery],
+    unanswerable: Sequence[EvalQuery],
 ) -> dict[str, Any]:
     """Abstention scores of each system that can abstain; empty if every query is answerable."""
     if not unanswerable:
         return {}
     figures = {
-        name: abstention_figures(_of(kept, name, ranked), _of(kept, name, unanswerable))
+        name: abstention_figures(_of(records, name, ranked_queries), _of(records, name, unanswerable))
         for name in names
         if is_whole(name)
     }
-    return {"answerable": len(ranked), "unanswerable": len(unanswerable), "systems": figures}
+    return {"answerable": len(ranked_queries), "unanswerable": len(unanswerable), "systems": figures}
 
 
-def _beam(chosen: EvalDataset, answers: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
+def _beam(chosen_dataset: EvalDataset, answers: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
     """By system: ``beam_scores.score`` of the ranked questions; empty for other data."""
-    questions = [chosen.beam[query.id] for query in chosen.ranked_queries if query.id in chosen.beam]
+    questions = [
+        chosen_dataset.beam[query.id]
+        for query in chosen_dataset.ranked_queries
+        if query.id in chosen_dataset.beam
+    ]
     if not questions:
         return {}
     return {
@@ -314,13 +332,15 @@ def _message(chunk: str) -> str:
     return chunk.rpartition("#")[2]
 
 
-def _degenerate(chosen: EvalDataset) -> dict[str, Any]:
+def _degenerate(chosen_dataset: EvalDataset) -> dict[str, Any]:
     """Scores of baselines without a search; see ``baselines``."""
-    ranked, unanswerable = chosen.ranked_queries, chosen.unanswerable_queries
+    ranked, unanswerable = chosen_dataset.ranked_queries, chosen_dataset.unanswerable_queries
     found: dict[str, Any] = {}
-    rankings = degenerate_rankings(ranked, chosen.sessions, depth=DEPTH)
+    rankings = degenerate_rankings(ranked, chosen_dataset.sessions, depth=DEPTH)
     if rankings:
-        found["ranking"] = {name: mean_figures(measured(ranked, given)) for name, given in rankings.items()}
+        found["ranking"] = {
+            name: mean_figures(measure_all(ranked, given)) for name, given in rankings.items()
+        }
     if unanswerable:
         found["abstention"] = {"not_mentioned": not_mentioned(len(ranked), len(unanswerable))}
     return found

@@ -16,13 +16,13 @@ from agentic_rag_lab.evaluation.records import Record
 from agentic_rag_lab.evaluation.statistics import Interval, bootstrap_interval, paired_tests, roc_area
 
 MEASURES = DEFAULT_MEASURES
-UNCATEGORISED = "uncategorised"
+NO_CATEGORY = "uncategorised"
 
 Values = dict[str, list[float]]
 """By measure, one value for each query."""
 
 
-def measured(queries: Sequence[EvalQuery], rankings: Sequence[Sequence[str]]) -> Values:
+def measure_all(queries: Sequence[EvalQuery], rankings: Sequence[Sequence[str]]) -> Values:
     """Every measure of every query; one ranking per query, in the queries' order."""
     pairs = list(zip(queries, rankings, strict=True))
     return {name: [measure(name, ranking, query.relevant) for query, ranking in pairs] for name in MEASURES}
@@ -49,7 +49,8 @@ def system_figures(
         ``against_baseline``.
     """
     values = {
-        name: measured(queries, [record.ranking for record in records]) for name, records in answers.items()
+        name: measure_all(queries, [record.ranking for record in records])
+        for name, records in answers.items()
     }
     compared = comparisons(values, baseline)
     return {
@@ -88,7 +89,7 @@ def comparisons(values: Mapping[str, Values], baseline: str) -> dict[str, dict[s
 
 def _by_category(queries: Sequence[EvalQuery], values: Values) -> dict[str, Any]:
     """Scores by category, sorted by name; empty if no query has one."""
-    names = [query.category or UNCATEGORISED for query in queries]
+    names = [query.category or NO_CATEGORY for query in queries]
     if all(query.category is None for query in queries):
         return {}
     figures = {}
@@ -162,8 +163,8 @@ def as_figure(interval: Interval) -> dict[str, float]:
     return {name: round(value, 6) for name, value in interval._asdict().items()}
 
 
-def _share(refused: Sequence[bool]) -> dict[str, float]:
-    return as_figure(bootstrap_interval([float(value) for value in refused]))
+def _share(refusals: Sequence[bool]) -> dict[str, float]:
+    return as_figure(bootstrap_interval([float(value) for value in refusals]))
 
 
 def _confidence(record: Record) -> float:
@@ -196,7 +197,7 @@ def degenerate_rankings(
     return {
         "last_session": [list(last[query.dataset_key])[::-1][:depth] for query in queries],
         "full_context": [flat[query.dataset_key][:depth] for query in queries],
-        "random": [_shuffled(flat[query.dataset_key], f"0 {query.id}", depth) for query in queries],
+        "random": [_shuffle(flat[query.dataset_key], f"0 {query.id}", depth) for query in queries],
     }
 
 
@@ -212,5 +213,5 @@ def not_mentioned(answerable: int, unanswerable: int) -> dict[str, float]:
     }
 
 
-def _shuffled(turns: Sequence[str], seed: str, depth: int) -> list[str]:
+def _shuffle(turns: Sequence[str], seed: str, depth: int) -> list[str]:
     return random.Random(seed).sample(turns, min(depth, len(turns)))

@@ -61,8 +61,8 @@ def bootstrap_interval(
     of_kind = np.zeros(data.size) if kinds is None else np.asarray(kinds)
     strata = [data[of_kind == kind] for kind in np.unique(of_kind)]
 
-    def mean(*drawn: Numbers, axis: int) -> Numbers:
-        sums = [part.mean(axis) * own.size for part, own in zip(drawn, strata, strict=True)]
+    def mean(*sample: Numbers, axis: int) -> Numbers:
+        sums = [part.mean(axis) * own.size for part, own in zip(sample, strata, strict=True)]
         return np.asarray(np.sum(sums, axis=0) / data.size)
 
     return _bootstrap(strata, mean, samples)

@@ -27,7 +27,7 @@ from agentic_rag.state import CallerKeys, CanvasRAGState, in_full
 from agentic_rag_lab.evaluation.datasets import EvalQuery
 
 DEFAULT_OPERATION = "document_retrieval"
-RERANKED = "+rerank"
+RERANK_SUFFIX = "+rerank"
 _WHOLE: Mapping[str, Mapping[str, Any]] = {
     "full": {},
     "full-graphiti": {
@@ -84,7 +84,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class SystemOutput:
     """The output of a system, and its cost."""
 
     results: Results
@@ -95,9 +95,9 @@ class Scored:
     """Calls of a chat or rerank model by the graph; a client's own retries are not counted."""
     confidence: float | None = None
     """For a whole graph: the best calibrated relevance in [0, 1], which decides whether it answers."""
-    abstained: bool | None = None
+    is_abstention: bool | None = None
     """For a whole graph: it answered that the documents do not contain it."""
-    degraded: tuple[str, ...] = ()
+    degraded_sources: tuple[str, ...] = ()
     """Sources and models that failed, by name."""
 
 
@@ -112,11 +112,11 @@ class Systems:
 
     def check(self, names: Sequence[str]) -> None:
         """Raises ``InputError`` on an unknown system, or none at all."""
-        known = ", ".join([*_PARTS, f"NAME{RERANKED}", *_WHOLE])
+        known = ", ".join([*_PARTS, f"NAME{RERANK_SUFFIX}", *_WHOLE])
         if not names:
             raise InputError(f"no system is named; use some of: {known}")
         for name in names:
-            if not is_whole(name) and name.removesuffix(RERANKED) not in _PARTS:
+            if not is_whole(name) and name.removesuffix(RERANK_SUFFIX) not in _PARTS:
                 raise InputError(f"unknown system {name!r}; use some of: {known}")
 
     def clear_cache(self) -> None:
@@ -124,24 +124,24 @@ class Systems:
         if isinstance(self._rag.embedding, CachedEmbedding):
             self._rag.embedding.clear_cache()
 
-    async def run(self, name: str, task: Task) -> Scored:
+    async def run(self, name: str, task: Task) -> SystemOutput:
         """One system on one query, timed."""
         if is_whole(name):
             return await self._whole(name, task)
         started = time.perf_counter()
-        part = _PARTS[name.removesuffix(RERANKED)]
-        state = await self._fused(part, task)
+        part = _PARTS[name.removesuffix(RERANK_SUFFIX)]
+        state = await self._fusion_state(part, task)
         results, calls = in_full(state["fused_results"]), 0
-        if name.endswith(RERANKED):
+        if name.endswith(RERANK_SUFFIX):
             state |= await self._nodes["rerank"](state)
             results = in_full(state["reranked_results"])
             calls = _model_calls("rerank", state, self._rag.config)
         milliseconds = (time.perf_counter() - started) * 1000
-        return Scored(results, milliseconds, calls, degraded=tuple(_degraded(state)))
+        return SystemOutput(results, milliseconds, calls, degraded_sources=tuple(_degraded_sources(state)))
 
-    async def _fused(self, part: _Part, task: Task) -> dict[str, Any]:
+    async def _fusion_state(self, part: _Part, task: Task) -> dict[str, Any]:
         """The graph's state after its fusion node, by the graph's own nodes and edges."""
-        state = _asked(task)
+        state = _initial_state(task)
         typed = cast(CanvasRAGState, state)  # the same dict, which the nodes read
         state |= await self._nodes["prepare_query"](state, part.runtime)
         sources = (
@@ -154,27 +154,27 @@ class Systems:
         state |= await self._nodes["fuse_results"](state)
         return state
 
-    async def _whole(self, name: str, task: Task) -> Scored:
+    async def _whole(self, name: str, task: Task) -> SystemOutput:
         context = {**NO_CLOCK, "fusion": dict(_WHOLE[name])}
-        parameters = self._rag.config.overridden(context)
+        parameters = self._rag.config.override(context)
         state: dict[str, Any] = {}
         calls, degraded = 0, dict[str, None]()
         started = time.perf_counter()
         async for step in self._graph.astream(
-            cast(CallerKeys, _asked(task)), context=context, stream_mode="updates"
+            cast(CallerKeys, _initial_state(task)), context=context, stream_mode="updates"
         ):
             for node, written in step.items():
-                degraded.update(dict.fromkeys(_degraded(written)))
+                degraded.update(dict.fromkeys(_degraded_sources(written)))
                 state.update(written)
                 calls += _model_calls(node, state, parameters)
         milliseconds = (time.perf_counter() - started) * 1000
-        return Scored(
+        return SystemOutput(
             results=in_full(state["reranked_results"]),
             milliseconds=milliseconds,
             model_calls=calls,
             confidence=state["quality"]["score"],
-            abstained=state["abstained"],
-            degraded=tuple(degraded),
+            is_abstention=state["abstained"],
+            degraded_sources=tuple(degraded),
         )
 
 
@@ -183,7 +183,7 @@ def is_whole(name: str) -> bool:
     return name in _WHOLE
 
 
-def _asked(task: Task) -> dict[str, Any]:
+def _initial_state(task: Task) -> dict[str, Any]:
     return {
         "query": task.query.text,
         "operation": task.operation,
@@ -214,9 +214,9 @@ def _rerank_calls(parameters: Parameters, results: int) -> int:
     return calls.get(parameters.rerank.method, 0)
 
 
-def _degraded(written: Mapping[str, Any]) -> list[str]:
+def _degraded_sources(state: Mapping[str, Any]) -> list[str]:
     return [
         key.removesuffix("_outcome")
-        for key, outcome in written.items()
+        for key, outcome in state.items()
         if key.endswith("_outcome") and outcome and outcome["status"] == "degraded"
     ]

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag_service.access import Caller
 from agentic_rag_service.asking import EVENTS, require_unicode, to_the_end
-from agentic_rag_service.errors import DOCUMENTED
+from agentic_rag_service.errors import ERROR_RESPONSES
 from agentic_rag_service.notes import dataset_names
 from agentic_rag_service.openai.conversation import Message, model_parts, turns_of
 from agentic_rag_service.openai.parameters import CHAT, UnsupportedParameter, refuse_unsupported
@@ -24,7 +24,7 @@ from agentic_rag_service.openai.reply import Reply, question_of, reply_to
 from agentic_rag_service.service import Service, TheCaller, TheService
 
 router = APIRouter(prefix="/v1", tags=["openai"])
-_DONE = "data: [DONE]\n\n"
+_END_OF_STREAM = "data: [DONE]\n\n"
 ModelId = Annotated[str, Field(min_length=1, max_length=300, description="A dataset, or dataset/operation.")]
 StopText = Annotated[str, Field(min_length=1)]
 
@@ -77,23 +77,23 @@ class Models(BaseModel):
     data: list[Model]
 
 
-@router.get("/models", responses=DOCUMENTED)
+@router.get("/models", responses=ERROR_RESPONSES)
 async def models(service: TheService, caller: TheCaller) -> Models:
     """One for each dataset, and one for each of its operations."""
-    created = int(service.started)
+    created = int(service.start_time)
     names = await dataset_names(service.rag, caller)
     ids = [f"{name}{way}" for name in names for way in ("", *(f"/{one.value}" for one in CanvasOperation))]
     return Models(data=[Model(id=one, created=created) for one in ids])
 
 
-@router.get("/models/{model:path}", responses=DOCUMENTED)
+@router.get("/models/{model:path}", responses=ERROR_RESPONSES)
 async def retrieve_model(model: str, service: TheService, caller: TheCaller) -> Model:
     """One model."""
     await open_model(service, caller, model)
-    return Model(id=model, created=int(service.started))
+    return Model(id=model, created=int(service.start_time))
 
 
-@router.post("/chat/completions", responses={**DOCUMENTED, 200: {"content": {EVENTS: {}}}})
+@router.post("/chat/completions", responses={**ERROR_RESPONSES, 200: {"content": {EVENTS: {}}}})
 async def complete(chat: ChatRequest, request: Request, service: TheService, caller: TheCaller) -> Any:
     """Answer the last message of the user from the notes, with citations inline and as annotations."""
     require_unicode(chat.model_dump())
@@ -177,8 +177,8 @@ async def _chunks(
     yield delta({"annotations": annotations} if annotations else {}, _finish(answer))
     if options.include_usage:
         yield chunk([], usage=_usage(answer))
-    yield _DONE
+    yield _END_OF_STREAM
 
 
 def _failure(error: dict[str, Any]) -> str:
-    return f"data: {json.dumps(error, ensure_ascii=False)}\n\n{_DONE}"
+    return f"data: {json.dumps(error, ensure_ascii=False)}\n\n{_END_OF_STREAM}"

@@ -38,7 +38,7 @@ class Message(BaseModel):
 
     @property
     def text(self) -> str:
-        """Its texts, one per line."""
+        """The message's texts, one per line."""
         if isinstance(self.content, list):
             return "\n".join(part.text for part in self.content if part.text)
         return self.content or ""

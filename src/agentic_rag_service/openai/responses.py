@@ -14,7 +14,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentic_rag_service.asking import EVENTS, event, require_unicode, to_the_end
-from agentic_rag_service.errors import DOCUMENTED
+from agentic_rag_service.errors import ERROR_RESPONSES
 from agentic_rag_service.openai.chat import ModelId, open_model
 from agentic_rag_service.openai.conversation import Message, Part, Turn, turns_of
 from agentic_rag_service.openai.parameters import RESPONSES, UnsupportedParameter, refuse_unsupported
@@ -47,7 +47,7 @@ class ResponseRequest(BaseModel):
     instructions: str | None = None
 
 
-@router.post("/responses", responses={**DOCUMENTED, 200: {"content": {EVENTS: {}}}})
+@router.post("/responses", responses={**ERROR_RESPONSES, 200: {"content": {EVENTS: {}}}})
 async def respond(body: ResponseRequest, request: Request, service: TheService, caller: TheCaller) -> Any:
     """Answer the last message of the user from the notes, with citations inline and as annotations."""
     require_unicode(body.model_dump())
@@ -97,7 +97,7 @@ class _Response:
     def __init__(self, request: ResponseRequest) -> None:
         self._request = request
         self._id, self._message_id = f"resp_{uuid4().hex}", f"msg_{uuid4().hex}"
-        self._created, self._numbers = int(time.time()), count()
+        self._creation_time, self._numbers = int(time.time()), count()
 
     def whole(self, reply: Reply) -> dict[str, Any]:
         """The finished response."""
@@ -168,7 +168,7 @@ class _Response:
         return {
             "id": self._id,
             "object": "response",
-            "created_at": self._created,
+            "created_at": self._creation_time,
             "status": "in_progress",
             "background": False,
             "error": None,

@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from agentic_rag.answer import Answer
-from agentic_rag.boards.parts import Said, clusters, passages, questions, relations
+from agentic_rag.boards.parts import AnswerSpan, clusters, passages, questions, relations
 from agentic_rag.fusion import CanvasOperation
 
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
@@ -23,32 +23,32 @@ class AnswerPart:
 
     head: str
     """A question or a theme; "" if there is none."""
-    hidden: bool
+    is_hidden: bool
     """Whether ``lines`` are folded at first: answers to questions."""
     lines: tuple[Markup, ...]
     """Safe HTML with links to the citations."""
 
 
-def answer_parts(answer: Answer, cited: Mapping[int, Mapping[str, Any]]) -> list[AnswerPart]:
+def answer_parts(answer: Answer, citations: Mapping[int, Mapping[str, Any]]) -> list[AnswerPart]:
     """The answer split into its parts.
 
     Args:
         answer: of any operation.
         cited: the citations by number, each with the ``address`` of its page.
     """
-    known, text = list(cited), _without_reading(answer)
+    known, text = list(citations), _without_reading(answer)
     operation = CanvasOperation(answer.operation)
     found: list[AnswerPart] = []
     if answer.abstained:
         return [AnswerPart("", False, (Markup(escape(answer.text)),))]
     if operation is CanvasOperation.VERIFICATION_CANVAS:
         found = [
-            AnswerPart(one.asks, True, tuple(_line(said, cited) for said in one.answers))
+            AnswerPart(one.asks, True, tuple(_line(said, citations) for said in one.answers))
             for one in questions(text, known)
         ]
     elif operation is CanvasOperation.WEAK_POINT_CLUSTERING:
         found = [
-            AnswerPart(one.theme, False, tuple(_line(said, cited) for said in one.members))
+            AnswerPart(one.theme, False, tuple(_line(said, citations) for said in one.members))
             for one in clusters(text, known)
         ]
     elif operation is CanvasOperation.CONCEPT_RELATION:
@@ -56,16 +56,16 @@ def answer_parts(answer: Answer, cited: Mapping[int, Mapping[str, Any]]) -> list
             AnswerPart(
                 "; ".join(f"{arrow.source} —{arrow.name}→ {arrow.target}" for arrow in one.arrows),
                 False,
-                (_line(one.sentence, cited),),
+                (_line(one.sentence, citations),),
             )
             for one in relations(text, known)
         ]
-    return found or [AnswerPart("", False, (line,)) for line in linked_lines(text, cited)]
+    return found or [AnswerPart("", False, (line,)) for line in linked_lines(text, citations)]
 
 
-def linked_lines(text: str, cited: Mapping[int, Mapping[str, Any]]) -> list[Markup]:
+def linked_lines(text: str, citations: Mapping[int, Mapping[str, Any]]) -> list[Markup]:
     """The lines of an answer's text as HTML, each mark a link to its passage."""
-    return [_line(said, cited) for said in passages(text, list(cited))] or [Markup(escape(text))]
+    return [_line(said, citations) for said in passages(text, list(citations))] or [Markup(escape(text))]
 
 
 def _without_reading(answer: Answer) -> str:
@@ -75,9 +75,11 @@ def _without_reading(answer: Answer) -> str:
     return rest if reading and rest and head.endswith(reading) else answer.text
 
 
-def _line(said: Said, cited: Mapping[int, Mapping[str, Any]]) -> Markup:
-    text = _BOLD.sub(r"<strong>\1</strong>", escape(said.text)).replace("\n", "<br>")
-    return Markup(" ".join([text, *(_mark(number, cited[number]) for number in said.cited)]).strip())
+def _line(part: AnswerSpan, citations: Mapping[int, Mapping[str, Any]]) -> Markup:
+    text = _BOLD.sub(r"<strong>\1</strong>", escape(part.text)).replace("\n", "<br>")
+    return Markup(
+        " ".join([text, *(_mark(number, citations[number]) for number in part.citation_numbers)]).strip()
+    )
 
 
 def _mark(number: int, citation: Mapping[str, Any]) -> str:

@@ -104,7 +104,7 @@ def _renderer() -> MarkdownIt:
 _MARKDOWN = _renderer()
 
 
-def rendered(text: str, resolve: Resolve | None = None) -> str:
+def render_markdown(text: str, resolve: Resolve | None = None) -> str:
     """Markdown as HTML without scripts, external content and styles."""
     env: dict[str, Any] = {} if resolve is None else {"resolve": resolve}
     return nh3.clean(
@@ -116,16 +116,16 @@ def rendered(text: str, resolve: Resolve | None = None) -> str:
     )
 
 
-def _callout(found: re.Match[str]) -> str:
+def _callout(match: re.Match[str]) -> str:
     """The callout's title in bold; its kind if it has no title."""
-    title = found[2] if found[2].strip() else found[1].replace("-", " ").capitalize()
+    title = match[2] if match[2].strip() else match[1].replace("-", " ").capitalize()
     return f"<p><strong>{title}</strong>"
 
 
-def _task(found: re.Match[str]) -> str:
+def _task(match: re.Match[str]) -> str:
     """A list item with the sign of its task's state."""
-    sign = STATES.get(found[2])
-    return found[0] if sign is None else f'<li class="task">{found[1]}{sign} '
+    sign = STATES.get(match[2])
+    return match[0] if sign is None else f'<li class="task">{match[1]}{sign} '
 
 
 def excerpt(text: str, start: int | None) -> tuple[int, str]:
@@ -155,13 +155,13 @@ def note_html(text: str, start: int | None, end: int | None, resolve: Resolve | 
     properties = _PROPERTIES.match(text)
     body = properties.end() if properties else 0
     if start is None or end is None or not 0 <= start < end <= len(text):
-        return _properties(text[:body]) + rendered(text[body:], resolve)
+        return _properties(text[:body]) + render_markdown(text[body:], resolve)
     if start < body:  # the passage lies in the properties
-        return f'<pre class="properties">{_marked_plain(text[:body], start, end)}</pre>' + rendered(
+        return f'<pre class="properties">{_marked_plain(text[:body], start, end)}</pre>' + render_markdown(
             text[body:], resolve
         )
-    html = rendered(text[body:start] + _with_marks(text[start:end]) + text[end:], resolve)
-    marked = _marked(html)
+    html = render_markdown(text[body:start] + _with_marks(text[start:end]) + text[end:], resolve)
+    marked = _with_mark_elements(html)
     if marked is None:  # Markdown dropped a mark: show the source text
         return f'<pre class="source">{_marked_plain(text, start, end)}</pre>'
     return _properties(text[:body]) + marked
@@ -184,7 +184,7 @@ def _with_marks(passage: str) -> str:
     return "\n".join(lines)
 
 
-def _marked(html: str) -> str | None:
+def _with_mark_elements(html: str) -> str | None:
     """HTML with the marks as elements, around text only; None if a mark was lost."""
     if _START not in html or html.count(_START) != html.count(_END):
         return None

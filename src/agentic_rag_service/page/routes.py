@@ -21,10 +21,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from starlette.staticfiles import StaticFiles
 
-from agentic_rag.answer import SHOWN, Answer, Step
+from agentic_rag.answer import REPORTED_STATUSES, Answer, Step
 from agentic_rag.answering.passages import arrow, is_plain
 from agentic_rag.boards.canvas import board_text, read_board
-from agentic_rag.boards.drawing import drawn
+from agentic_rag.boards.drawing import draw_board
 from agentic_rag.boards.files import SUFFIX
 from agentic_rag.boards.svg import board_svg
 from agentic_rag.diagnosis import examine
@@ -36,9 +36,18 @@ from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.notes.schema_text import counts_text, values_text
 from agentic_rag.rag import Rag
 from agentic_rag.stores.set_aside import check_conversations
-from agentic_rag_service.access import COOKIE, Caller, Refused
-from agentic_rag_service.asking import EVENTS, LONGEST, Ask, RequestId, answer_to, asked, event, to_the_end
-from agentic_rag_service.boards import board_place, checked, vault_of
+from agentic_rag_service.access import COOKIE, AccessRefusal, Caller
+from agentic_rag_service.asking import (
+    EVENTS,
+    LONGEST,
+    Ask,
+    RequestId,
+    answer_to,
+    ask_stream,
+    event,
+    to_the_end,
+)
+from agentic_rag_service.boards import board_place, check_board, vault_of
 from agentic_rag_service.errors import request_of
 from agentic_rag_service.notes import (
     IngestRequest,
@@ -54,7 +63,7 @@ from agentic_rag_service.notes import (
 )
 from agentic_rag_service.openai.reply import note_url
 from agentic_rag_service.page.answers import answer_parts, linked_lines
-from agentic_rag_service.page.markdown import MOST_DRAWN, excerpt, note_html, rendered
+from agentic_rag_service.page.markdown import MOST_DRAWN, excerpt, note_html, render_markdown
 from agentic_rag_service.page.words import Language, language_of, word
 from agentic_rag_service.service import Service, TheCaller, TheService, TheWriter, caller_of
 
@@ -86,7 +95,7 @@ _templates.filters |= {"arrow": arrow, "counts": counts_text, "values_text": val
 _templates.filters["day_number"] = lambda day: (date.fromisoformat(day) - date(1970, 1, 1)).days
 
 
-class Stranger(Refused):
+class Stranger(AccessRefusal):
     """A page was opened without a login."""
 
 
@@ -94,7 +103,7 @@ def _visitor(request: Request) -> Caller:
     """The caller of a page; raises ``Stranger`` if unknown."""
     try:
         return caller_of(request)
-    except Refused as error:
+    except AccessRefusal as error:
         raise Stranger(str(error), error.status) from error
 
 
@@ -219,7 +228,7 @@ async def login(request: Request, service: TheService, key: Annotated[str, Form(
     key = key.strip()
     try:
         service.access.of_key(key)
-    except Refused as error:
+    except AccessRefusal as error:
         return error_part(request, str(error), error.status)
     answer = RedirectResponse(f"{_root(request)}/", status_code=303)
     if service.access.needs_key:
@@ -272,7 +281,9 @@ async def page_ask(
     async def events() -> AsyncGenerator[str]:
         started = time.perf_counter()
         yield event("started", {})
-        async with aclosing(asked(service, caller, ask, request_id=request_id, route="/page/ask")) as parts:
+        async with aclosing(
+            ask_stream(service, caller, ask, request_id=request_id, route="/page/ask")
+        ) as parts:
             async for part in parts:
                 match part:
                     case Step():
@@ -284,11 +295,11 @@ async def page_ask(
                         html = await answer_html(request, service, caller, part, seconds)
                         yield event("answer", {"html": html})
 
-    def failed(error: dict[str, Any]) -> str:
+    def failure_event(error: dict[str, Any]) -> str:
         return event("failed", {"html": _render(request, "error.html", message=error["error"]["message"])})
 
     return StreamingResponse(
-        to_the_end(service, caller, events(), failed), media_type=EVENTS, headers=HEADERS
+        to_the_end(service, caller, events(), failure_event), media_type=EVENTS, headers=HEADERS
     )
 
 
@@ -325,7 +336,7 @@ async def answer_html(
         notices={
             name: (one["status"], one["reason"])
             for name, one in answer.outcomes.items()
-            if isinstance(one, dict) and one["status"] in SHOWN
+            if isinstance(one, dict) and one["status"] in REPORTED_STATUSES
         },
         as_of=(answer.state["request"]["as_of"] or "")[:10],
         question=answer.state["request"]["asked"],
@@ -372,7 +383,7 @@ def _note_html(
     is_whole = max(len(note.source), len(note.text)) <= MOST_DRAWN
     if is_whole and note.path.endswith(SUFFIX):
         board = read_board(note.source, note.path)
-        svg = board_svg(board, lambda text: rendered(text, resolve), title=note.title)
+        svg = board_svg(board, lambda text: render_markdown(text, resolve), title=note.title)
         return f'<div class="board-frame" tabindex="0" role="group" aria-label="board">{svg}</div>', True
     first, text = excerpt(note.text, start)
     start = None if start is None else start - first
@@ -397,12 +408,12 @@ async def page_board(
     ask = request_of(Ask, query=query, dataset=dataset, operation=operation, as_of=as_of or None)
     answer = await answer_to(service, caller, ask)
     report = None if place is None else service.rag.write_board(answer, place.file, within=place.root)
-    board = drawn(answer.to_dict(), vault_of(place, answer)).board
+    board = draw_board(answer.to_dict(), vault_of(place, answer)).board
     if download:
         headers = {**HEADERS, "Content-Disposition": 'attachment; filename="board.canvas"'}
         return Response(board_text(board), media_type="application/json", headers=headers)
     resolve = _resolver(_root(request), dataset, await _names(service.rag, dataset))
-    svg = await asyncio.to_thread(board_svg, board, lambda text: rendered(text, resolve), title=query)
+    svg = await asyncio.to_thread(board_svg, board, lambda text: render_markdown(text, resolve), title=query)
     return _page(
         request, "board.html", svg=Markup(svg), report=report, shown=partial(service.disclosure.text, caller)
     )
@@ -436,7 +447,7 @@ async def notes_page(request: Request, service: TheService, caller: TheVisitor) 
         datasets=await summaries(service.rag, caller),
         jobs=[state_of(service, caller, job) for job in service.jobs.of(caller)],
         roots=_shown_roots(service, caller),
-        watched=service.watched if caller.sees_paths else dict.fromkeys(service.watched, ""),
+        watched=service.watched_folders if caller.sees_paths else dict.fromkeys(service.watched_folders, ""),
         limit=SHOWN_SKIPPED,
     )
 
@@ -535,7 +546,7 @@ async def page_check(
     request: Request, service: TheWriter, caller: TheCaller, file: Annotated[str, Form()]
 ) -> HTMLResponse:
     """Mark a board."""
-    report = await checked(service, caller, file)
+    report = await check_board(service, caller, file)
     return _page(request, "checked.html", report=report)
 
 

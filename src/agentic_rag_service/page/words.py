@@ -134,11 +134,11 @@ WORDS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def language_of(cookie: str | None, accepted: str) -> Language:
+def language_of(cookie: str | None, accept_language: str) -> Language:
     """The language chosen on the page, else the best one of the browser's header."""
     if cookie in ("en", "zh"):
         return cookie  # type: ignore[return-value]
-    return "zh" if accepted.strip().lower().startswith("zh") else "en"
+    return "zh" if accept_language.strip().lower().startswith("zh") else "en"
 
 
 def word(key: str, language: Language) -> str:

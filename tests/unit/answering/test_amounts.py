@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.answering.amounts import Amount, amounts, likeness, plain, without_amounts
-from agentic_rag.boards.marking import Names, judged
+from agentic_rag.boards.marking import Names, judge
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_likeness(wanted: str, given_: str, expected: float) -> None:
 def test_an_answer_with_another_unit_sign_or_negation_is_wrong(
     asks: str, expected: str, response: str, mark: str
 ) -> None:
-    assert judged(asks, [expected], response, Names({})).mark == mark
+    assert judge(asks, [expected], response, Names({})).mark == mark
 
 
 @settings(deadline=None)

@@ -96,7 +96,7 @@ def chosen(query: Query, notes: dict[str, str]) -> dict[str, Any]:
 
 
 def test_a_selection_is_its_reading_its_count_and_every_note_with_its_value():
-    query = Query(conditions=(Comparison("rating", "$gte", 4),), shown=("rating",))
+    query = Query(conditions=(Comparison("rating", "$gte", 4),), shown_keys=("rating",))
     evidence = from_selection(Question.of("which books?"), chosen(query, BOOKS), documents_of(*BOOKS))
     head, count, *entries = evidence.lines
     assert (head["text"], count["text"]) == ("Read as: notes with rating ≥ 4", "2 notes:")
@@ -124,7 +124,7 @@ def test_the_largest_are_all_that_have_the_largest_value():
     notes = {
         f"{name}.md": f"---\nprice: {price}\n---\nText.\n" for name, price in (("a", 9), ("b", 9), ("c", 3))
     }
-    query = Query(ask="extreme", order=("price", True), shown=("price",))
+    query = Query(ask="extreme", order=("price", True), shown_keys=("price",))
     documents = {path: chunks_of(path, text) for path, text in notes.items()}
     evidence = from_selection(Question.of("the most expensive?"), chosen(query, notes), documents)
     assert [line["text"] for line in evidence.lines[1:]] == ["- a — price: 9", "- b — price: 9"]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.answering.statements import Parsed, Statement
+from agentic_rag.answering.statements import ParsedAnswer, Statement
 
 
 def _read(answer: str) -> list[tuple[str, tuple[int, ...], str]]:
-    return [(one.text, one.numbers, one.kind) for one in Parsed.of(answer).statements]
+    return [(one.text, one.numbers, one.kind) for one in ParsedAnswer.of(answer).statements]
 
 
 def _all(answer: str) -> str:
-    parsed = Parsed.of(answer)
+    parsed = ParsedAnswer.of(answer)
     return parsed.rebuilt([(one, one.numbers) for one in parsed.statements])
 
 
@@ -72,7 +72,7 @@ def test_an_answer_of_which_all_is_kept_is_as_it_was(answer: str) -> None:
 
 
 def _kept(answer: str, *texts: str, numbers: tuple[int, ...] | None = None) -> str:
-    parsed = Parsed.of(answer)
+    parsed = ParsedAnswer.of(answer)
 
     def cited(one: Statement) -> tuple[int, ...]:
         return one.numbers if numbers is None else numbers

@@ -6,19 +6,19 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agentic_rag.answering.composing import MAX_LINES, Composed, composed, of_notes
-from agentic_rag.answering.evidence import note_of_chunks, scored, source_notes
+from agentic_rag.answering.composing import MAX_LINES, ComposedAnswer, compose_answer, of_notes
+from agentic_rag.answering.evidence import note_of_chunks, score_units, source_notes
 from agentic_rag.ingest.chats.messages import Message, parse_day
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.questions.question import Question
 from retrieved import NOTES, chunks_of, documents_of, results_of
 
 
-def answer_of(question: str, notes: dict[str, str]) -> Composed:
+def answer_of(question: str, notes: dict[str, str]) -> ComposedAnswer:
     documents = documents_of(*notes, notes=notes)
     results = results_of(documents)
     read = Question.of(question)
-    return composed(read, scored(read, source_notes(results, [0.9] * len(results), documents)))
+    return compose_answer(read, score_units(read, source_notes(results, [0.9] * len(results), documents)))
 
 
 def texts(question: str, **notes: str) -> list[str]:
@@ -123,7 +123,7 @@ def test_an_answer_stops_where_the_question_is_answered():
 
 
 def test_without_candidates_there_is_no_answer():
-    assert composed(Question.of("What is Dune?"), []) == Composed()
+    assert compose_answer(Question.of("What is Dune?"), []) == ComposedAnswer()
 
 
 def test_notes_by_their_date_with_what_each_says():
@@ -137,7 +137,7 @@ def test_notes_by_their_date_with_what_each_says():
         "2024-03-14: Walked.",
         "2024-03-15: Cleaned the chimney.",
     ]
-    assert of_notes([]) == Composed()
+    assert of_notes([]) == ComposedAnswer()
     properties = note_of_chunks(chunks_of("2024-03-16.md", "---\nmood: 3\n---\n"))
     assert [line.text for line in of_notes([properties]).lines] == ["mood: 3"]
 
@@ -165,7 +165,7 @@ def test_each_sentence_of_a_message_says_who_wrote_it_and_when():
     )
     documents = {document.id: list(chunks)}
     read, results = Question.of("What of the boat?"), results_of(documents)
-    answer = composed(read, scored(read, source_notes(results, [0.9] * len(results), documents)))
+    answer = compose_answer(read, score_units(read, source_notes(results, [0.9] * len(results), documents)))
     assert {line.text for line in answer.lines} == {
         "Ann (2 June 2024, 10:02): The boat is launched!",
         "Ann (2 June 2024, 10:02): The boat leaks at the stern.",

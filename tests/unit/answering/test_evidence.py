@@ -10,7 +10,7 @@ from agentic_rag.answering.evidence import (
     MAX_NOTE,
     Candidate,
     note_of_chunks,
-    scored,
+    score_units,
     source_notes,
     support,
     vocabulary_of,
@@ -25,7 +25,7 @@ from retrieved import NOTES, chunks_of, documents_of, results_of
 def candidates(question: str, *paths: str) -> list[Candidate]:
     documents = documents_of(*paths)
     results = results_of(documents)
-    return scored(Question.of(question), source_notes(results, [0.9] * len(results), documents))
+    return score_units(Question.of(question), source_notes(results, [0.9] * len(results), documents))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def candidates(question: str, *paths: str) -> list[Candidate]:
     ],
 )
 def test_the_best_unit_has_the_words_and_what_stands_above_them(question: str, paths: list[str], text: str):
-    assert candidates(question, *paths)[0].unit.shown() == text
+    assert candidates(question, *paths)[0].unit.display_text() == text
 
 
 def test_the_order_is_total_and_the_levels_are_shares():
@@ -61,7 +61,7 @@ def test_support_is_what_the_units_together_express():
     question = Question.of("Is milk or wine in the waffles?")
     documents = documents_of("Recipes.md")
     results = results_of(documents)
-    found = scored(question, source_notes(results, [0.9] * len(results), documents))
+    found = score_units(question, source_notes(results, [0.9] * len(results), documents))
     assert support(question, found[:1]) == {"milk": 1.0, "wine": 0.0, "waffl": 1.0}
     assert support(question, []) == {"milk": 0.0, "wine": 0.0, "waffl": 0.0}
 
@@ -105,7 +105,9 @@ def test_of_a_long_note_the_retrieved_passages_and_their_neighbours_are_read():
 def test_what_is_stored_as_markdown_is_read_as_markdown(path: str):
     (chunk,) = chunks_of("x.md", "# Team\n\n- **Phone**: 555\n")
     note = note_of_chunks([Chunk(**{**_fields(chunk), "path": path})])
-    assert [(unit.shown(), unit.headings) for unit in note.reading.units] == [("Phone: 555", ("Team",))]
+    assert [(unit.display_text(), unit.headings) for unit in note.reading.units] == [
+        ("Phone: 555", ("Team",))
+    ]
 
 
 @pytest.mark.parametrize("path", ["Report.pdf", "letters.txt", "Board.canvas", "talk.json"])
@@ -140,7 +142,7 @@ def test_a_unit_is_of_the_days_by_its_words_or_what_stands_above_it(text: str, e
     documents = {"Log.md": chunks_of("Log.md", f"{text}\n")}
     (found,) = [
         one
-        for one in scored(question, source_notes(results_of(documents), [0.9], documents))
+        for one in score_units(question, source_notes(results_of(documents), [0.9], documents))
         if "Ruth" in one.unit.text
     ]
     assert (found.level(DAYS) > 0) is expected
@@ -160,13 +162,13 @@ def test_every_unit_of_the_notes_is_a_candidate():
         len(note_of_chunks(chunks).reading.units) for chunks in documents_of(*NOTES).values()
     )
     assert candidates("", "Dune.md")
-    assert scored(Question.of("anything"), []) == []
+    assert score_units(Question.of("anything"), []) == []
 
 
 def test_names_that_differ_in_a_number_are_different_names():
     notes = {"books_1.md": "---\npages: 80\n---\n", "books_8.md": "Nothing yet.\n"}
     documents = documents_of(*notes, notes=notes)
-    best, *_ = scored(
+    best, *_ = score_units(
         Question.of("pages of books_8"), source_notes(results_of(documents), [0.9, 0.9], documents)
     )
     first = next(one for one in (best, *_) if one.note.title == "books_1")
@@ -184,7 +186,7 @@ def test_names_that_differ_in_a_number_are_different_names():
 def test_a_list_of_words_names_no_person(question: str, expected: str):
     note = "---\ngenre: Futurism, Nonfiction\nauthor: Ada Klein\ncast: Ada Klein, Bo Lund\nshot in: Oslo, Norway\n---\n"
     documents = documents_of("Signals.md", notes={"Signals.md": note})
-    best, *_ = scored(Question.of(question), source_notes(results_of(documents), [0.9], documents))
+    best, *_ = score_units(Question.of(question), source_notes(results_of(documents), [0.9], documents))
     assert best.unit.own() == expected
 
 
@@ -193,11 +195,11 @@ def test_a_sentence_that_repeats_in_many_notes_is_no_answer():
     notes = {f"Dish {n}.md": f"# Dish {n}\n\n- salt: {n} g\n\n{notice}\n" for n in range(4)}
     documents = documents_of(*notes, notes=notes)
     results = results_of(documents)
-    found = scored(
+    found = score_units(
         Question.of("Which guide has a fault?"), source_notes(results, [0.9] * len(results), documents)
     )
     assert found
     assert all(one.unit.text != notice for one in found)
     alone = documents_of("Dish 0.md", notes=notes)
-    kept = scored(Question.of("Which guide has a fault?"), source_notes(results_of(alone), [0.9], alone))
+    kept = score_units(Question.of("Which guide has a fault?"), source_notes(results_of(alone), [0.9], alone))
     assert kept[0].unit.text == notice

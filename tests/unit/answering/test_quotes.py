@@ -130,7 +130,7 @@ def test_what_a_failure_callout_says_is_quoted_first_where_that_is_wanted():
         (True, "The greenest oolong, since it is fresh."),
         (False, "The darkest oolong is brewed hottest."),
     ):
-        choice = Choice(failed=float(failed))
+        choice = Choice(failure_share=float(failed))
         quotes = best_quotes("oolong", [result("a", text)], limit=1, choice=choice)
         assert [readable(quote.text) for quote in quotes] == [first]
 
@@ -198,10 +198,10 @@ def test_every_quote_is_verbatim(query: str, contents: list[str]):
 def test_a_row_that_its_columns_names_make_a_statement_is_quoted():
     text = "| Tea | Water in °C |\n|---|---|\n| Hojicha | 90 |\n| Gyokuro | 50 |\n"
     quotes = best_quotes("How hot is the water for hojicha?", [result("a", text)], limit=3)
-    assert quotes[0].unit.shown() == "Tea: Hojicha · Water in °C: 90"
+    assert quotes[0].unit.display_text() == "Tea: Hojicha · Water in °C: 90"
 
 
 def test_an_item_is_shown_with_the_items_above_it():
     text = "- Oolong\n  - is brewed with boiling water\n"
     quotes = best_quotes("How is oolong brewed?", [result("a", text)], limit=3)
-    assert [quote.unit.shown() for quote in quotes] == ["Oolong: is brewed with boiling water"]
+    assert [quote.unit.display_text() for quote in quotes] == ["Oolong: is brewed with boiling water"]

@@ -197,7 +197,7 @@ def test_a_board_of_ours_is_never_read_as_notes(tmp_path: Path, operation: str) 
     (tmp_path / "b.canvas").unlink()
     scan = discover([tmp_path])
     assert scan.items == ()
-    assert [one.reason for one in scan.skipped] == [OWN_BOARD]
+    assert [one.reason for one in scan.skipped_files] == [OWN_BOARD]
 
 
 def _with_a_card_at(path: Path, place: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentic_rag.boards.canvas import board_text, nodes_of, overlaps, read_board, violations
-from agentic_rag.boards.drawing import drawn
+from agentic_rag.boards.drawing import draw_board
 from agentic_rag.boards.vault import Vault
 from agentic_rag.domain.identity import is_board_id
 from agentic_rag.errors import InputError
@@ -21,17 +21,17 @@ NOWHERE = Vault(None)
 @pytest.mark.parametrize("seed", range(25))
 def test_boards_are_valid_and_nothing_overlaps(operation: str, seed: int) -> None:
     answer = board_answer(random.Random(seed), operation)
-    board = drawn(answer, NOWHERE).board
+    board = draw_board(answer, NOWHERE).board
     assert violations(board) == []
     assert overlaps(board) == []
     assert all(is_board_id(node["id"]) for node in nodes_of(board))
-    assert board_text(board) == board_text(drawn(answer, NOWHERE).board)
+    assert board_text(board) == board_text(draw_board(answer, NOWHERE).board)
     assert read_board(board_text(board), "b") == board
 
 
 def test_a_verification_board_keeps_answers_apart() -> None:
     answer = board_answer(random.Random(3), "verification_canvas")
-    drawing = drawn(answer, NOWHERE)
+    drawing = draw_board(answer, NOWHERE)
     by_id = {node["id"]: node for node in nodes_of(drawing.board)}
     frame = next(node for node in nodes_of(drawing.board) if node["type"] == "group")
     for test in drawing.tests:
@@ -49,7 +49,7 @@ def test_clusters_are_groups_with_their_notes() -> None:
         "citations": [citation],
         "answer": f"#cultivar (1)\n  - {citation['title']}: ✗ in Uji [1]",
     }
-    frame, _, member = nodes_of(drawn(answer, NOWHERE).board)
+    frame, _, member = nodes_of(draw_board(answer, NOWHERE).board)
     assert (frame["label"], frame["color"]) == ("#cultivar", "1")
     assert member["text"].startswith("✗ in Uji\n\n[[notes/")
 
@@ -61,7 +61,7 @@ def test_relations_are_notes_joined_by_labelled_arrows(tmp_path: Path) -> None:
     base = board_answer(random.Random(1), "concept_relation")
     line = "Enzyme —acts on→ Catechins; Enzyme —drives→ Oxidation: It does. [1]"
     answer = {**base, "results": [], "citations": base["citations"][:1], "answer": line}
-    board = drawn(answer, Vault.around(tmp_path / "boards" / "b.canvas", answer["citations"])).board
+    board = draw_board(answer, Vault.around(tmp_path / "boards" / "b.canvas", answer["citations"])).board
     by_id = {node["id"]: node for node in nodes_of(board)}
     told = [
         (by_id[one["fromNode"]].get("file"), one["label"], by_id[one["toNode"]]["text"])
@@ -83,7 +83,7 @@ def test_an_arrow_and_its_opposite_are_one_with_two_heads() -> None:
         "citations": base["citations"][:1],
         "answer": "A —feeds→ B: It does. [1]\nB —needs→ A [1]",
     }
-    (one,) = drawn(answer, NOWHERE).board["edges"]
+    (one,) = draw_board(answer, NOWHERE).board["edges"]
     assert (one["label"], one["fromEnd"], one["toEnd"]) == ("→ feeds [1] ← needs [1]", "arrow", "arrow")
 
 
@@ -91,7 +91,7 @@ def test_a_passage_stands_beside_its_note_at_its_heading() -> None:
     base = board_answer(random.Random(1), "document_retrieval")
     citation = {**base["citations"][0], "heading_path": ["T", "Second: fire #2"]}
     answer = {**base, "citations": [citation], "answer": "Seven hours. [1]"}
-    note = next(node for node in nodes_of(drawn(answer, NOWHERE).board) if node["type"] == "file")
+    note = next(node for node in nodes_of(draw_board(answer, NOWHERE).board) if node["type"] == "file")
     assert note["file"] == citation["path"]
     assert note["subpath"] == "#Second fire 2"
 
@@ -99,7 +99,7 @@ def test_a_passage_stands_beside_its_note_at_its_heading() -> None:
 def test_what_a_model_wrote_in_no_form_is_drawn_as_passages() -> None:
     base = board_answer(random.Random(2), "verification_canvas")
     answer = {**base, "answer": "It is the first heat [1]."}
-    texts = [node.get("text", "") for node in nodes_of(drawn(answer, NOWHERE).board)]
+    texts = [node.get("text", "") for node in nodes_of(draw_board(answer, NOWHERE).board)]
     assert any(text.startswith("It is the first heat") for text in texts)
 
 
@@ -110,4 +110,4 @@ def test_nothing_is_drawn_of_an_answer_without_citations() -> None:
         "answer": "Not found.",
     }
     with pytest.raises(InputError, match=r"the answer 'Not found\.' cites no note"):
-        drawn(answer, NOWHERE)
+        draw_board(answer, NOWHERE)

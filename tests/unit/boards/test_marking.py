@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.boards.marking import Names, judged
+from agentic_rag.boards.marking import Names, judge
 from agentic_rag.text.numbers import numbers
 
 NAMES = Names.of([("杀青", "kill-green", "fixation"), ("Oxidation", "氧化")])
@@ -38,16 +38,16 @@ CELLS = "Tea: Gyokuro · Leaf (g): 5 · Water (°C): 50 · First steep (s): 120"
     ],
 )
 def test_marks(asks: str, expected: str, given: str, mark: str) -> None:
-    assert judged(asks, [expected], given, NAMES).mark == mark
+    assert judge(asks, [expected], given, NAMES).mark == mark
 
 
 def test_what_is_missing_is_named() -> None:
-    assert judged(ROW, [CELLS], "5 g and fifty degrees", NAMES).missing == ("120",)
+    assert judge(ROW, [CELLS], "5 g and fifty degrees", NAMES).missing == ("120",)
 
 
 def test_all_that_stands_under_a_question_is_asked_for() -> None:
-    assert judged(GAP, ["heat", "frost"], "heat", NAMES).mark == "partly"
-    assert judged(GAP, ["heat", "frost"], "frost and heat", NAMES).mark == "right"
+    assert judge(GAP, ["heat", "frost"], "heat", NAMES).mark == "partly"
+    assert judge(GAP, ["heat", "frost"], "frost and heat", NAMES).mark == "right"
 
 
 @pytest.mark.parametrize(

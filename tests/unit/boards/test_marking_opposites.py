@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.boards.marking import Names, judged
+from agentic_rag.boards.marking import Names, judge
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from agentic_rag.boards.marking import Names, judged
     ],
 )
 def test_it_is_not_right(expected: str, given: str):
-    assert judged("What fills the gap?", [expected], given, Names.of([])).mark != "right"
+    assert judge("What fills the gap?", [expected], given, Names.of([])).mark != "right"
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_it_is_not_right(expected: str, given: str):
     ],
 )
 def test_it_is_right(expected: str, given: str):
-    assert judged("What fills the gap?", [expected], given, Names.of([])).mark == "right"
+    assert judge("What fills the gap?", [expected], given, Names.of([])).mark == "right"

@@ -66,10 +66,10 @@ def paths_of(run: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize(
     ("query", "filters"),
     [
-        (Query(conditions=(PRICY,), shown=("price",)), []),
+        (Query(conditions=(PRICY,), shown_keys=("price",)), []),
         (Query(conditions=(PRICY,)), ["folder=games"]),
         (Query(conditions=(Comparison("genre", "$eq", "[[RPG]]"),), order=("price", True)), []),
-        (Query(ask="extreme", order=("price", False), shown=("price",)), []),
+        (Query(ask="extreme", order=("price", False), shown_keys=("price",)), []),
         (Query(conditions=(Or((PRICY, Comparison("genre", "$eq", "[[MOBA]]"))),)), []),
         (Query(conditions=(Comparison("folder", "$eq", "games"),)), []),
         (Query(conditions=(PRICY,)), ["price>20", "price<50"]),
@@ -81,12 +81,12 @@ def test_a_base_shows_the_notes_of_the_answer(query: Query, filters: list[str]):
     (view,) = read_base(base.text, "a.base").views
     shown = [one.path for one in select(NOTES, view)]
     assert shown == paths_of(run) if query.order else sorted(shown) == sorted(paths_of(run))
-    assert (view.unsupported, view.limit) == ((), None)
+    assert (view.unsupported_filters, view.limit) == ((), None)
     assert (base.notes, base.missing, base.extra) == (len(shown), (), ())
 
 
 def test_the_file_as_obsidian_reads_it():
-    query = Query(conditions=(PRICY,), shown=("price",), order=("price", True))
+    query = Query(conditions=(PRICY,), shown_keys=("price",), order=("price", True))
     lines = selection_base(state(query), NOTES).text.splitlines()
     assert lines[0] == f"# {QUESTION}"
     assert lines[1].startswith("# agentic-rag ")
@@ -174,7 +174,7 @@ def test_a_day_in_the_name_is_not_in_a_base():
 
 def test_a_base_is_written_again_and_replaced_by_the_same_question_alone(tmp_path: Path):
     path = tmp_path / "games.base"
-    report = write_selection(state(Query(conditions=(PRICY,), shown=("price",))), NOTES, path)
+    report = write_selection(state(Query(conditions=(PRICY,), shown_keys=("price",))), NOTES, path)
     assert (report.path, report.notes, report.columns) == (str(path), 3, ("title", "price"))
     write_selection(state(Query(conditions=(PRICY,)), filters=["folder=games"]), NOTES, path)
     assert "inFolder" in path.read_text()

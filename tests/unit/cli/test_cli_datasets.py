@@ -15,7 +15,7 @@ from agentic_rag import RagConfig
 from agentic_rag.cli import datasets
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.ingest.planning import FileReport
-from agentic_rag.ingest.watching import Followed
+from agentic_rag.ingest.watching import WatchReport
 
 GOOD = FileReport("Tea.md", "added")
 SKIPPED = FileReport("old.md", "skipped", "not UTF-8 at byte 0")
@@ -29,9 +29,9 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = [report, *(replace(report, files=(SKIPPED, *files)) for files in ((BAD,), (BAD,), ()))]
 
     class Watching:
-        async def watch(self, *_: Any, **__: Any) -> AsyncGenerator[Followed]:
+        async def watch(self, *_: Any, **__: Any) -> AsyncGenerator[WatchReport]:
             for one in reports:
-                yield Followed(one, 0.1)
+                yield WatchReport(one, 0.1)
 
     @asynccontextmanager
     async def opened(_: RagConfig) -> AsyncIterator[Watching]:

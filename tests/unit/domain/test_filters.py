@@ -18,10 +18,10 @@ from agentic_rag.domain.filters import (
     Not,
     Or,
     as_dict,
+    filter_terms,
     matches,
     parse_filters,
     parse_terms,
-    spelled,
 )
 from agentic_rag.errors import FilterError
 
@@ -285,7 +285,7 @@ def test_terms_that_are_refused(term: str, told: str):
     ],
 )
 def test_the_spelling_of_an_expression(filters: Any, terms: Any):
-    assert spelled(parse_filters(filters)) == terms
+    assert filter_terms(parse_filters(filters)) == terms
 
 
 SCALARS = st.one_of(
@@ -329,7 +329,7 @@ def test_the_dict_of_an_expression_means_the_same(expression: Any, metadata: dic
     st.dictionaries(st.sampled_from("xyz"), SCALARS | st.lists(SCALARS, max_size=2)),
 )
 def test_the_spelling_means_the_same(expression: Any, metadata: dict[str, Any]):
-    terms = spelled(expression)
+    terms = filter_terms(expression)
     if terms:
         again = parse_terms(terms)
         assert again is not None

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from agentic_rag.domain.token_vectors import QuestionTokens, packed, similarities
+from agentic_rag.domain.token_vectors import QuestionTokens, pack, similarities
 
 DIMENSION = 16
 
@@ -39,7 +39,7 @@ def by_definition(asked: QuestionTokens, passage: np.ndarray) -> float:
 def test_it_is_what_the_definition_says(asked: int, lengths: list[int], seed: int):
     one = question(asked, seed)
     passages = [tokens_of(count, seed + number + 1) for number, count in enumerate(lengths)]
-    found = similarities(one, [packed(passage) for passage in passages])
+    found = similarities(one, [pack(passage) for passage in passages])
     assert found.each == pytest.approx([by_definition(one, passage) for passage in passages], abs=1e-5)
     assert found.together == pytest.approx(by_definition(one, np.concatenate(passages)), abs=1e-5)
 
@@ -47,7 +47,7 @@ def test_it_is_what_the_definition_says(asked: int, lengths: list[int], seed: in
 def test_four_bits_are_nearly_the_vectors():
     one, passages = question(5), [tokens_of(8, seed) for seed in range(1, 40)]
     exact = [float(one.weights @ (one.vectors @ passage.T).max(axis=1)) for passage in passages]
-    found = np.array(similarities(one, [packed(passage) for passage in passages]).each) + 0.03 * math.log(
+    found = np.array(similarities(one, [pack(passage) for passage in passages]).each) + 0.03 * math.log(
         8 / 100
     )
     assert np.abs(found - exact).max() < 0.05
@@ -55,12 +55,12 @@ def test_four_bits_are_nearly_the_vectors():
 
 
 def test_a_token_is_half_a_byte_a_dimension():
-    assert packed(tokens_of(3, 0)) == b"".join(packed(row[None, :]) for row in tokens_of(3, 0))
-    assert len(packed(tokens_of(3, 0))) == 3 * DIMENSION // 2
+    assert pack(tokens_of(3, 0)) == b"".join(pack(row[None, :]) for row in tokens_of(3, 0))
+    assert len(pack(tokens_of(3, 0))) == 3 * DIMENSION // 2
 
 
 def test_what_has_no_tokens_is_far():
-    near = packed(tokens_of(2, 0))
+    near = pack(tokens_of(2, 0))
     found = similarities(question(2), [b"", near, b""])
     alone = similarities(question(2), [near])
     assert found.each == pytest.approx([-1.0, *alone.each, -1.0])

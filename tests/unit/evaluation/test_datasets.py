@@ -183,20 +183,20 @@ def test_a_dataset_json_that_is_no_object(tmp_path: Path):
 def test_halves_split_by_the_id_alone(tmp_path: Path):
     queries = [{"_id": f"q{number}", "text": "t"} for number in range(60)]
     dataset = load_beir(beir(tmp_path / "x", queries, "".join(f"q{n}\td1\t1\n" for n in range(60))))
-    first, second = (dataset.selected(half=half).queries for half in ("first", "second"))
+    first, second = (dataset.select(half=half).queries for half in ("first", "second"))
     ids = [{query.id for query in half} for half in (first, second)]
     assert ids[0] | ids[1] == {query.id for query in dataset.queries}
     assert not ids[0] & ids[1]
     assert 15 < len(first) < 45
     assert {half_of(query.id) for query in first} == {"first"}
-    assert dataset.selected(limit=5).queries == dataset.queries[:5]
-    assert dataset.selected(half="second", limit=3).queries == second[:3]
-    assert dataset.selected() == dataset
+    assert dataset.select(limit=5).queries == dataset.queries[:5]
+    assert dataset.select(half="second", limit=3).queries == second[:3]
+    assert dataset.select() == dataset
     with pytest.raises(InputError, match="first, second"):
-        dataset.selected(half="third")
+        dataset.select(half="third")
     for limit in (0, -1):
         with pytest.raises(InputError, match=f"limit is {limit}"):
-            dataset.selected(limit=limit)
+            dataset.select(limit=limit)
 
 
 @pytest.mark.parametrize(

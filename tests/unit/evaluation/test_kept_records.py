@@ -96,11 +96,11 @@ def test_somebodys_own_file_stays_as_it_is(tmp_path: Path, text: str, fresh: boo
 def test_an_answer_of_a_failure_is_not_settled_and_the_last_one_counts(tmp_path: Path):
     path = tmp_path / "x.jsonl"
     records = Records(path, "f")
-    assert not records.settled("full", "q1")
+    assert not records.is_settled("full", "q1")
     records.add(FIRST)
-    assert not records.settled("full", "q1"), "a source had failed"
+    assert not records.is_settled("full", "q1"), "a source had failed"
     records.add(replace(FIRST, degraded=()))
-    assert Records(path, "f").settled("full", "q1")
+    assert Records(path, "f").is_settled("full", "q1")
 
 
 @pytest.mark.parametrize("line", ["{}", "[1]", "no json", '{"system": "a", "query": "q"}'])

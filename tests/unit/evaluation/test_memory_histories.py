@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.memory.timeline import Said, current, intervals
+from agentic_rag.memory.timeline import SlotEvidence, current, intervals
 
 sys.path.append(str(Path(__file__).parents[3] / "evaluation"))
 generator = import_module("memory_histories")
@@ -66,7 +66,7 @@ def test_the_timeline_agrees_with_the_oracle_on_both_sides_of_each_change() -> N
         key = history.key
         own = [event for event in history.events if event.key == key and event.counts]
         timeline = intervals(
-            Said(str(n), one.value, one.text, one.valid_at, one.said_at, n, one.form == "ends", 0, 1)
+            SlotEvidence(str(n), one.value, one.text, one.valid_at, one.said_at, n, one.form == "ends", 0, 1)
             for n, one in enumerate(own)
         )
         for change in generator.changes(history.events, key):

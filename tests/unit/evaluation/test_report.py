@@ -17,7 +17,7 @@ from agentic_rag_lab.evaluation.report import EvalReport, mark, markdown
 from agentic_rag_lab.evaluation.scores import (
     abstention_figures,
     mean_figures,
-    measured,
+    measure_all,
     not_mentioned,
     system_figures,
 )
@@ -49,7 +49,7 @@ def made(
             "systems": {"system0": abstention_figures(first, first[:3])},
         },
         "degenerate": {
-            "ranking": {"random": mean_figures(measured(queries, [["x", "y", "a"]] * 12))},
+            "ranking": {"random": mean_figures(measure_all(queries, [["x", "y", "a"]] * 12))},
             "abstention": {"not_mentioned": not_mentioned(12, 3)},
         },
         "repairs": ("q1: 'D1:1; D<b>2' → - (names *no* turn)",),

@@ -6,11 +6,11 @@ from agentic_rag_lab.evaluation.datasets import EvalQuery
 from agentic_rag_lab.evaluation.records import Record
 from agentic_rag_lab.evaluation.scores import (
     MEASURES,
-    UNCATEGORISED,
+    NO_CATEGORY,
     abstention_figures,
     comparisons,
     degenerate_rankings,
-    measured,
+    measure_all,
     not_mentioned,
     refusal_threshold,
     system_figures,
@@ -52,7 +52,7 @@ def test_categories_have_their_own_means() -> None:
     found = system_figures(queries, {"s": records}, "s")["s"]["by_category"]
     assert {name: figures["queries"] for name, figures in found.items()} == {
         "temporal": 2,
-        UNCATEGORISED: 1,
+        NO_CATEGORY: 1,
         "多跳": 1,
     }
     assert found["temporal"]["mrr@10"]["value"] == (1 + 1 / 2) / 2
@@ -88,7 +88,7 @@ def test_the_family_is_every_other_system_times_every_measure() -> None:
 
 
 def test_measured_keeps_the_order_of_the_queries() -> None:
-    assert measured([query(1), query(2)], [["x", "a"], ["b"]])["mrr@10"] == [0.5, 1.0]
+    assert measure_all([query(1), query(2)], [["x", "a"], ["b"]])["mrr@10"] == [0.5, 1.0]
 
 
 def said(confidence: float, *, abstained: bool = False) -> Record:

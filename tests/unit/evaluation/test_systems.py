@@ -22,7 +22,7 @@ from agentic_rag.testing import (
     fake_chunk,
 )
 from agentic_rag_lab.evaluation.datasets import EvalQuery
-from agentic_rag_lab.evaluation.systems import Scored, Systems, Task
+from agentic_rag_lab.evaluation.systems import SystemOutput, Systems, Task
 
 GRAPH = [
     (fake_chunk("a", "green tea"), 0.9),
@@ -54,12 +54,12 @@ class Bench:
             Rag(settings, compiled, parts, self.vector, self.graph, nothing, nothing, nothing, nothing)
         )
 
-    async def run(self, name: str, operation: str = "document_retrieval", text: str = "tea") -> Scored:
+    async def run(self, name: str, operation: str = "document_retrieval", text: str = "tea") -> SystemOutput:
         query = EvalQuery("q", text, {"a": 1})
         return await self.systems.run(name, Task(query, "d", {"lang": "en"}, operation))
 
 
-def ids(scored: Scored) -> list[str]:
+def ids(scored: SystemOutput) -> list[str]:
     return [result["id"] for result in scored.results]
 
 
@@ -68,9 +68,9 @@ async def test_each_source_keeps_its_own_order() -> None:
     assert ids(await bench.run("graphiti")) == ["a#0", "b#0", "e#0"]
     assert ids(await bench.run("lancedb")) == ids(await bench.run("dense")) == ["c#0", "b#0"]
     await bench.run("sparse")
-    assert [asked["strategy"] for asked in bench.vector.asked] == ["hybrid", "dense", "sparse"]
-    assert all(asked["filters"] == Comparison("lang", "$eq", "en") for asked in bench.vector.asked)
-    assert bench.graph.asked[0]["dataset"] == "d"
+    assert [asked["strategy"] for asked in bench.vector.requests] == ["hybrid", "dense", "sparse"]
+    assert all(asked["filters"] == Comparison("lang", "$eq", "en") for asked in bench.vector.requests)
+    assert bench.graph.requests[0]["dataset"] == "d"
 
 
 async def test_fusions() -> None:
@@ -80,7 +80,7 @@ async def test_fusions() -> None:
     assert ids(await bench.run("fused", "document_retrieval")) == ids(await bench.run("weighted_lancedb"))
     reranked = await bench.run("rrf+rerank")
     assert all(result["rerank_score"] is not None for result in reranked.results)
-    assert (reranked.model_calls, reranked.confidence, reranked.abstained) == (0, None, None)
+    assert (reranked.model_calls, reranked.confidence, reranked.is_abstention) == (0, None, None)
     assert reranked.milliseconds > 0
 
 
@@ -90,13 +90,13 @@ async def test_the_cascade_asks_the_vector_store_only_where_it_would() -> None:
         (Bench(fusion={"graphiti_threshold": 3}), "document_retrieval"),
     ):
         assert ids(await enough.run("cascade", operation)) == ["a#0", "b#0", "e#0"]
-        assert enough.vector.asked == []
+        assert enough.vector.requests == []
     assert "c#0" in ids(await Bench().run("cascade", "document_retrieval"))
     short = Bench(fusion={"graphiti_threshold": 5})
     assert "c#0" in ids(await short.run("cascade"))
     alone = Bench(fusion={"graphiti_threshold": 5, "use_lancedb_fallback": False})
     assert ids(await alone.run("cascade")) == ["a#0", "b#0", "e#0"]
-    assert alone.vector.asked == []
+    assert alone.vector.requests == []
 
 
 OPERATIONS = ["verification_canvas", "weak_point_clustering", "concept_relation", "document_retrieval"]
@@ -115,11 +115,11 @@ async def test_a_whole_graph_without_one_source(operation: str) -> None:
 
 async def test_a_whole_graph_tells_its_confidence_and_whether_it_abstained() -> None:
     found = await Bench().run("full")
-    assert (found.abstained, found.model_calls, found.degraded) == (False, 0, ())
+    assert (found.is_abstention, found.model_calls, found.degraded_sources) == (False, 0, ())
     assert found.confidence is not None
     assert found.confidence == pytest.approx(max(r["rerank_score"] for r in found.results), abs=1e-6)
     nothing = await Bench(graph=FakeGraphEngine(), vector=FakeRetrievalEngine()).run("full")
-    assert (nothing.abstained, nothing.confidence, nothing.results) == (True, 0.0, [])
+    assert (nothing.is_abstention, nothing.confidence, nothing.results) == (True, 0.0, [])
 
 
 async def test_a_graph_that_keeps_conversations_keeps_none_of_what_it_is_evaluated_by() -> None:
@@ -135,15 +135,15 @@ async def test_limits_in_seconds_do_not_count() -> None:
         quality={"deadline_seconds": 0.001, "weak_below": 1.0},
     )
     found = await bench.run("full", text="tea ceremony")
-    assert found.degraded == ()
-    assert len(bench.graph.asked) == 2, "the weak first pass was followed by a second"
+    assert found.degraded_sources == ()
+    assert len(bench.graph.requests) == 2, "the weak first pass was followed by a second"
 
 
 @pytest.mark.parametrize("name", ["full", "fused", "fused+rerank"])
 async def test_a_source_that_failed_is_told(name: str) -> None:
     bench = Bench(graph=FakeGraphEngine(error=StoreError("gone")))
     found = await bench.run(name)
-    assert found.degraded == ("graphiti",)
+    assert found.degraded_sources == ("graphiti",)
     assert set(ids(found)) == {"c#0", "b#0"}
 
 
@@ -155,7 +155,7 @@ async def test_a_system_whose_only_source_failed_has_no_results_to_score() -> No
 
 async def test_a_rerank_model_that_failed_is_told() -> None:
     found = await Bench(ScriptedChat(ModelError("no")), rerank={"method": "chat"}).run("rrf+rerank")
-    assert (found.degraded, found.model_calls) == (("rerank",), 1)
+    assert (found.degraded_sources, found.model_calls) == (("rerank",), 1)
     assert ids(found)
 
 
@@ -169,7 +169,7 @@ async def test_a_long_question_is_searched_for_as_the_graph_would(name: str) -> 
     bench = Bench()
     await bench.run(name, text="tea " * 2_000)
     await bench.run("full", text="tea " * 2_000)
-    asked = [asked["query"] for asked in [*bench.graph.asked, *bench.vector.asked]]
+    asked = [asked["query"] for asked in [*bench.graph.requests, *bench.vector.requests]]
     first_pass = [query for query in asked if set(query.split()) == {"tea"}]
     assert len(set(first_pass)) == 1
     assert len(first_pass) >= 3
@@ -186,21 +186,21 @@ async def test_chat_calls_are_counted_where_they_are_made() -> None:
         quality={"weak_below": 1.0},
     )
     found = await bench.run("full", text="green black tea roses")
-    assert found.model_calls == len(chat.heard) == 4
-    assert found.degraded == ()
+    assert found.model_calls == len(chat.prompts) == 4
+    assert found.degraded_sources == ()
 
 
 async def test_a_call_that_failed_counts_too() -> None:
     chat = ScriptedChat(ModelError("no"))
     found = await Bench(chat, answer={"method": "chat"}).run("full")
-    assert (found.model_calls, len(chat.heard), found.degraded) == (1, 1, ("answer",))
+    assert (found.model_calls, len(chat.prompts), found.degraded_sources) == (1, 1, ("answer",))
 
 
 async def test_reranking_by_a_model() -> None:
     chat = ScriptedChat("2, 9, 1, 3")
     bench = Bench(chat, rerank={"method": "chat"})
     found = await bench.run("rrf+rerank")
-    assert found.model_calls == len(chat.heard) == 1
+    assert found.model_calls == len(chat.prompts) == 1
     assert found.results[0]["rerank_score"] == 0.9
     for method in ("chat", "cross_encoder"):
         with pytest.raises(ConfigError, match=rf"rerank\.method is '{method}'"):
@@ -217,7 +217,7 @@ async def test_a_chat_model_is_called_for_each_batch(found: int, depth: int, cal
     bench = Bench(chat, FakeGraphEngine(), vector, rerank={"method": "chat", "depth": depth})
     scored = await bench.run("rrf+rerank")
     assert len(scored.results) == found
-    assert (scored.model_calls, chat.calls, scored.degraded) == (calls, calls, ())
+    assert (scored.model_calls, chat.calls, scored.degraded_sources) == (calls, calls, ())
 
 
 class Alike:

@@ -61,7 +61,7 @@ def test_no_operation_is_left_out():
 def test_an_unknown_operation_is_an_error_that_lists_the_known():
     with pytest.raises(UnknownOperation, match="concept_relation") as caught:
         parse_operation("dance")
-    assert caught.value.known == tuple(operation.value for operation in CanvasOperation)
+    assert caught.value.known_names == tuple(operation.value for operation in CanvasOperation)
     with pytest.raises(UnknownOperation):
         select_fusion_algorithm("")
     with pytest.raises(UnknownOperation):

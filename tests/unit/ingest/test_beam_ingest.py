@@ -24,7 +24,7 @@ from beam_files import write
 
 def told(*messages: dict[str, object]) -> list[tuple[str, str]]:
     chat = read_chat([{"turns": [list(messages)]}])
-    return [(oddity.written, oddity.note) for oddity in chat.oddities]
+    return [(oddity.text, oddity.note) for oddity in chat.oddities]
 
 
 def said(identity: object, content: object = "x", **more: object) -> dict[str, object]:
@@ -38,7 +38,7 @@ def test_messages_have_no_marks_and_the_last_date_before_them():
     assert chat.messages[2].text == "Always answer with short sentences."
     assert {message.date for message in chat.messages[:6]} == {datetime(2024, 3, 3, tzinfo=UTC)}
     assert {message.date for message in chat.messages[6:]} == {datetime(2024, 4, 25, tzinfo=UTC)}
-    assert [(oddity.written, oddity.note) for oddity in chat.oddities] == [
+    assert [(oddity.text, oddity.note) for oddity in chat.oddities] == [
         ("9", "message that says the text of 1 again: each is a message of its own"),
         ("->->", "the generator's marks in 7 messages: taken out"),
     ]
@@ -135,7 +135,9 @@ def test_the_file_of_a_conversation_is_found(tmp_path: Path, kind: str):
 
 def test_what_is_no_conversation_is_told(tmp_path: Path):
     (tmp_path / "chat.json").write_text("[{}]", encoding="utf-8")
-    told = discover([tmp_path / "chat.json"], "beam").skipped + discover([tmp_path], "beam").skipped
+    told = (
+        discover([tmp_path / "chat.json"], "beam").skipped_files + discover([tmp_path], "beam").skipped_files
+    )
     assert [skipped.reason for skipped in told] == [
         "not a BEAM conversation: a list of objects with 'turns' was expected",
         "a folder; name the chat.json itself",

@@ -58,7 +58,7 @@ async def test_only_what_is_not_stored_with_the_same_words_is_embedded(world: Wo
     await world.writer.replace("talk", [session("a", "Ann: one", "Bob: two")])
     before = await world.chunks.get_vectors("talk", ["a#D1:1"])
     await world.writer.replace("talk", [session("a", "Ann: one", "Bob: other", "Ann: three")])
-    assert world.embedding.embedded == [
+    assert world.embedding.embedded_texts == [
         "Ann and Bob. Ann: one",
         "Ann and Bob. Bob: two",
         "Ann and Bob. Bob: other",
@@ -67,7 +67,7 @@ async def test_only_what_is_not_stored_with_the_same_words_is_embedded(world: Wo
     after = await world.chunks.get_vectors("talk", ["a#D1:1"])
     assert np.array_equal(before["a#D1:1"], after["a#D1:1"])
     await world.writer.replace("talk", [session("a", "Ann: one", title="Ann alone")])
-    assert world.embedding.embedded[4:] == ["Ann alone. Ann: one"]
+    assert world.embedding.embedded_texts[4:] == ["Ann alone. Ann: one"]
     assert await world.chunks.count("talk") == 1
 
 
@@ -79,7 +79,7 @@ async def test_tokens_are_kept_with_the_vectors(world: World) -> None:
     before = await world.chunks.get_token_vectors("talk", ids)
     assert [len(before[name]) for name in ids] == [5 * 16, 5 * 16]  # of five words, 32 dimensions each
     await writer.replace("talk", [session("a", "Ann: one", "Bob: other")])
-    assert embedding.embedded[2:] == ["Ann and Bob. Bob: other"]
+    assert embedding.embedded_texts[2:] == ["Ann and Bob. Bob: other"]
     after = await world.chunks.get_token_vectors("talk", ids)
     assert after[ids[0]] == before[ids[0]]
     assert after[ids[1]] != before[ids[1]]
@@ -89,7 +89,7 @@ async def test_another_writer_finds_what_is_stored(world: World) -> None:
     await world.writer.replace("talk", [session("a", "Ann: one")])
     other = DocumentWriter(world.chunks, world.graph, world.embedding, lengths)
     await other.replace("talk", [session("a", "Ann: one", "Bob: two")])
-    assert world.embedding.embedded == ["Ann and Bob. Ann: one", "Ann and Bob. Bob: two"]
+    assert world.embedding.embedded_texts == ["Ann and Bob. Ann: one", "Ann and Bob. Bob: two"]
 
 
 async def test_texts_are_linked_to_the_documents_written_by_then(world: World) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.ingest.encodings import decode_text, recognised
+from agentic_rag.ingest.encodings import decode_text, recognise
 
 TEXTS = {
     "gb18030": "苏州的桥很多，河水从城中流过，老人在桥边喝茶。",
@@ -55,4 +55,4 @@ def test_what_is_not_sure_is_refused(raw: bytes) -> None:
 
 def test_plain_texts_need_no_line() -> None:
     assert decode_text("茶".encode()) == ("茶", None)
-    assert recognised(b"") is None
+    assert recognise(b"") is None

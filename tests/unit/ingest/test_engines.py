@@ -7,12 +7,12 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.engines import BATCH_CHUNKS, grouped
+from agentic_rag.ingest.engines import BATCH_CHUNKS, group_documents
 
 
 @given(st.lists(st.integers(0, 2 * BATCH_CHUNKS)), st.integers(1, 5))
 def test_a_batch_is_as_large_as_it_may_be(chunks: list[int], most: int) -> None:
-    batches = list(grouped(chunks, lambda count: count, most))
+    batches = list(group_documents(chunks, lambda count: count, most))
     assert [count for batch in batches for count in batch] == chunks
     for batch in batches:
         assert len(batch) == 1 or (len(batch) <= most and sum(batch) <= BATCH_CHUNKS)

@@ -81,7 +81,7 @@ def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("agentic_rag.ingest.program_exports.missing", lambda _: MISSING)
     (tmp_path / "a.enex").write_text(exported(BOILER))
     scan = discover([tmp_path / "a.enex"])
-    assert (scan.items, [one.reason for one in scan.skipped]) == ((), [MISSING])
+    assert (scan.items, [one.reason for one in scan.skipped_files]) == ((), [MISSING])
 
 
 BOMB = '<?xml version="1.0"?><!DOCTYPE en-export [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><en-export><note><title>&b;</title></note></en-export>'
@@ -111,8 +111,8 @@ def test_a_file_that_breaks_off_gives_the_notes_before_and_a_line(tmp_path: Path
     (tmp_path / "a.enex").write_text(exported(BOILER, note("Second", "<div>x</div>"))[:-120])
     scan = discover([tmp_path])
     assert [item.document_id for item in scan.items] == ["a/Boiler & pump.md"]
-    (skipped,) = scan.skipped
-    assert skipped.unread
+    (skipped,) = scan.skipped_files
+    assert skipped.is_unread
     assert skipped.reason.startswith("it is damaged (")
     assert skipped.reason.endswith("; notes before that, which are read: 1")
 

@@ -33,11 +33,11 @@ def _ended() -> Iterator[None]:
 
 
 def read(text: str, by: Extractor = extractor) -> str:
-    return by.extracted(text.encode(), ".html").text
+    return by.extract(text.encode(), ".html").text
 
 
 def test_a_process_reads_one_file_after_the_other() -> None:
-    assert extractor.extracted("tea ü".encode(), ".html") == ExtractedText("tea ü", (0,), (7,))
+    assert extractor.extract("tea ü".encode(), ".html") == ExtractedText("tea ü", (0,), (7,))
     first = read("pid")
     assert int(first) != os.getpid()
     assert read("pid") == first
@@ -143,7 +143,7 @@ def test_an_answer_is_data_alone() -> None:
 
     import io
 
-    for hostile in (Evil(), extraction.Extractor.extracted, extraction.atexit):
+    for hostile in (Evil(), extraction.Extractor.extract, extraction.atexit):
         try:
             packed = pickle.dumps(hostile)
         except TypeError:  # a module

@@ -39,7 +39,7 @@ def graph(root: Path) -> Path:
 def test_a_graph(tmp_path: Path) -> None:
     root = graph(tmp_path / "My graph")
     scan = discover([root])
-    assert [(one.reason) for one in scan.skipped] == ["Logseq's own folder; its 2 files are left out"]
+    assert [(one.reason) for one in scan.skipped_files] == ["Logseq's own folder; its 2 files are left out"]
     assert scan.exports == ((str(root), "Logseq's graph: 3 pages"),)
     journal, boiler, ida = (item.parse() for item in sorted(scan.items, key=lambda item: item.document_id))
     assert (boiler.id, boiler.title, boiler.tags, boiler.aliases) == (

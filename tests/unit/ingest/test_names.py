@@ -10,7 +10,7 @@ from agentic_rag.domain import Document
 from agentic_rag.ingest import names as names_module
 from agentic_rag.ingest.names import (
     TitleIndex,
-    changed,
+    changed_names,
     document_names,
     is_mentionable,
     mentions_any,
@@ -122,8 +122,8 @@ def test_documents_of_one_title_are_one_target() -> None:
 def test_an_alias_leads_to_the_note() -> None:
     (match,) = VAULT.mentions("陆羽")
     assert (match.targets[0].key, match.targets[0].label) == ("lu yu", "Note")
-    assert VAULT.named("乌龙茶") == VAULT.target("tea/Oolong.md")
-    assert VAULT.named("nothing") is None
+    assert VAULT.document_named("乌龙茶") == VAULT.target("tea/Oolong.md")
+    assert VAULT.document_named("nothing") is None
 
 
 def test_katakana_and_hangul_have_word_ends() -> None:
@@ -204,14 +204,14 @@ def test_names_of_documents() -> None:
 
 def test_changed_names() -> None:
     old = {"a.md": ("Tea house", "茶馆"), "b.md": ("Anna Lee (actress)",), "c.md": ("Same",)}
-    assert changed(old, old) == frozenset()
-    assert changed({}, {"a.md": ("Tea house",)}) == {"Tea house"}
-    assert changed(old, {**old, "a.md": ("Tea house",)}) == {"茶馆"}
+    assert changed_names(old, old) == frozenset()
+    assert changed_names({}, {"a.md": ("Tea house",)}) == {"Tea house"}
+    assert changed_names(old, {**old, "a.md": ("Tea house",)}) == {"茶馆"}
     renamed = {"a.md": ("Tea room", "茶馆"), "b.md": old["b.md"], "c.md": old["c.md"]}
-    assert changed(old, renamed) == {"Tea house", "Tea room", "茶馆"}
-    assert changed({"b.md": old["b.md"]}, {}) == {"Anna Lee (actress)", "Anna Lee"}
+    assert changed_names(old, renamed) == {"Tea house", "Tea room", "茶馆"}
+    assert changed_names({"b.md": old["b.md"]}, {}) == {"Anna Lee (actress)", "Anna Lee"}
     moved = {"a.md": old["a.md"], "b.md": old["b.md"], "x/c.md": ("Same",)}
-    assert changed(old, moved) == {"Same"}
+    assert changed_names(old, moved) == {"Same"}
 
 
 def test_mentions_any() -> None:
@@ -251,7 +251,7 @@ def test_mentions_are_in_order_and_never_missed_by_the_quick_test(names: list[st
         assert match.targets
         end = match.end
     if matches:
-        assert mentions_any(text, changed({}, {str(n): (name,) for n, name in enumerate(names)}))
+        assert mentions_any(text, changed_names({}, {str(n): (name,) for n, name in enumerate(names)}))
     assert index.mentions(text) == matches
 
 

@@ -54,7 +54,7 @@ def test_a_folder(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
     scan = discover([tmp_path])
     assert texts(scan) == TEXTS | {"My own.md": "Mine."}
-    assert scan.skipped == ()
+    assert scan.skipped_files == ()
     assert scan.exports == ((str(tmp_path), "Notion's export: 4 pages and databases"),)
     documents = {item.document_id: item.parse() for item in scan.items}
     assert documents["Home/Plan.md"].title == "Plan: the whole of it"
@@ -100,15 +100,15 @@ def test_zips_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for name, (raw, told) in cases.items():
         (tmp_path / f"{name}.zip").write_bytes(raw)
         scan = discover([tmp_path / f"{name}.zip"])
-        if name == "crc" and not scan.skipped:
+        if name == "crc" and not scan.skipped_files:
             continue  # the text is deflated: nothing was replaced
-        assert (scan.items, [told in one.reason for one in scan.skipped]) == ((), [True]), (
+        assert (scan.items, [told in one.reason for one in scan.skipped_files]) == ((), [True]), (
             name,
-            scan.skipped,
+            scan.skipped_files,
         )
     monkeypatch.setattr(notion_files, "MOST_BYTES", 10_000)
     (tmp_path / "bomb.zip").write_bytes(zipped({f"Home {A}.md": "x" * 20_000_000}))
-    (skipped,) = discover([tmp_path / "bomb.zip"]).skipped
+    (skipped,) = discover([tmp_path / "bomb.zip"]).skipped_files
     assert "unpacks to more than" in skipped.reason
 
 

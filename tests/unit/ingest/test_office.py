@@ -12,7 +12,7 @@ import pytest
 from agentic_rag.ingest import office
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.files import SourceError
-from agentic_rag.ingest.office import MISSING, extracted, parse_extracted
+from agentic_rag.ingest.office import MISSING, extract, parse_extracted
 from agentic_rag.ingest.sources import discover
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -87,7 +87,7 @@ def epub() -> bytes:
 
 
 def test_a_pdf_has_pages() -> None:
-    found = extracted(pdf("The first page is about lilies.", "", "The third is about bread."), ".pdf")
+    found = extract(pdf("The first page is about lilies.", "", "The third is about bread."), ".pdf")
     assert found.pages == (1, 3)
     document = parse_extracted("a.pdf", "a.pdf", found)
     chunks = chunk_document(
@@ -114,7 +114,7 @@ def test_a_pdf_has_pages() -> None:
     ],
 )
 def test_headings_are_kept(raw: bytes, suffix: str, heading: tuple[str, ...], text: str) -> None:
-    document = parse_extracted(f"a{suffix}", f"a{suffix}", extracted(raw, suffix))
+    document = parse_extracted(f"a{suffix}", f"a{suffix}", extract(raw, suffix))
     block = next(one for one in document.blocks if document.text[one.start : one.end].strip() == text)
     assert block.heading_path == heading
     assert "x()" not in document.text
@@ -138,16 +138,16 @@ def test_what_cannot_be_read_is_told(
 ) -> None:
     monkeypatch.setattr("agentic_rag.ingest.pdf_files.has_ocr", lambda: False)
     with pytest.raises(SourceError, match=told):
-        extracted(raw, suffix)
+        extract(raw, suffix)
 
 
 def test_what_unpacks_to_too_much_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(office, "LARGEST_UNPACKED", 1000)
     with pytest.raises(SourceError, match="unpacks to more"):
-        extracted(zipped({"word/document.xml": "x" * 10_000}), ".docx")
+        extract(zipped({"word/document.xml": "x" * 10_000}), ".docx")
     monkeypatch.setattr(office, "LARGEST", 10)
     with pytest.raises(SourceError, match="more than"):
-        extracted(pdf("x"), ".pdf")
+        extract(pdf("x"), ".pdf")
 
 
 def test_without_the_extra_files_are_left_out_with_the_line_that_helps(
@@ -158,4 +158,4 @@ def test_without_the_extra_files_are_left_out_with_the_line_that_helps(
     monkeypatch.setattr("agentic_rag.ingest.sources.missing", lambda _: MISSING)
     scan = discover([tmp_path])
     assert scan.items == ()
-    assert [one.reason for one in scan.skipped] == [MISSING]
+    assert [one.reason for one in scan.skipped_files] == [MISSING]

@@ -16,7 +16,7 @@ from agentic_rag.answering.citations import region
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import NothingToRead, SourceError
-from agentic_rag.ingest.office import MISSING_OCR, extracted, parse_extracted
+from agentic_rag.ingest.office import MISSING_OCR, extract, parse_extracted
 from agentic_rag.ingest.sources import discover
 
 has_rapidocr = importlib.util.find_spec("rapidocr") is not None
@@ -65,18 +65,18 @@ def saved(picture: Any, form: str = "PNG", **options: Any) -> bytes:
 @with_ocr
 @pytest.mark.parametrize(("lines", "names"), [(ENGLISH, LATIN), (CHINESE, HAN)])
 def test_lines_are_read_without_a_network(lines: list[str], names: Sequence[str]) -> None:
-    assert extracted(saved(drawn(lines, names)), ".png").text == "\n".join(lines) + "\n"
+    assert extract(saved(drawn(lines, names)), ".png").text == "\n".join(lines) + "\n"
 
 
 @with_ocr
 def test_in_the_process_that_reads_documents_within_its_limits() -> None:
-    found = Extractor().extracted(saved(drawn(ENGLISH), "JPEG"), ".jpg")
+    found = Extractor().extract(saved(drawn(ENGLISH), "JPEG"), ".jpg")
     assert found.text == "\n".join(ENGLISH) + "\n"
 
 
 @with_ocr
 def test_each_line_is_cited_with_its_region() -> None:
-    document = parse_extracted("a.png", "a.png", extracted(saved(drawn(ENGLISH)), ".png"))
+    document = parse_extracted("a.png", "a.png", extract(saved(drawn(ENGLISH)), ".png"))
     (chunk,) = chunk_document(
         document, max_tokens=400, count_tokens=lambda texts: [len(t) // 4 for t in texts]
     )
@@ -104,7 +104,7 @@ def test_a_scanned_page_between_others_has_its_number_and_regions() -> None:
     canvas.showPage()
     canvas.rect(10, 10, 5, 5)
     canvas.save()
-    found = extracted(packed.getvalue(), ".pdf")
+    found = extract(packed.getvalue(), ".pdf")
     assert found.text == "The lake is deep.\n\n" + "\n".join(ENGLISH) + "\n"
     assert found.pages == (1, 2)
     assert [found.text[start:end] for start, end, _ in found.regions] == ENGLISH
@@ -125,13 +125,13 @@ def test_pages_for_which_time_is_short_are_named(monkeypatch: pytest.MonkeyPatch
     left = iter([10.0, 6.0, 6.0])
     monkeypatch.setattr("agentic_rag.ingest.pdf_files.seconds_left", lambda: next(left))
     with pytest.raises(NothingToRead, match=r"found no text: 1; pages not read by OCR: 2, 3"):
-        extracted(packed.getvalue(), ".pdf")
+        extract(packed.getvalue(), ".pdf")
 
 
 @with_ocr
 def test_a_tall_picture_is_read_line_by_line() -> None:
     lines = [f"The valve {number} opens at {number + 40} bar." for number in range(100)]
-    found = extracted(saved(drawn(lines, size=(800, 6100))), ".png")
+    found = extract(saved(drawn(lines, size=(800, 6100))), ".png")
     assert found.text.splitlines() == lines
 
 
@@ -141,13 +141,13 @@ def test_transparent_turned_and_paged_pictures() -> None:
 
     glass = drawn(ENGLISH).convert("RGBA")
     glass.putdata([(0, 0, 0, 0 if sum(dot[:3]) > 380 else 255) for dot in glass.get_flattened_data()])
-    assert ENGLISH[0] in extracted(saved(glass), ".png").text
+    assert ENGLISH[0] in extract(saved(glass), ".png").text
     exif = Image.Exif()
     exif[0x0112] = 6
     turned = saved(drawn(ENGLISH).rotate(90, expand=True), "JPEG", exif=exif)
-    assert ENGLISH[0] in extracted(turned, ".jpg").text
+    assert ENGLISH[0] in extract(turned, ".jpg").text
     pages = saved(drawn(ENGLISH[:1]), "TIFF", save_all=True, append_images=[drawn(ENGLISH[1:])])
-    found = extracted(pages, ".tif")
+    found = extract(pages, ".tif")
     assert (found.text, found.pages) == ("\n\n".join(ENGLISH) + "\n", (1, 2))
 
 
@@ -158,7 +158,7 @@ def test_bounds_and_what_is_no_picture() -> None:
     bomb = saved(Image.new("1", (60_000, 60_000)))
     assert len(bomb) < 1_000_000
     with pytest.raises(SourceError, match="60000 × 60000 pixels, and the limit is 64 million"):
-        extracted(bomb, ".png")
+        extract(bomb, ".png")
     for raw in (
         b"",
         b"no picture",
@@ -166,9 +166,9 @@ def test_bounds_and_what_is_no_picture() -> None:
         b"<svg xmlns='http://www.w3.org/2000/svg'/>",
     ):
         with pytest.raises(SourceError, match="damaged"):
-            extracted(raw, ".png")
+            extract(raw, ".png")
     with pytest.raises(NothingToRead, match="holds no text"):
-        extracted(saved(drawn([])), ".png")
+        extract(saved(drawn([])), ".png")
 
 
 @pytest.mark.skipif(has_rapidocr, reason="RapidOCR is installed")
@@ -177,7 +177,7 @@ def test_without_the_extra_it_is_named(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"x")
     with zipfile.ZipFile(tmp_path / "c.zip", "w") as packed:
         packed.writestr("readme.html", "x")
-    (skipped,) = discover([tmp_path]).skipped
+    (skipped,) = discover([tmp_path]).skipped_files
     assert skipped.reason == f"files of other kinds: 1 .jpg, 1 .png, 1 .zip; OCR of pictures {MISSING_OCR}"
-    (named,) = discover([tmp_path / "a.png"]).skipped
+    (named,) = discover([tmp_path / "a.png"]).skipped_files
     assert named.reason == MISSING_OCR

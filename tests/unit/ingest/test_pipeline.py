@@ -15,7 +15,7 @@ from agentic_rag.ingest import extraction, sources
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.office import ExtractedText
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
-from agentic_rag.ingest.remembered import Remembered, SeenFiles, stamp_of
+from agentic_rag.ingest.remembered import DatasetCache, SeenFiles, stamp_of
 from in_memory_pipeline import pipeline
 
 
@@ -380,12 +380,12 @@ async def test_of_a_followed_folder_only_what_changed_is_read(
         return original(path)
 
     monkeypatch.setattr(Path, "read_bytes", noted)
-    ingest, remembered = pipeline(), Remembered[Any]()
-    await ingest.run([folder], "notes", remembered=remembered)
+    ingest, remembered = pipeline(), DatasetCache[Any]()
+    await ingest.run([folder], "notes", cache=remembered)
     read.clear()
     (folder / "b.md").write_text("Note b is about coffee.\n", encoding="utf-8")
     (folder / "c.md").unlink()
-    report = await ingest.run([folder], "notes", remembered=remembered)
+    report = await ingest.run([folder], "notes", cache=remembered)
     assert {file.path: file.action for file in report.files} == {
         "a.md": "unchanged",
         "b.md": "changed",
@@ -399,7 +399,7 @@ async def test_of_a_followed_folder_only_what_changed_is_read(
     (folder / "b.md").unlink()
     (folder / "b.md").write_text("Note b is about soffee.\n", encoding="utf-8")
     os.utime(folder / "b.md", (1_700_000_000, 1_700_000_000))
-    report = await ingest.run([folder], "notes", remembered=remembered)
+    report = await ingest.run([folder], "notes", cache=remembered)
     assert report.count("changed") == 1
 
 
@@ -473,7 +473,7 @@ async def test_a_file_that_ends_its_process_is_not_tried_again_until_it_changes(
     assert "exit code 3" in reason
     assert report.documents == 2
     with monkeypatch.context() as patched:
-        patched.setattr(Extractor, "extracted", only_oolong_is_read)
+        patched.setattr(Extractor, "extract", only_oolong_is_read)
         write(vault, {"d.md": "B and oolong."})
         report = await ingest.run([vault], "d")
         assert (report.files[0].action, report.files[0].reason) == ("skipped", reason)

@@ -31,7 +31,7 @@ def ids(scan: SourceScan) -> list[str]:
 
 
 def reasons(scan: SourceScan) -> dict[str, str]:
-    return {Path(skipped.path).name: skipped.reason for skipped in scan.skipped}
+    return {Path(skipped.path).name: skipped.reason for skipped in scan.skipped_files}
 
 
 def test_a_vault(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_templates_are_left_out_and_the_report_says_so(tmp_path: Path) -> None:
         "Templates": "the vault's folder of templates; its 2 files are left out",
         "Other": "the vault's folder of templates; its 1 file is left out",
     }
-    assert not any(skipped.unread for skipped in scan.skipped)
+    assert not any(skipped.is_unread for skipped in scan.skipped_files)
     assert len(discover([root], "files").items) == 4
     assert ids(discover([root / "Templates"])) == ["Meeting.md", "deep/Day.md"]
 
@@ -168,14 +168,14 @@ def test_a_missing_path_and_an_unknown_kind_are_input_errors(tmp_path: Path) -> 
 def test_a_path_given_twice_counts_once(tmp_path: Path) -> None:
     root = write(tmp_path, {"a.md": "x"})
     scan = discover([root, root / ".", root])
-    assert (ids(scan), scan.roots, scan.skipped) == (["a.md"], (str(root),), ())
+    assert (ids(scan), scan.roots, scan.skipped_files) == (["a.md"], (str(root),), ())
 
 
 def test_an_id_taken_by_another_root_is_told(tmp_path: Path) -> None:
     write(tmp_path, {"one/README.md": "x", "two/README.md": "y"})
     scan = discover([tmp_path / "one", tmp_path / "two"])
     assert ids(scan) == ["README.md"]
-    assert "already that of README.md" in scan.skipped[0].reason
+    assert "already that of README.md" in scan.skipped_files[0].reason
 
 
 def test_an_id_that_is_stored_from_a_given_root_stays_with_it(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_an_id_that_is_stored_from_a_given_root_stays_with_it(tmp_path: Path) ->
     roots = [tmp_path / "one", tmp_path / "two"]
     scan = discover(roots, holders={"N.md": str(tmp_path / "two")})
     assert [(item.document_id, item.root) for item in scan.items] == [("N.md", str(tmp_path / "two"))]
-    assert [(skipped.path, skipped.reason) for skipped in scan.skipped] == [
+    assert [(skipped.path, skipped.reason) for skipped in scan.skipped_files] == [
         (str(tmp_path / "one" / "N.md"), f"its id 'N.md' is already that of N.md in {tmp_path / 'two'}")
     ]
     assert discover(roots, holders={"N.md": str(tmp_path / "three")}).items[0].root == str(tmp_path / "one")
@@ -213,8 +213,8 @@ def test_of_twins_that_differ_in_normal_form_the_composed_one_is_kept(tmp_path: 
         pytest.skip("the file system normalises names")
     scan = discover([root])
     assert [item.parse().text for item in scan.items] == ["composed"]
-    assert scan.skipped[0].path == str(root / "Cafe\u0301.md")
-    assert "differ only in Unicode normal form; rename it" in scan.skipped[0].reason
+    assert scan.skipped_files[0].path == str(root / "Cafe\u0301.md")
+    assert "differ only in Unicode normal form; rename it" in scan.skipped_files[0].reason
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
@@ -222,8 +222,8 @@ def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9.md")).write_text("x")
     scan = discover([write(tmp_path, {"ok.md": "x"})])
     assert ids(scan) == ["ok.md"]
-    assert "not valid UTF-8" in scan.skipped[0].reason
-    scan.skipped[0].path.encode("utf-8")
+    assert "not valid UTF-8" in scan.skipped_files[0].reason
+    scan.skipped_files[0].path.encode("utf-8")
 
 
 def test_bad_files_are_skipped_with_a_reason_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_a_file_that_changed_since_is_no_source_of_that_hash(tmp_path: Path) -> 
     items = discover([root]).items
     write(tmp_path, {"a.md": "blue", "b.txt": "blue", "c.canvas": '{"nodes": []}'})
     for item in items[:3]:
-        for call in (item.parse, item.read or item.parse):
+        for call in (item.parse, item.read_text or item.parse):
             with pytest.raises(SourceError, match=rf"{item.path}: the file changed while it was being read"):
                 call()
     write(tmp_path, {"a.md": "red"})
@@ -306,7 +306,7 @@ def test_a_given_path_may_itself_be_a_link(tmp_path: Path) -> None:
     scan = discover([tmp_path / "link"])
     assert (ids(scan), scan.roots) == (["a.md"], (str(tmp_path / "real"),))
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    assert "cannot be read" in discover([tmp_path / "loop"]).skipped[0].reason
+    assert "cannot be read" in discover([tmp_path / "loop"]).skipped_files[0].reason
 
 
 def test_a_folder_without_permission_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -380,7 +380,7 @@ def test_locomo(tmp_path: Path) -> None:
     after = discover([path], "locomo")
     assert ids(after) == ["c/session_1", "c/session_2"]
     assert after.items[0].content_hash == before.items[0].content_hash
-    assert "a folder" in discover([tmp_path], "locomo").skipped[0].reason
+    assert "a folder" in discover([tmp_path], "locomo").skipped_files[0].reason
 
 
 def test_records(tmp_path: Path) -> None:
@@ -391,7 +391,7 @@ def test_records(tmp_path: Path) -> None:
     scan = discover([tmp_path])
     assert ids(scan) == ["a", "b"]
     assert [item.parse().text for item in scan.items] == ["x", "茶"]
-    assert [Path(skipped.path).name for skipped in scan.skipped] == ["corpus.jsonl:3", "corpus.jsonl:4"]
+    assert [Path(skipped.path).name for skipped in scan.skipped_files] == ["corpus.jsonl:3", "corpus.jsonl:4"]
     assert ids(discover([tmp_path / "corpus.jsonl"])) == ["a", "b"]
     assert ids(discover([tmp_path], "vault")) == ["note.md"]
     (tmp_path / "corpus.jsonl").write_text('{"_id": "c", "text": "other"}')
@@ -400,14 +400,14 @@ def test_records(tmp_path: Path) -> None:
     (tmp_path / "corpus.jsonl").unlink()
     with pytest.raises(SourceError, match="cannot be read"):
         scan.items[1].parse()
-    assert "cannot be read" in discover([tmp_path], "jsonl").skipped[0].reason
+    assert "cannot be read" in discover([tmp_path], "jsonl").skipped_files[0].reason
 
 
 def test_many_bad_lines_are_summed_up(tmp_path: Path) -> None:
     path = write(tmp_path, {"c.jsonl": "bad\n" * 50}) / "c.jsonl"
     scan = discover([path])
-    assert len(scan.skipped) == 21
-    assert scan.skipped[-1].reason == "30 more lines that are no records"
+    assert len(scan.skipped_files) == 21
+    assert scan.skipped_files[-1].reason == "30 more lines that are no records"
 
 
 # --- records -------------------------------------------------------------------------------------

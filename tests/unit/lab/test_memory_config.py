@@ -112,7 +112,7 @@ def test_a_key_that_stands_twice_is_named_with_its_line(tmp_path: Path):
 def test_the_key_of_the_chat_model_is_not_kept():
     design = parse_pipeline({**LEAST, "runtime": {"api_key": "sk-very-secret", "seed": 3}})
     assert "sk-very-secret" not in repr(design)
-    assert design.written["runtime"] == {"seed": 3}
+    assert design.source_values["runtime"] == {"seed": 3}
 
 
 def test_a_module_that_breaks_while_it_is_imported_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -8,7 +8,7 @@ from agentic_rag_lab.designs.scoring import (
     abstains,
     agrees,
     multi_answer_f1,
-    normalised,
+    normalise,
     score,
     token_f1,
 )
@@ -34,7 +34,7 @@ from agentic_rag_lab.evaluation.locomo import CATEGORIES
     ],
 )
 def test_what_is_compared(text: str, words: tuple[str, ...]) -> None:
-    assert normalised(text) == words
+    assert normalise(text) == words
 
 
 def test_f1_is_the_harmonic_mean_of_precision_and_recall() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag_lab.designs.conversation import Dialog
-from agentic_rag_lab.designs.triples import Triple, dialog_statements, read_reply, refactored
+from agentic_rag_lab.designs.triples import Triple, dialog_statements, read_reply, triple_text
 
 LOCOMO = Path(__file__).parents[4] / "shared" / "data" / "locomo" / "locomo_conv26_conv30_conv49.json"
 
@@ -29,10 +29,10 @@ def triples(*turns: tuple[str, str]) -> list[tuple[str, str, str]]:
 
 
 def test_a_triple_in_natural_language() -> None:
-    assert refactored(Triple("Alice", "works at", "Google")) == "Alice works at Google"
-    assert refactored(Triple("小明", "喜欢", "喝茶")) == "小明喜欢喝茶"
-    assert refactored(Triple("小明", "工作于", "Google")) == "小明工作于 Google"
-    assert refactored(Triple("我 的 狗", "叫", "Rex")) == "我 的 狗叫 Rex"
+    assert triple_text(Triple("Alice", "works at", "Google")) == "Alice works at Google"
+    assert triple_text(Triple("小明", "喜欢", "喝茶")) == "小明喜欢喝茶"
+    assert triple_text(Triple("小明", "工作于", "Google")) == "小明工作于 Google"
+    assert triple_text(Triple("我 的 狗", "叫", "Rex")) == "我 的 狗叫 Rex"
 
 
 def test_both_turns_in_order_with_their_places() -> None:
@@ -51,7 +51,7 @@ def test_the_same_is_told_once() -> None:
 
 def test_chinese_is_told_in_chinese() -> None:
     (triple,) = triples(("小明", "我喜欢喝茶。"))
-    assert refactored(Triple(*triple)) == "小明说我喜欢喝茶。"
+    assert triple_text(Triple(*triple)) == "小明说我喜欢喝茶。"
 
 
 def test_the_photo_a_turn_shares() -> None:
@@ -87,7 +87,7 @@ def test_a_turn_without_a_speaker_tells_of_nobody() -> None:
 
 def test_a_reply_as_the_page_shows_it() -> None:
     reply = read_reply("\n(Alice, works at, Google)\n")
-    assert (reply.triples, reply.malformed) == ((("Alice", "works at", "Google"),), 0)
+    assert (reply.triples, reply.malformed_lines) == ((("Alice", "works at", "Google"),), 0)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_reply_as_the_page_shows_it() -> None:
 )
 def test_how_models_write_a_triple(line: str, triple: tuple[str, str, str]) -> None:
     reply = read_reply(line)
-    assert (reply.triples, reply.malformed) == ((triple,), 0)
+    assert (reply.triples, reply.malformed_lines) == ((triple,), 0)
 
 
 def test_several_on_a_line_and_repeated() -> None:
@@ -118,7 +118,7 @@ def test_several_on_a_line_and_repeated() -> None:
 @pytest.mark.parametrize("reply", ["None", "none.", '"None"', "(None)", "无", "", "\n", "```\nNone\n```"])
 def test_no_triple(reply: str) -> None:
     read = read_reply(reply)
-    assert (read.triples, read.malformed) == ((), 0)
+    assert (read.triples, read.malformed_lines) == ((), 0)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_no_triple(reply: str) -> None:
 )
 def test_malformed_lines_are_counted_not_guessed(line: str) -> None:
     reply = read_reply(f"{line}\n(Alice, works at, Google)")
-    assert (len(reply.triples), reply.malformed) == (1, 1)
+    assert (len(reply.triples), reply.malformed_lines) == (1, 1)
 
 
 @settings(deadline=None)  # the first call loads the dictionary of Chinese words

@@ -72,7 +72,7 @@ async def owners_seen(
 ) -> set[str]:
     """Whose everything is that a user can get at."""
     response = await memories.search(query, user, max_results=50, strategy=strategy)
-    assert not response.degraded
+    assert not response.degraded_agents
     seen = {memory.metadata["owner"] for memory in response.memories}
     for agent in memories.agents.values():
         for own in agent.strategies:

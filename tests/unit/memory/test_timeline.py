@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.errors import InputError
-from agentic_rag.memory.timeline import BEGINNING, Said, ValueInterval, current, id_of, intervals
+from agentic_rag.memory.timeline import BEGINNING, SlotEvidence, ValueInterval, current, id_of, intervals
 
 DAY = timedelta(days=1)
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -29,8 +29,8 @@ def said(
     ends: bool = False,
     order: int = 0,
     evidence: str = "",
-) -> Said:
-    return Said(
+) -> SlotEvidence:
+    return SlotEvidence(
         evidence or f"{value} {said_on} {order} {ends}",
         value,
         f"said {value}",
@@ -50,7 +50,7 @@ def shown(found: tuple[ValueInterval, ...]) -> list[tuple[str, int | None, int |
     return [(one.value, number(one.valid_at), number(one.invalid_at)) for one in found]
 
 
-TABLE: list[tuple[str, list[Said], list[tuple[str, int | None, int | None]]]] = [
+TABLE: list[tuple[str, list[SlotEvidence], list[tuple[str, int | None, int | None]]]] = [
     ("nothing", [], []),
     ("one", [said("Oslo", 1)], [("Oslo", 1, None)]),
     ("changed", [said("Oslo", 1), said("Bergen", 4)], [("Oslo", 1, 4), ("Bergen", 4, None)]),
@@ -132,7 +132,7 @@ TABLE: list[tuple[str, list[Said], list[tuple[str, int | None, int | None]]]] = 
 @pytest.mark.parametrize(
     ("given_said", "expected"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
 )
-def test_table(given_said: list[Said], expected: list[tuple[str, int | None, int | None]]) -> None:
+def test_table(given_said: list[SlotEvidence], expected: list[tuple[str, int | None, int | None]]) -> None:
     assert shown(intervals(given_said)) == expected
     assert shown(intervals(reversed(given_said))) == expected
 
@@ -150,7 +150,7 @@ def test_zones_are_the_same_moment() -> None:
 def test_sayings_that_differ_only_in_how_their_moment_is_written_have_an_order() -> None:
     given_said = [said("Oslo", 1, evidence="a"), said("Oslo", 1, valid_on=1, evidence="a")]
     given_said.append(replace(given_said[0], said_at=day(1).replace(tzinfo=None)))
-    assert intervals(given_said)[0].said == intervals(reversed(given_said))[0].said
+    assert intervals(given_said)[0].evidence == intervals(reversed(given_said))[0].evidence
 
 
 def test_a_moment_outside_the_calendar_is_an_error() -> None:
@@ -161,7 +161,7 @@ def test_a_moment_outside_the_calendar_is_an_error() -> None:
 
 def test_the_words_are_those_first_said() -> None:
     (found,) = intervals([said("OSLO", 9, valid_on=1), said("Oslo", 4)])
-    assert (found.value, found.valid_at, [one.value for one in found.said]) == (
+    assert (found.value, found.valid_at, [one.value for one in found.evidence]) == (
         "Oslo",
         day(1),
         ["Oslo", "OSLO"],
@@ -184,7 +184,7 @@ SETS = st.lists(SAID, max_size=12)
 @settings(deadline=None)
 @given(SETS, st.randoms())
 def test_the_order_and_repetition_of_what_is_given_make_no_difference(
-    sayings: list[Said], dice: Random
+    sayings: list[SlotEvidence], dice: Random
 ) -> None:
     again = [*sayings, *sayings[:3]]
     dice.shuffle(again)
@@ -193,10 +193,10 @@ def test_the_order_and_repetition_of_what_is_given_make_no_difference(
 
 @settings(deadline=None)
 @given(SETS)
-def test_those_that_held_follow_each_other(sayings: list[Said]) -> None:
+def test_those_that_held_follow_each_other(sayings: list[SlotEvidence]) -> None:
     found = intervals(sayings)
     assert list(found) == sorted(found, key=lambda one: one.valid_at or BEGINNING)
-    held = [one for one in found if not one.overruled]
+    held = [one for one in found if not one.is_overruled]
     for one, following in pairwise(held):
         assert one.invalid_at is not None
         assert following.valid_at is not None
@@ -212,27 +212,29 @@ def test_those_that_held_follow_each_other(sayings: list[Said]) -> None:
 
 @settings(deadline=None)
 @given(SETS)
-def test_every_saying_stands_in_one_interval_with_its_value(sayings: list[Said]) -> None:
+def test_every_saying_stands_in_one_interval_with_its_value(sayings: list[SlotEvidence]) -> None:
     found = intervals(sayings)
-    stated = [saying for one in found for saying in one.said]
+    stated = [saying for one in found for saying in one.evidence]
     assert len(stated) == len(set(stated))
     assert set(stated) == {saying for saying in sayings if not saying.ends}
     for one in found:
-        assert {saying.key for saying in one.said} == {entity_key(one.value)}
-        assert min(saying.moment for saying in one.said) == (one.valid_at or BEGINNING)
+        assert {saying.key for saying in one.evidence} == {entity_key(one.value)}
+        assert min(saying.moment for saying in one.evidence) == (one.valid_at or BEGINNING)
         end = one.invalid_at
-        assert end is None or all(saying.moment <= end for saying in one.said)
+        assert end is None or all(saying.moment <= end for saying in one.evidence)
 
 
 @settings(deadline=None)
 @given(SETS, NUMBERS)
-def test_what_holds_is_what_was_said_last_of_the_time_before(sayings: list[Said], number: int) -> None:
+def test_what_holds_is_what_was_said_last_of_the_time_before(
+    sayings: list[SlotEvidence], number: int
+) -> None:
     """An oracle that goes through the sayings one by one; same moments with an end are left to the table."""
     moments = [saying.moment for saying in sayings]
     if any(saying.ends and moments.count(saying.moment) > 1 for saying in sayings):
         return
     value: str | None = None
-    for saying in sorted(sayings, key=lambda one: (one.moment, one.spoken)):
+    for saying in sorted(sayings, key=lambda one: (one.moment, one.sort_key)):
         if saying.moment <= day(number):
             if not saying.ends:
                 value = saying.key
@@ -244,7 +246,7 @@ def test_what_holds_is_what_was_said_last_of_the_time_before(sayings: list[Said]
 
 @settings(deadline=None)
 @given(SETS, NUMBERS)
-def test_at_most_one_holds(sayings: list[Said], number: int) -> None:
+def test_at_most_one_holds(sayings: list[SlotEvidence], number: int) -> None:
     found = intervals(sayings)
     moment = day(number)
     holding = [one for one in found if current((one,), moment) is not None]
@@ -254,7 +256,9 @@ def test_at_most_one_holds(sayings: list[Said], number: int) -> None:
 
 @settings(deadline=None)
 @given(SETS, SAID)
-def test_what_is_said_of_a_moment_changes_nothing_before_it(sayings: list[Said], one: Said) -> None:
+def test_what_is_said_of_a_moment_changes_nothing_before_it(
+    sayings: list[SlotEvidence], one: SlotEvidence
+) -> None:
     before, after = intervals(sayings), intervals([*sayings, one])
     for number in range(-1, 7):
         if day(number) < one.moment:
@@ -264,7 +268,9 @@ def test_what_is_said_of_a_moment_changes_nothing_before_it(sayings: list[Said],
 
 @settings(deadline=None)
 @given(SETS, SAID)
-def test_what_is_back_dated_never_closes_what_began_after_it(sayings: list[Said], one: Said) -> None:
+def test_what_is_back_dated_never_closes_what_began_after_it(
+    sayings: list[SlotEvidence], one: SlotEvidence
+) -> None:
     before, after = intervals(sayings), intervals([*sayings, one])
     for number in range(7):
         then, now = current(before, day(number)), current(after, day(number))
@@ -275,14 +281,14 @@ def test_what_is_back_dated_never_closes_what_began_after_it(sayings: list[Said]
 
 @settings(deadline=None)
 @given(SETS, st.data())
-def test_forgetting_is_as_if_it_had_never_been_said(sayings: list[Said], data: st.DataObject) -> None:
+def test_forgetting_is_as_if_it_had_never_been_said(sayings: list[SlotEvidence], data: st.DataObject) -> None:
     kept = [saying for saying in sayings if data.draw(st.booleans())]
     assert intervals(saying for saying in sayings if saying in kept) == intervals(kept)
 
 
 @settings(deadline=None)
 @given(SETS)
-def test_ids_tell_intervals_apart(sayings: list[Said]) -> None:
+def test_ids_tell_intervals_apart(sayings: list[SlotEvidence]) -> None:
     numbered = [replace(saying, evidence=str(number)) for number, saying in enumerate(sayings)]
     ids = [id_of("Anna", "lives in", one) for one in intervals(numbered)]
     assert len(set(ids)) == len(ids)
@@ -290,12 +296,14 @@ def test_ids_tell_intervals_apart(sayings: list[Said]) -> None:
 
 @settings(deadline=None)
 @given(SETS, SAID)
-def test_what_is_said_later_leaves_ids_as_they_are(sayings: list[Said], one: Said) -> None:
+def test_what_is_said_later_leaves_ids_as_they_are(sayings: list[SlotEvidence], one: SlotEvidence) -> None:
     later = replace(one, said_at=day(50), evidence="later")
-    after = {saying: each for each in intervals([*sayings, later]) for saying in each.said}
+    after = {saying: each for each in intervals([*sayings, later]) for saying in each.evidence}
     for before in intervals(sayings):
-        now = after[before.said[0]]
-        joined_to_one_said_before = now.said[0] in sayings and now.said[0].spoken < before.said[0].spoken
+        now = after[before.evidence[0]]
+        joined_to_one_said_before = (
+            now.evidence[0] in sayings and now.evidence[0].sort_key < before.evidence[0].sort_key
+        )
         assert (
             id_of("Anna", "lives in", now) == id_of("Anna", "lives in", before) or joined_to_one_said_before
         )
@@ -319,5 +327,5 @@ def test_the_values_of_one_instant_are_compared_in_linear_time(monkeypatch: pyte
     monkeypatch.setattr("agentic_rag.memory.timeline.entity_key", counted)
     found = intervals(said(f"City {number}", 0, order=number) for number in range(500))
     assert len(found) == 500
-    assert [one.value for one in found if not one.overruled] == ["City 499"]
+    assert [one.value for one in found if not one.is_overruled] == ["City 499"]
     assert len(asked) < 10 * 500

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agentic_rag.errors import InputError, ModelError
 from agentic_rag.memory.memories import Memories
 from agentic_rag.memory.reading.reader import ChatStatements
-from agentic_rag.memory.schemas import MemoryType, Remembered
+from agentic_rag.memory.schemas import MemoryType, RememberReport
 from agentic_rag.testing import ScriptedChat
 from user_memories import opened
 
@@ -25,7 +25,7 @@ def memories() -> Memories:
     return opened()
 
 
-def changes(kept: Remembered) -> list[tuple[str, str, str]]:
+def changes(kept: RememberReport) -> list[tuple[str, str, str]]:
     return [(one["change"], one["memory_type"], one["content"]) for one in kept.memories]
 
 
@@ -84,7 +84,7 @@ async def test_what_is_forgotten_takes_along_what_rests_on_it_alone(memories: Me
     moved = await memories.remember("I moved to Bergen. I prefer tea.", "ada", at="2022-01-01")
     await memories.remember("I prefer tea.", "ada", at="2023-01-01")
     told = await memories.forget("ada", [moved.evidence_id])
-    assert (told.memories, told.found) == (3, 0)
+    assert (told.memories, told.remaining) == (3, 0)
     # The earlier fact holds again, and what was said twice stays on what is left of it.
     assert await facts(memories) == [("lives in", "Oslo")]
     assert [one.content for one in await memories.list("ada", CORE)] == ["I live in Oslo", "I prefer tea"]
@@ -100,7 +100,7 @@ async def test_a_derived_memory_is_forgotten_with_what_was_said(memories: Memori
 async def test_forgetting_everything_leaves_nothing(memories: Memories):
     for text in ("I live in Oslo.", "I moved to Bergen.", "Remind me to call Bo."):
         await memories.remember(text, "ada")
-    assert (await memories.forget("ada")).found == 0
+    assert (await memories.forget("ada")).remaining == 0
     assert await memories.list("ada", include_ended=True) == []
     assert (await memories.forget("ada")).memories == 0
 

@@ -9,7 +9,7 @@ import onnxruntime
 import pytest
 
 from agentic_rag.domain.ports import CachedEmbedding, FloatArray
-from agentic_rag.domain.token_vectors import QuestionTokens, packed
+from agentic_rag.domain.token_vectors import QuestionTokens, pack
 from agentic_rag.models import bundled
 from agentic_rag.models.bundled import RUN_TOKENS, BundledEmbedding
 
@@ -53,11 +53,11 @@ def test_no_text_is_no_run():
 def test_the_graph_packs_tokens_as_passages_are_compared():
     """What the graph's integers stand for is what ``similarities`` reads."""
     row = bundled._windows(["passage: Oolong is grown in Fujian. 乌龙茶来自福建。"])[0][0]
-    vectors, tokens = bundled._loaded().run([row], ["token_vectors", "packed_tokens"])
+    vectors, tokens = bundled._load().run([row], ["token_vectors", "packed_tokens"])
     assert vectors.shape == (1, len(row), bundled.TOKEN_DIMENSION)
     assert np.linalg.norm(vectors[0], axis=1) == pytest.approx(np.ones(len(row)), abs=1e-5)
     assert tokens.dtype == np.uint8
-    assert tokens[0].tobytes() == packed(vectors[0])
+    assert tokens[0].tobytes() == pack(vectors[0])
 
 
 def test_the_graph_says_what_the_published_one_says():
@@ -72,7 +72,7 @@ def test_the_graph_says_what_the_published_one_says():
         (wanted,) = published.run(
             ["sentence_embedding"], {"input_ids": ids, "attention_mask": np.ones_like(ids)}
         )
-        (made,) = bundled._loaded().run([row], [bundled.SENTENCE])
+        (made,) = bundled._load().run([row], [bundled.SENTENCE])
         assert np.abs(made[0] - wanted[0]).max() < 1e-6
 
 
@@ -84,7 +84,7 @@ async def test_what_is_forgotten_is_made_anew(monkeypatch: pytest.MonkeyPatch):
         tokens = QuestionTokens(np.zeros((1, 2), np.float32), np.ones(1, np.float32))
         return np.ones((len(questions), bundled.DIMENSION), np.float32), [tokens] * len(questions)
 
-    monkeypatch.setattr(bundled, "_asked", embed)
+    monkeypatch.setattr(bundled, "_embed_questions", embed)
     embedding = BundledEmbedding()
     assert isinstance(embedding, CachedEmbedding)
     for _ in range(2):

@@ -13,7 +13,7 @@ import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
 from agentic_rag import Rag, RagConfig, open_rag
-from agentic_rag.domain.usage import Usage, count, counted, summed, usage_text
+from agentic_rag.domain.usage import Usage, count, counting, sum_usage, usage_text
 from agentic_rag.errors import BudgetSpent, ConfigError
 from agentic_rag.models.endpoint import Endpoint, Prices, Spending, most_tokens, retry_wait
 from agentic_rag.settings.config import BudgetConfig
@@ -133,11 +133,11 @@ def test_what_is_no_time_is_passed_over(said: str):
 async def test_what_is_used_is_counted_here_and_for_the_whole():
     spending = Spending()
     endpoint = Endpoint(prices=Prices(2.0, 10.0), spending=spending)
-    with counted() as outer:
+    with counting() as outer:
         await endpoint.call(Work(), MOST, used)
-        with counted() as inner:
+        with counting() as inner:
             await asyncio.gather(*(endpoint.call(Work(), MOST, used) for _ in range(2)))
-    assert (inner.calls, outer.calls, spending.used.calls) == (2, 3, 3)
+    assert (inner.calls, outer.calls, spending.total_usage.calls) == (2, 3, 3)
     assert (inner.tokens, inner.cost) == (200, pytest.approx(2 * (80 * 2 + 20 * 10) / 1e6))
 
 
@@ -151,10 +151,10 @@ async def test_what_was_not_answered_may_have_been_charged_and_what_was_refused_
 
     with pytest.raises(TimeoutError):
         await endpoint.call(hang, MOST, used)
-    assert (spending.used.tokens, spending.used.estimated) == (150, True)
+    assert (spending.total_usage.tokens, spending.total_usage.estimated) == (150, True)
     with pytest.raises(Refused):
         await endpoint.call(Work(Refused(400)), MOST, used)
-    assert (spending.used.tokens, spending.used.calls) == (150, 1)
+    assert (spending.total_usage.tokens, spending.total_usage.calls) == (150, 1)
 
 
 @pytest.mark.parametrize(
@@ -166,14 +166,14 @@ async def test_a_budget_is_never_overspent_however_many_ask_at_once(budget: Budg
     ends = await asyncio.gather(*(endpoint.call(work, MOST, used) for _ in range(50)), return_exceptions=True)
     refusals = [end for end in ends if isinstance(end, BudgetSpent)]
     assert work.begun + len(refusals) == 50
-    assert spending.used.tokens == 100 * work.begun <= 1000
+    assert spending.total_usage.tokens == 100 * work.begun <= 1000
     assert "to go on" in str(refusals[0])
     # One after the other the whole of it is of use: what a call did not need is given back.
-    while spending.used.tokens <= 850:
+    while spending.total_usage.tokens <= 850:
         await endpoint.call(work, MOST, used)
     with pytest.raises(BudgetSpent):
         await endpoint.call(work, MOST, used)
-    assert spending.used.tokens == 900
+    assert spending.total_usage.tokens == 900
 
 
 def test_more_tokens_are_reserved_than_there_can_be():
@@ -183,8 +183,8 @@ def test_more_tokens_are_reserved_than_there_can_be():
 
 def test_usages_add_up_and_begin_anew():
     one = Usage(calls=1, prompt_tokens=3, cost=0.5).to_dict()
-    assert summed(summed({}, one), one) == Usage(calls=2, prompt_tokens=6, cost=1.0).to_dict()
-    assert summed(one, None) == {}
+    assert sum_usage(sum_usage({}, one), one) == Usage(calls=2, prompt_tokens=6, cost=1.0).to_dict()
+    assert sum_usage(one, None) == {}
     assert usage_text(one) == "1 call, 3 tokens, cost 0.5000"
     assert usage_text({**one, "cost": 0.0, "estimated": True}) == "1 call, 3 tokens (in part an upper bound)"
     count(Usage(calls=1))  # nobody counts: nothing happens
@@ -221,7 +221,7 @@ async def test_an_answer_tells_what_it_used(tmp_path: Path, model_server: LocalO
         assert answer.to_dict()["usage"] == answer.usage
         again = await rag.ask("Where does tea come from?", thread_id=None)
         assert again.usage == answer.usage  # of that run alone
-        assert rag.spending.used.calls == 4
+        assert rag.spending.total_usage.calls == 4
 
 
 async def test_a_spent_budget_answers_with_quotes_and_says_so(
@@ -264,8 +264,10 @@ async def test_a_budget_needs_to_know_the_longest_answer(tmp_path: Path):
 async def test_warming_up_asks_no_endpoint(tmp_path: Path, model_server: LocalOpenAIServer):
     embedding = {"base_url": model_server.base_url, "model": "e", "price": 3.0}
     async with opened(tmp_path, model_server, embedding=embedding) as rag:
-        assert rag.spending.used.embedded_tokens > 0
-        assert rag.spending.used.cost == pytest.approx(rag.spending.used.embedded_tokens * 3 / 1e6)
+        assert rag.spending.total_usage.embedded_tokens > 0
+        assert rag.spending.total_usage.cost == pytest.approx(
+            rag.spending.total_usage.embedded_tokens * 3 / 1e6
+        )
         model_server.requests.clear()
         await rag.warm_up()
         assert not model_server.requests

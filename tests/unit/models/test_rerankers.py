@@ -254,7 +254,7 @@ def test_each_method_has_its_own_model_and_a_cross_encoder_is_loaded_once(
 
 def test_a_given_model_is_asked_whichever_method_asks_for_one() -> None:
     given = ChatReranker(ScriptedChat())
-    rerankers = ConfiguredRerankers(given=given)
+    rerankers = ConfiguredRerankers(reranker=given)
     assert rerankers.model(RerankParameters(method="chat")) is given
     assert rerankers.model(RerankParameters(method="cross_encoder")) is given
 

@@ -65,7 +65,7 @@ async def test_an_agent_that_needs_no_tool_answers_from_the_first_passages(opene
     assert [citation["path"] for citation in answer.citations] == ["oolong.md"]
     outcome = answer.state["agent_outcome"]
     assert (outcome["status"], outcome["calls"], outcome["tools"]) == ("ok", 1, [])
-    assert chat.offered == [["search", "select_notes", "related", "read"]]
+    assert chat.offered_tools == [["search", "select_notes", "related", "read"]]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ async def test_its_last_call_has_no_tools(opened: Any):
     searching = [tool_call("search", question=f"tea {number}") for number in range(2)]
     chat = ScriptedAgent(*searching, "Oolong tea comes from Fujian in China [1].")
     answer = await ask(await opened(chat, calls=3))
-    assert [bool(offered) for offered in chat.offered] == [True, True, False]
+    assert [bool(offered) for offered in chat.offered_tools] == [True, True, False]
     assert answer.state["agent_outcome"]["calls"] == 3
     assert answer.text.startswith("Oolong tea comes")
 
@@ -143,7 +143,7 @@ async def test_a_model_that_calls_on_is_stopped(opened: Any):
 
 async def test_its_time_is_bounded(opened: Any):
     class Slow(ScriptedAgent):
-        async def respond(self, *given: Any) -> AIMessage:
+        async def respond(self, *arguments: Any) -> AIMessage:
             await asyncio.sleep(5)
             return AIMessage("late")
 

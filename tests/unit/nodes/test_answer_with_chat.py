@@ -21,7 +21,7 @@ from agentic_rag.testing import prepared_state
 from local_openai_server import LocalOpenAIServer, refused
 
 QUESTION = "Where does tea come from?"
-BY_CHAT = Parameters().overridden({"answer": {"method": "chat"}})
+BY_CHAT = Parameters().override({"answer": {"method": "chat"}})
 
 
 def result(number: int, content: str) -> dict[str, Any]:

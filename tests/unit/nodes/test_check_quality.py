@@ -52,7 +52,7 @@ async def test_expansion_takes_no_words_from_what_is_irrelevant_and_a_chat_model
     assert (await checked(0.1))["reasons"][
         -1
     ] == "stopped: there is no relevant result to take other words from"
-    by_chat = PARAMETERS.overridden({"rewrite": {"method": "chat"}})
+    by_chat = PARAMETERS.override({"rewrite": {"method": "chat"}})
     assert (await checked(0.1, parameters=by_chat))["decision"] == "rewrite"
 
 
@@ -62,7 +62,7 @@ async def test_expansion_adds_nothing_to_as_many_results_as_are_shown_and_a_chat
         "answer", "stopped: 10 results are enough to choose from"
     )  # fmt: skip
     assert (await checked(*[0.4] * 9))["decision"] == "rewrite"
-    by_chat = PARAMETERS.overridden({"rewrite": {"method": "chat"}})
+    by_chat = PARAMETERS.override({"rewrite": {"method": "chat"}})
     assert (await checked(*[0.4] * 10, parameters=by_chat))["decision"] == "rewrite"
 
 
@@ -92,7 +92,7 @@ async def test_an_empty_question_is_not_rewritten():
 
 
 async def test_a_floor_above_the_weak_bound_counts():
-    high = PARAMETERS.overridden({"answer": {"abstain_below": 0.7}, "quality": {"max_rewrites": 0}})
+    high = PARAMETERS.override({"answer": {"abstain_below": 0.7}, "quality": {"max_rewrites": 0}})
     assert (await checked(0.6, parameters=high))["decision"] == "abstain"
     assert (await checked(0.7, parameters=high))["grade"] == "strong"
 

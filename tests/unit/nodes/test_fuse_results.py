@@ -174,7 +174,7 @@ def test_where_the_graph_made_no_walk_in_this_pass_the_weights_are_the_operation
 
 def test_weights_that_are_set_are_not_adapted():
     for fusion in ({"graphiti_weight": 0.3}, {"lancedb_weight": 0.7}, {"adapt": False}):
-        parameters = Parameters().overridden({"fusion": fusion})
+        parameters = Parameters().override({"fusion": fusion})
         given = state(parameters, "document_retrieval", graphiti_outcome=outcome(specificity=1.0))
         told = fuse_results(given)["fusion"]
         assert (told["weights"]["used"], told["weights"]["specificity"]) == (told["weights"]["given"], None)

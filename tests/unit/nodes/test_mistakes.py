@@ -10,7 +10,7 @@ from agentic_rag.domain import OWN_NOTE, Chunk
 from agentic_rag.domain.notes import Field, Note
 from agentic_rag.nodes.answer import answer
 from agentic_rag.nodes.mistakes import asks_for_all, mistake_quotes
-from agentic_rag.nodes.request import Request, normalised
+from agentic_rag.nodes.request import Request, normalise
 from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.testing import prepared_state
@@ -19,7 +19,7 @@ WRONG = "> [!failure] I wrote\n> Bacteria and yeasts, it is called so.\n\n> [!su
 
 
 def request(query: str, **keys: Any) -> Request:
-    return normalised({"query": query, "operation": "auto", **keys}, Parameters())  # type: ignore[typeddict-item]
+    return normalise({"query": query, "operation": "auto", **keys}, Parameters())  # type: ignore[typeddict-item]
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from langchain_core.messages import AIMessage, HumanMessage
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.notes import Note
 from agentic_rag.errors import FilterError, InputError, StoreError, UnknownOperation
-from agentic_rag.nodes.prepare_query import begun, prepare_query
-from agentic_rag.nodes.request import Request, earlier_turns, normalised, question_of
+from agentic_rag.nodes.prepare_query import initial_keys, prepare_query
+from agentic_rag.nodes.request import Request, earlier_turns, normalise, question_of
 from agentic_rag.notes.catalogue import Snapshot
-from agentic_rag.questions.followups import Completed, Turn
+from agentic_rag.questions.followups import CompletedQuestion, Turn
 from agentic_rag.questions.vocabulary import Vocabulary
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CallerKeys, CanvasRAGState
@@ -24,7 +24,7 @@ ASKED = "Where does oolong tea come from?"
 
 
 def prepared(**state: Any) -> dict[str, Any]:
-    return begun(state, Parameters())  # type: ignore[arg-type]
+    return initial_keys(state, Parameters())  # type: ignore[arg-type]
 
 
 class Notes:
@@ -63,14 +63,14 @@ async def test_a_rewrite_starts_a_further_pass_of_the_same_run():
 
 
 def test_the_request_is_plain_and_comes_back_as_it_was():
-    parameters = Parameters().overridden({"fusion": {"k": 5}})
+    parameters = Parameters().override({"fusion": {"k": 5}})
     asked: Any = {
         "query": "And when?",
         "filters": {"year": {"$gte": 2023}},
         "as_of": "2024-06-30",
         "top_k": 3,
     }
-    request = normalised(asked, parameters)
+    request = normalise(asked, parameters)
     assert Request.from_plain(json.loads(json.dumps(request.plain()))) == request
     assert (request.filters, request.parameters.fusion.k, request.fusion.k) == (
         Comparison("year", "$gte", 2023),
@@ -194,7 +194,9 @@ def test_the_turns_of_a_conversation_are_questions_with_their_answers():
 
 def test_a_pasted_question_is_searched_by_its_ends_and_asked_by_them_too():
     long = "a" * 3000 + "z" * 3000
-    request = normalised({"query": long}, Parameters(), lambda query, turns: Completed(query, {"thing": "x"}))
+    request = normalise(
+        {"query": long}, Parameters(), lambda query, turns: CompletedQuestion(query, {"thing": "x"})
+    )
     assert (request.query, len(request.question), len(request.asked)) == (long, 2001, 2001)
     assert request.carried == {"thing": "x"}
 
@@ -207,7 +209,7 @@ async def test_a_conversation_knows_the_notes_by_name():
     assert written["request"]["carried"]["thing"] == "New World"
     assert written["request"]["asked"] == "and New World's genre?"
     vocabulary = Vocabulary.of(await notes.snapshot("default"))
-    assert begun(state, Parameters(), vocabulary)["request"]["asked"] == written["request"]["asked"]
+    assert initial_keys(state, Parameters(), vocabulary)["request"]["asked"] == written["request"]["asked"]
 
 
 async def test_the_names_are_read_only_in_a_conversation_and_a_failing_catalogue_is_done_without():

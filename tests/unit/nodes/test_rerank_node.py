@@ -14,7 +14,7 @@ from agentic_rag.nodes.rerank import rerank
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.testing import prepared_state
 
-BY_MODEL = Parameters().overridden({"rerank": {"method": "cross_encoder"}})
+BY_MODEL = Parameters().override({"rerank": {"method": "cross_encoder"}})
 
 
 class Model:
@@ -56,7 +56,7 @@ async def test_all_results_are_put_in_order_with_a_score():
 async def test_the_question_judges_and_not_the_rewrite():
     model = Model()
     messages = [HumanMessage("Where is tea from?"), HumanMessage("And when?")]
-    rerankers = ConfiguredRerankers(given=model)
+    rerankers = ConfiguredRerankers(reranker=model)
     await rerank(state(BY_MODEL), rerankers=rerankers)
     await rerank(state(BY_MODEL, messages=messages), rerankers=rerankers)
     assert model.queries == ["And when?", "Where is tea from? And when?"]
@@ -64,7 +64,7 @@ async def test_the_question_judges_and_not_the_rewrite():
 
 async def test_a_model_that_fails_is_replaced_and_told():
     model = Model(ModelError("out of memory"))
-    written = await rerank(state(BY_MODEL), rerankers=ConfiguredRerankers(given=model))
+    written = await rerank(state(BY_MODEL), rerankers=ConfiguredRerankers(reranker=model))
     assert [result["id"] for result in written["reranked_results"]] == ["a", "b"]
     assert written["rerank_outcome"]["status"] == "degraded"
     assert "out of memory" in written["rerank_outcome"]["reason"]

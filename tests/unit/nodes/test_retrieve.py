@@ -21,7 +21,7 @@ from agentic_rag.nodes.retrieve import query_of, search_source
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
-from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult
+from agentic_rag.retrieval.schemas import JudgedResults, Leg, RetrievalResult
 from agentic_rag.retrieval.sources import GraphSource, SourceQuery, VectorSource, as_hit
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.stores.in_memory import InMemoryChunkStore
@@ -39,7 +39,7 @@ ASKED: dict[str, Any] = {
     "query": "the question?", "dataset": "notes", "filters": {"year": 2024}, "as_of": "2024-06-30T00:00:00"
 }  # fmt: skip
 MOMENT = datetime(2024, 6, 30, tzinfo=UTC)
-SPARSE = Parameters().overridden({"retrieval": {"strategy": "sparse", "candidates": 7}})
+SPARSE = Parameters().override({"retrieval": {"strategy": "sparse", "candidates": 7}})
 
 
 def state(parameters: Parameters = SPARSE) -> Any:
@@ -57,7 +57,7 @@ async def retrieve_lancedb(asked: Any, *, engine: VectorSearch) -> dict[str, Any
 async def test_the_graph_is_asked_and_its_hits_written():
     engine = FakeGraphEngine([(TEA, 0.8)])
     written = await retrieve_graphiti(state(), engine=engine)
-    assert engine.asked == [
+    assert engine.requests == [
         {
             "dataset": "notes",
             "query": "tea?",
@@ -76,7 +76,7 @@ async def test_the_graph_is_asked_and_its_hits_written():
 async def test_the_vector_store_is_asked_and_its_results_written_as_hits():
     engine = FakeRetrievalEngine([(TEA, 0.8)])
     written = await retrieve_lancedb(state(), engine=engine)
-    assert engine.asked == [
+    assert engine.requests == [
         {
             "dataset": "notes",
             "query": "tea?",
@@ -98,7 +98,7 @@ async def test_only_weak_points_are_looked_for_in_what_the_program_noted_itself(
         graph, vectors = FakeGraphEngine([(TEA, 0.8)]), FakeRetrievalEngine([(TEA, 0.8)])
         await retrieve_graphiti(asked, engine=graph)
         await retrieve_lancedb(asked, engine=vectors)
-        told = [engine.asked[0]["own_notes"] for engine in (graph, vectors)]
+        told = [engine.requests[0]["own_notes"] for engine in (graph, vectors)]
         assert told == [operation is CanvasOperation.WEAK_POINT_CLUSTERING] * 2
 
 
@@ -106,15 +106,15 @@ async def test_the_vector_store_may_give_fewer_hits_than_the_graph():
     found = [(TEA, 0.8), (fake_chunk("milk"), 0.4), (fake_chunk("rain"), 0.1)]
     graphiti, lancedb = FakeGraphEngine(found), FakeRetrievalEngine(found)
     for given, kept in (({}, 3), ({"top_k": 2}, 2), ({"score_threshold": 0.5}, 1)):
-        asked = state(Parameters().overridden({"retrieval": given}))
+        asked = state(Parameters().override({"retrieval": given}))
         written = await retrieve_graphiti(asked, engine=graphiti)
         written |= await retrieve_lancedb(asked, engine=lancedb)
         assert (len(written["graphiti_results"]), len(written["lancedb_results"])) == (3, kept)
-    assert lancedb.asked[0]["limit"] == graphiti.asked[0]["limit"] == 100
+    assert lancedb.requests[0]["limit"] == graphiti.requests[0]["limit"] == 100
 
 
 async def test_a_threshold_that_no_hit_reaches_is_the_reason():
-    asked: Any = prepared_state(SPARSE.overridden({"retrieval": {"score_threshold": 0.9}}), query="tea?")
+    asked: Any = prepared_state(SPARSE.override({"retrieval": {"score_threshold": 0.9}}), query="tea?")
     written = await retrieve_lancedb(asked, engine=FakeRetrievalEngine([(TEA, 0.8)]))
     outcome = written["lancedb_outcome"]
     told = "no hit has a relevance of at least retrieval.score_threshold 0.9"
@@ -124,15 +124,15 @@ async def test_a_threshold_that_no_hit_reaches_is_the_reason():
 @pytest.mark.parametrize("wrong", [{"top_k": 0}, {"score_threshold": 1.5}, {"score_threshold": -0.1}])
 def test_a_limit_that_cannot_be_is_refused(wrong: dict[str, Any]):
     with pytest.raises(ConfigError, match=rf"retrieval\.{next(iter(wrong))}"):
-        SPARSE.overridden({"retrieval": wrong})
+        SPARSE.override({"retrieval": wrong})
 
 
 async def test_a_call_overrides_what_is_asked():
     graphiti, lancedb = FakeGraphEngine(), FakeRetrievalEngine()
-    asked = state(SPARSE.overridden({"retrieval": {"candidates": 3, "strategy": "dense"}}))
+    asked = state(SPARSE.override({"retrieval": {"candidates": 3, "strategy": "dense"}}))
     await retrieve_graphiti(asked, engine=graphiti)
     await retrieve_lancedb(asked, engine=lancedb)
-    assert (graphiti.asked[0]["limit"], lancedb.asked[0]["limit"], lancedb.asked[0]["strategy"]) == (
+    assert (graphiti.requests[0]["limit"], lancedb.requests[0]["limit"], lancedb.requests[0]["strategy"]) == (
         3,
         3,
         "dense",
@@ -173,7 +173,7 @@ async def test_a_slow_model_embeds_its_reference_pairs_in_time_of_their_own(name
     chunks, graph = InMemoryChunkStore(dimension=64), InMemoryGraphStore(embedding)
     vectors = await embedding.embed_passages([TEA.text])
     await chunks.replace_documents("notes", [EmbeddedDocument("tea", (TEA,), vectors)])
-    asked = state(Parameters().overridden({"retrieval": {"timeout_seconds": 0.5}}))
+    asked = state(Parameters().override({"retrieval": {"timeout_seconds": 0.5}}))
     written = await (
         retrieve_graphiti(asked, engine=GraphEngine(graph, chunks, embedding))
         if name == "graphiti"
@@ -186,9 +186,9 @@ async def test_words_alone_need_no_reference_pairs():
     embedding = HashingEmbedding()
     engine = RetrievalEngine(InMemoryChunkStore(dimension=64), embedding)
     await engine.ready("sparse")
-    assert embedding.embedded == []
+    assert embedding.embedded_texts == []
     await engine.ready()
-    assert len(embedding.embedded) == 80
+    assert len(embedding.embedded_texts) == 80
 
 
 class Knowing(FakeGraphEngine):
@@ -205,8 +205,8 @@ class Familiar(FakeRetrievalEngine):
 
     familiarity: float | None = None
 
-    async def find(self, *arguments: Any, **keys: Any) -> Judged:
-        return Judged((await super().find(*arguments, **keys)).results, self.familiarity)
+    async def find(self, *arguments: Any, **keys: Any) -> JudgedResults:
+        return JudgedResults((await super().find(*arguments, **keys)).results, self.familiarity)
 
 
 @pytest.mark.parametrize("hits", [[(TEA, 0.8)], []])
@@ -289,7 +289,7 @@ class Scripted:
 
 
 async def outcome_of(source: Scripted, timeout: float = 5.0) -> tuple[list[Hit], Any]:
-    parameters = Parameters().overridden({"retrieval": {"timeout_seconds": timeout}})
+    parameters = Parameters().override({"retrieval": {"timeout_seconds": timeout}})
     return await search_source(source, query_of(Request.of(state(parameters)), "tea?"))
 
 

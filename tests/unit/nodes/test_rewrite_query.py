@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.nodes.rewrite_query import expanded, rewrite_query
+from agentic_rag.nodes.rewrite_query import expand_query, rewrite_query
 from agentic_rag.testing import prepared_state
 
 
@@ -17,36 +17,37 @@ def results(*contents: str, title: str = "") -> list[dict[str, Any]]:
 
 
 def test_words_that_set_the_best_results_apart_are_added():
-    assert expanded("oolong", results("oolong Fujian", "oolong Fujian roasting"), 1) == "oolong fujian"
+    assert expand_query("oolong", results("oolong Fujian", "oolong Fujian roasting"), 1) == "oolong fujian"
     assert (
-        expanded("oolong", results("oolong Fujian", "oolong Fujian roasting"), 2) == "oolong fujian roasting"
+        expand_query("oolong", results("oolong Fujian", "oolong Fujian roasting"), 2)
+        == "oolong fujian roasting"
     )
 
 
 def test_words_of_the_question_stopwords_and_numbers_are_not_added():
-    assert expanded("Brewing oolong", results("the brewed oolongs of 2024 a x"), 6) == "Brewing oolong"
+    assert expand_query("Brewing oolong", results("the brewed oolongs of 2024 a x"), 6) == "Brewing oolong"
 
 
 def test_a_title_counts_as_words_too():
-    assert expanded("oolong", results("oolong", title="Wuyi"), 3) == "oolong wuyi"
+    assert expand_query("oolong", results("oolong", title="Wuyi"), 3) == "oolong wuyi"
 
 
 def test_han_is_added_in_pairs():
-    assert expanded("乌龙", results("武夷"), 3) == "乌龙 武夷"
+    assert expand_query("乌龙", results("武夷"), 3) == "乌龙 武夷"
 
 
 @pytest.mark.parametrize("found", [[], results(""), results("!!! 123")])
 def test_where_there_is_nothing_to_add_the_question_comes_back(found: list[dict[str, Any]]):
-    assert expanded("oolong tea", found, 6) == "oolong tea"
+    assert expand_query("oolong tea", found, 6) == "oolong tea"
 
 
 def test_only_the_first_five_results_give_words():
     found = results(*["oolong"] * 5, "railway")
-    assert expanded("oolong", found, 6) == "oolong"
+    assert expand_query("oolong", found, 6) == "oolong"
 
 
 def test_equal_words_come_in_order_of_the_alphabet():
-    assert expanded("oolong", results("zebra apple mango"), 3) == "oolong apple mango zebra"
+    assert expand_query("oolong", results("zebra apple mango"), 3) == "oolong apple mango zebra"
 
 
 async def test_the_node_appends_to_the_rewrites():

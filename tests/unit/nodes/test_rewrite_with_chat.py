@@ -12,7 +12,7 @@ from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.testing import prepared_state
 
-BY_CHAT = Parameters().overridden({"rewrite": {"method": "chat"}})
+BY_CHAT = Parameters().override({"rewrite": {"method": "chat"}})
 
 
 class Recording:

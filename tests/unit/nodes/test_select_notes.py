@@ -128,7 +128,7 @@ async def test_a_model_that_fails_is_degraded():
     assert (written["selection"]["status"], written["selection"]["reason"]) == ("degraded", "out of memory")
 
 
-BY_CHAT = Parameters().overridden({"selection": {"method": "chat", "timeout_seconds": 0.05}})
+BY_CHAT = Parameters().override({"selection": {"method": "chat", "timeout_seconds": 0.05}})
 UNREAD = "what are good games for two?"
 CHEAP = json.dumps({"where": [{"property": "price", "operator": "<", "value": 50}], "show": ["price"]})
 
@@ -151,7 +151,7 @@ async def test_a_chat_model_reads_what_the_rules_do_not():
 async def test_what_the_rules_read_is_not_asked_again():
     chat = ScriptedChat(CHEAP)
     found = await selection_with(chat, "Which games do I have?")
-    assert (found["reading"], found["read_by"], chat.heard) == ("notes in games/", "rules", [])
+    assert (found["reading"], found["read_by"], chat.prompts) == ("notes in games/", "rules", [])
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ async def test_no_model_is_asked_where_it_is_off_or_in_a_further_pass(
 ):
     chat = ScriptedChat(CHEAP)
     found = await selection_with(chat, parameters=parameters, **keys)
-    assert (found["status"], found["reason"], chat.heard) == ("empty", None, [])
+    assert (found["status"], found["reason"], chat.prompts) == ("empty", None, [])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 import pytest
 
-from agentic_rag.notes.base_dates import is_date, read_date, shifted
+from agentic_rag.notes.base_dates import is_date, read_date, shift
 
 
 def test_dates():
@@ -32,10 +32,10 @@ def test_dates():
     ],
 )
 def test_durations(duration: str, sign: int, expected: str):
-    assert shifted(date(2024, 1, 31), duration, sign).isoformat() == expected
+    assert shift(date(2024, 1, 31), duration, sign).isoformat() == expected
 
 
 @pytest.mark.parametrize("duration", ["", "d", "1", "1 fortnight", "9999999999d", "99999y", "1.5d"])
 def test_what_is_no_duration(duration: str):
     with pytest.raises(ValueError, match=r"."):
-        shifted(date(2024, 1, 31), duration, 1)
+        shift(date(2024, 1, 31), duration, 1)

@@ -16,7 +16,7 @@ A, B = Comparison("a", "$eq", 1), Comparison("b", "$eq", 2)
 
 def read(written: Any, formulas: dict[str, str] | None = None) -> tuple[Expression | None, list[str]]:
     reading = BaseFilters(formulas or {}, NOW)
-    return reading.read(written), reading.unsupported
+    return reading.read(written), reading.unsupported_filters
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from agentic_rag.domain.filters import And, Comparison, Or, parse_filters
 from agentic_rag.errors import FilterError
-from agentic_rag.notes.base_filters import Linked, is_empty, links_to
+from agentic_rag.notes.base_filters import LinkTarget, is_empty, links_to
 from agentic_rag.notes.base_statements import written_filter
 
 
@@ -50,7 +50,7 @@ def test_filters(filters: dict[str, Any], written: Any):
 def test_what_was_read_is_written_as_it_was():
     assert written_filter(is_empty("last")) == "note.last.isEmpty()"
     assert (
-        written_filter(links_to("categories", Linked("Books")))
+        written_filter(links_to("categories", LinkTarget("Books")))
         == 'list(note.categories).contains(link("Books"))'
     )
     assert written_filter(And(())) == "true"

@@ -77,8 +77,8 @@ def test_other_kinds_have_a_place_and_a_date_alone():
 @pytest.mark.parametrize("text", [TEXT, "", "---\nkey: {a: {b: [1, null]}}\n---\n", "\ud800 [x:: \ud800]\n"])
 def test_a_row_comes_back_as_it_was(text: str):
     note = row(text)
-    assert Note.unpacked(note.packed()) == note
-    assert note.packed() == row(text).packed()
+    assert Note.unpack(note.pack()) == note
+    assert note.pack() == row(text).pack()
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_snapshot_is_in_the_order_of_paths_whatever_the_order_given():
 
 
 def test_notes_are_named_by_title_alias_and_file():
-    titled = snapshot_of({"x/One.md": "---\naliases: [Uno]\n---\n", "Two.md": "T."}).titled()
+    titled = snapshot_of({"x/One.md": "---\naliases: [Uno]\n---\n", "Two.md": "T."}).notes_by_title()
     assert titled["one"] is titled["uno"]
     assert titled["two"].path == "Two.md"
     assert "three" not in titled
@@ -145,7 +145,7 @@ def base(path: str, source: str = "views:\n  - name: All\n") -> Note:
 def test_a_row_with_the_source_of_a_base() -> None:
     row = base("lists/Books.base")
     assert (row.title, row.base, row.fields) == ("Books", "views:\n  - name: All\n", ())
-    assert Note.unpacked(row.packed()) == row
+    assert Note.unpack(row.pack()) == row
 
 
 def test_bases_are_apart_from_the_notes() -> None:
@@ -153,7 +153,7 @@ def test_bases_are_apart_from_the_notes() -> None:
     assert [note.path for note in snapshot.notes] == ["a.md"]
     assert snapshot.schema.notes == 1
     assert {name: one.path for name, one in snapshot.bases.items()} == {"books": "a/BOOKS.base"}
-    assert list(snapshot.titled()) == ["a"]
+    assert list(snapshot.notes_by_title()) == ["a"]
 
 
 def test_a_stored_base_that_cannot_be_read_is_none() -> None:

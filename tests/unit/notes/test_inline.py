@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.notes.inline import HIDDEN, fields, hide_code, is_tag, tags
+from agentic_rag.notes.inline import MASK, fields, hide_code, is_tag, tags
 
 
 @pytest.mark.parametrize(
@@ -21,11 +21,11 @@ from agentic_rag.notes.inline import HIDDEN, fields, hide_code, is_tag, tags
     ],
 )
 def test_hide_code(text: str, expected: str) -> None:
-    assert hide_code(text, [(0, len(text))]) == expected.replace("_", HIDDEN)
+    assert hide_code(text, [(0, len(text))]) == expected.replace("_", MASK)
 
 
 def test_what_lies_outside_the_regions_is_hidden() -> None:
-    assert hide_code("ab\ncd\nef", [(3, 6)]) == f"{HIDDEN * 2}\ncd\n{HIDDEN * 2}"
+    assert hide_code("ab\ncd\nef", [(3, 6)]) == f"{MASK * 2}\ncd\n{MASK * 2}"
 
 
 @given(st.text(alphabet=st.sampled_from("a`\\$\n\r ")))

@@ -40,7 +40,7 @@ def test_no_wikilink(text: str) -> None:
     ],
 )
 def test_markdown_link(text: str, target: str, heading: str | None) -> None:
-    (link,) = markdown_links(text, 0, len(text), masked=text)
+    (link,) = markdown_links(text, 0, len(text), masked_text=text)
     assert (link.target, link.heading) == (target, heading)
 
 
@@ -58,12 +58,12 @@ def test_markdown_link(text: str, target: str, heading: str | None) -> None:
     ],
 )
 def test_no_local_file(text: str) -> None:
-    assert list(markdown_links(text, 0, len(text), masked=text)) == []
+    assert list(markdown_links(text, 0, len(text), masked_text=text)) == []
 
 
 def test_an_escaped_exclamation_mark_is_no_embed() -> None:
     text = "\\![[a]] \\![b](c.md) ![[d]]"
-    found = [*wikilinks(text, 0, len(text)), *markdown_links(text, 0, len(text), masked=text)]
+    found = [*wikilinks(text, 0, len(text)), *markdown_links(text, 0, len(text), masked_text=text)]
     assert [(link.target, link.embed, text[link.start]) for link in found] == [
         ("a", False, "["),
         ("d", True, "!"),

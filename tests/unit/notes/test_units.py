@@ -20,7 +20,7 @@ def units_of(text: str) -> tuple[Unit, ...]:
 
 
 def shown(text: str) -> list[str]:
-    return [unit.shown() for unit in units_of(text)]
+    return [unit.display_text() for unit in units_of(text)]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def shown(text: str) -> list[str]:
 )  # fmt: skip
 def test_a_sentence_stands_under_its_headings(text: str, headings: tuple[str, ...], expected: str):
     unit = units_of(text)[-1]
-    assert (unit.kind, unit.headings, unit.shown()) == ("sentence", headings, expected)
+    assert (unit.kind, unit.headings, unit.display_text()) == ("sentence", headings, expected)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_steps_have_their_numbers_and_what_stands_below_them_is_of_their_list():
 )
 def test_a_task_has_its_state(text: str, state: str, expected: str):
     unit = units_of(text)[-1]
-    assert (unit.kind, unit.state, unit.shown()) == ("task", state, expected)
+    assert (unit.kind, unit.state, unit.display_text()) == ("task", state, expected)
 
 
 @pytest.mark.parametrize("text", ["- [] no box\n", "- [xx] no box\n", "- [x]no space\n", "[ ] no list\n"])
@@ -127,7 +127,7 @@ def test_a_board_has_its_lanes_as_headings_and_its_settings_are_nothing():
         "---\n\nkanban-plugin: basic\n\n---\n\n## Doing\n\n- [ ] Dig the pond\n\n\n## Done\n\n**Complete**\n"
         '- [x] Sow the beans\n\n\n%% kanban:settings\n```\n{"kanban-plugin":"basic"}\n```\n%%\n'
     )
-    assert [(unit.shown(), unit.headings) for unit in units_of(text)] == [
+    assert [(unit.display_text(), unit.headings) for unit in units_of(text)] == [
         ("☐ Dig the pond", ("Doing",)), ("☑ Sow the beans", ("Done", "Complete"))
     ]  # fmt: skip
 
@@ -146,7 +146,7 @@ def test_a_row_has_the_names_of_its_columns(row: str, columns: tuple[tuple[str, 
     text = f"# Rooms\n\n| Room | Key |\n|---|:-:|\n{row}\n"
     (unit,) = units_of(text)
     assert (unit.kind, unit.columns, unit.text) == ("row", columns, columns[0][1])
-    assert unit.shown() == " · ".join(f"{name}: {cell}" for name, cell in columns)
+    assert unit.display_text() == " · ".join(f"{name}: {cell}" for name, cell in columns)
     assert text[unit.start : unit.end] == row
 
 
@@ -171,7 +171,7 @@ def test_a_table_without_cells_has_no_rows(table: str):
 def test_a_property_has_its_name_and_value(line: str, expected: str, value: Any):
     text = f"---\n{line}\n---\nText.\n"
     unit, sentence = units_of(text)
-    assert (unit.kind, unit.shown(), unit.value, unit.headings) == ("property", expected, value, ())
+    assert (unit.kind, unit.display_text(), unit.value, unit.headings) == ("property", expected, value, ())
     assert text[unit.start : unit.end].strip() in line
     assert (sentence.kind, sentence.text) == ("sentence", "Text.")
 
@@ -202,7 +202,7 @@ def test_what_steers_the_program_is_no_unit(line: str):
 )  # fmt: skip
 def test_named_values_inside_the_text(text: str, kind: str, expected: str, fields: dict[str, Any]):
     (unit,) = units_of(text)
-    assert (unit.kind, unit.shown()) == (kind, expected)
+    assert (unit.kind, unit.display_text()) == (kind, expected)
     assert {one.key: one.value for one in unit.fields} == fields
     assert all(text[one.start : one.end].strip() == str(one.value) for one in unit.fields)
 
@@ -246,7 +246,7 @@ def test_code_is_one_unit_and_programs_of_plugins_are_none(text: str, expected: 
 def test_what_leads_a_block_gives_it_meaning(text: str, lead: str | None):
     unit = units_of(text)[-1]
     assert unit.lead == lead
-    assert lead is None or lead not in unit.shown()
+    assert lead is None or lead not in unit.display_text()
 
 
 @pytest.mark.parametrize(
@@ -407,8 +407,8 @@ def test_units_lie_in_order_and_apart_and_are_quoted_as_they_are_written(front: 
         quote = text[unit.start : unit.end]
         assert quote == quote.strip() or unit.kind == "code"
         assert any(map(str.isalnum, quote))
-        assert unit.shown().strip()
-        assert SECRET not in unit.shown() or unit.kind == "code"
+        assert unit.display_text().strip()
+        assert SECRET not in unit.display_text() or unit.kind == "code"
         assert not quote.startswith(("%%", "<!--")) or unit.kind == "code"
         assert all(unit.start <= one.start <= one.end <= unit.end for one in unit.fields)
 
@@ -417,8 +417,8 @@ def test_units_lie_in_order_and_apart_and_are_quoted_as_they_are_written(front: 
 def test_line_ends_change_nothing_that_is_read(front: str, body: str):
     text = front + body
     windows = units_of(text.replace("\n", "\r\n"))
-    assert [(unit.kind, unit.shown(), unit.headings) for unit in windows] == [
-        (unit.kind, unit.shown(), unit.headings) for unit in units_of(text)
+    assert [(unit.kind, unit.display_text(), unit.headings) for unit in windows] == [
+        (unit.kind, unit.display_text(), unit.headings) for unit in units_of(text)
     ]
 
 
@@ -426,8 +426,8 @@ def test_line_ends_change_nothing_that_is_read(front: str, body: str):
 def test_a_moved_text_has_moved_units(body: str, by: int):
     moved = read_units(body, start=by).units
     still = read_units(f"\n{body}").units  # no properties at its beginning
-    assert [(unit.start - by + 1, unit.end - by + 1, unit.shown()) for unit in moved] == [
-        (unit.start, unit.end, unit.shown()) for unit in still
+    assert [(unit.start - by + 1, unit.end - by + 1, unit.display_text()) for unit in moved] == [
+        (unit.start, unit.end, unit.display_text()) for unit in still
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from agentic_rag.domain.notes import Field, Note
 from agentic_rag.notes.catalogue import Snapshot
-from agentic_rag.questions.aggregates import aggregated
+from agentic_rag.questions.aggregates import aggregate_text
 from agentic_rag.questions.choosing import choose
 from agentic_rag.questions.query import Selection
 from agentic_rag.questions.reading import read_query
@@ -96,10 +96,10 @@ def test_a_value_as_a_number(value: Any, number: float | None):
 
 
 def test_results_keep_what_the_values_share():
-    assert aggregated("average", ["4/5", "5/5"]) == "4.5/5"
-    assert aggregated("sum", ["1h 20m", "40 min"]) == "120 min"
-    assert aggregated("average", [1, 2, "soon"]) == "1.5"
-    assert aggregated("average", ["4/5", "80/100"]) == "42"
+    assert aggregate_text("average", ["4/5", "5/5"]) == "4.5/5"
+    assert aggregate_text("sum", ["1h 20m", "40 min"]) == "120 min"
+    assert aggregate_text("average", [1, 2, "soon"]) == "1.5"
+    assert aggregate_text("average", ["4/5", "80/100"]) == "42"
 
 
 def walks() -> Snapshot:

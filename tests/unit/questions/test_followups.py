@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from agentic_rag.questions.followups import MAX_TURNS, Completed, Turn, completed
+from agentic_rag.questions.followups import MAX_TURNS, CompletedQuestion, Turn, complete_question
 from agentic_rag.questions.words import Span
 
 TODAY = date(2024, 6, 30)
@@ -22,9 +22,11 @@ def titles_in(text: str) -> Sequence[tuple[str, Span]]:
     ]
 
 
-def after(query: str, *turns: str | Turn) -> Completed:
+def after(query: str, *turns: str | Turn) -> CompletedQuestion:
     conversation = [turn if isinstance(turn, Turn) else Turn(turn) for turn in turns]
-    return completed(query, conversation, titles_in, lambda title, word: (title, word) in KINDS, TODAY)
+    return complete_question(
+        query, conversation, titles_in, lambda title, word: (title, word) in KINDS, TODAY
+    )
 
 
 TEA = "Where does oolong tea come from?"
@@ -94,8 +96,8 @@ DAY = "What did I do on 2024-03-15?"
 def test_what_a_question_points_to_is_named(query: str, before: str, question: str):
     found = after(query, before)
     assert found.question == question
-    assert found.carried
-    assert set(found.carried) <= {"thing", "attribute", "days", "selection", "question"}
+    assert found.carried_parts
+    assert set(found.carried_parts) <= {"thing", "attribute", "days", "selection", "question"}
 
 
 @pytest.mark.parametrize(
@@ -126,9 +128,9 @@ def test_what_a_question_points_to_is_named(query: str, before: str, question: s
 )
 def test_a_follow_up_points_back_or_says_too_little(query: str, leans: bool):
     found = after(query, TEA)
-    assert bool(found.carried) is leans
+    assert bool(found.carried_parts) is leans
     if not leans:
-        assert found == Completed(query)
+        assert found == CompletedQuestion(query)
         assert found.search == query
 
 
@@ -141,7 +143,7 @@ def test_what_points_by_itself_keeps_its_words():
     "query", ["And when?", "它多少钱？", "and the cheapest?", "and the day after?", "", "?"]
 )
 def test_without_a_conversation_nothing_is_carried(query: str):
-    assert after(query) == Completed(query)
+    assert after(query) == CompletedQuestion(query)
 
 
 @pytest.mark.parametrize("query", ["", "?", "\ud800?", "and?", "呢？"])
@@ -152,7 +154,7 @@ def test_what_says_nothing_is_searched_with_the_question_before_it(query: str):
 def test_the_earlier_question_is_searched_and_not_asked():
     found = after("And when?", TEA)
     assert (found.question, found.search) == ("And when?", f"{TEA} And when?")
-    assert found.carried == {"question": TEA}
+    assert found.carried_parts == {"question": TEA}
 
 
 @pytest.mark.parametrize(
@@ -174,21 +176,21 @@ def test_the_person_who_was_asked_for_is_taken_from_the_answer():
 
 def test_a_day_is_not_carried_to_a_thing_of_the_answer():
     found = after("how long is that book?", Turn("What did I read on 2024-03-15?", "Dune. [1]"))
-    assert (found.question, "days" in found.carried) == ("how long is Dune?", False)
+    assert (found.question, "days" in found.carried_parts) == ("how long is Dune?", False)
 
 
 @pytest.mark.parametrize(
     "query", ["Where is the boat?", "How old is the cat?", "What is the password?", "船在哪里？"]
 )
 def test_a_day_is_not_carried_to_what_is_now(query: str):
-    assert after(query, DAY) == Completed(query)
-    assert after(query, "2024年3月15日我做了什么？") == Completed(query)
+    assert after(query, DAY) == CompletedQuestion(query)
+    assert after(query, "2024年3月15日我做了什么？") == CompletedQuestion(query)
 
 
 def test_one_of_several_that_were_asked_for_is_one_of_the_same():
     first = after("and the cheapest?", MANY)
     second = after("and the most expensive?", MANY, "and the cheapest?")
-    assert first.carried == {"selection": MANY}
+    assert first.carried_parts == {"selection": MANY}
     assert second.question == f"{MANY[:-1]}, and the most expensive?"
 
 

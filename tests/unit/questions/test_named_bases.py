@@ -13,7 +13,7 @@ from agentic_rag.domain.notes import Field, Note
 from agentic_rag.ingest.base_files import parse_base
 from agentic_rag.notes.bases import read_base
 from agentic_rag.notes.catalogue import Snapshot, note_of
-from agentic_rag.questions.bases import Shown, named_base, shown_by_base
+from agentic_rag.questions.bases import BaseSelection, named_base, shown_by_base
 from agentic_rag.questions.query import Query, is_span
 
 VIEWS = "views:\n  - name: Books\n  - name: Top rated\n  - name: To read\n"
@@ -115,7 +115,7 @@ SNAPSHOT = Snapshot.of(
 )
 
 
-async def shown(question: str, rest: Query | None = None, restriction: Any = None) -> Shown | None:
+async def shown(question: str, rest: Query | None = None, restriction: Any = None) -> BaseSelection | None:
     async def read(text: str) -> Query | None:
         assert ".base" not in text
         return rest
@@ -158,7 +158,7 @@ async def test_a_view_of_the_last_days_is_a_list_and_no_span_of_days() -> None:
 
 
 async def test_the_rest_of_the_question_narrows_a_view() -> None:
-    narrowing = Query("notes", "list", conditions=(Comparison("rating", "$gt", 4),), shown=("rating",))
+    narrowing = Query("notes", "list", conditions=(Comparison("rating", "$gt", 4),), shown_keys=("rating",))
     found = await shown("which notes in Books.base are rated above 4?", narrowing)
     assert found is not None
     assert [entry.title for entry in found.selection.entries] == ["Ulysses", "Dune"]

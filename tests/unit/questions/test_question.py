@@ -72,7 +72,7 @@ def test_terms_and_the_names_among_them(text: str, terms: list[str], names: list
 
 
 def test_a_thing_of_the_conversation_has_not_to_be_named_again():
-    (price, dune) = Question.of("What is the price of Dune?", carried="Dune").terms
+    (price, dune) = Question.of("What is the price of Dune?", carried_text="Dune").terms
     assert (price.is_generic, dune.is_generic, dune.is_name) == (False, True, False)
 
 

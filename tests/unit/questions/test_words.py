@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.questions.words import Likeness, Words, longest_first, parts, uncovered
+from agentic_rag.questions.words import Likeness, Words, longest_first, parts, uncovered_words
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_what_nothing_accounts_for():
     place = words.find("Steam")
     assert place is not None
     generic = frozenset({"which", "are", "on"})
-    assert [word.text for word in uncovered(words, [place], generic)] == ["gmaes"]
-    assert [word.text for word in uncovered(Words.of("wich gmaes ar on Steam"), [], generic)] == [
+    assert [word.text for word in uncovered_words(words, [place], generic)] == ["gmaes"]
+    assert [word.text for word in uncovered_words(Words.of("wich gmaes ar on Steam"), [], generic)] == [
         "gmaes",
         "steam",
     ]

@@ -15,9 +15,9 @@ from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.rerank.features import (
     TERMS,
-    UNKNOWN,
+    UNKNOWN_RELEVANCE,
     failures,
-    judged,
+    judge,
     records_mistake,
     relevance_odds,
     terms_of,
@@ -56,7 +56,7 @@ def test_every_term_is_weighed_by_a_parameter_of_its_name():
     assert TERMS.keys() <= RerankParameters.model_fields.keys()
     for name in TERMS:
         with pytest.raises(ConfigError, match=name):
-            Parameters().overridden({"rerank": {name: -0.1}})
+            Parameters().override({"rerank": {name: -0.1}})
 
 
 @pytest.mark.parametrize("results", [[], NOTES, DIALOGUE])
@@ -300,7 +300,7 @@ def test_a_hit_without_a_score_is_one_that_the_source_did_not_judge(name: str):
 
 @pytest.mark.parametrize("result", [found_by(), found_by(lancedb=None, graphiti=None)])
 def test_of_what_no_source_judged_nothing_is_known(result: dict[str, Any]):
-    assert relevances(result, result) == pytest.approx([UNKNOWN, UNKNOWN])
+    assert relevances(result, result) == pytest.approx([UNKNOWN_RELEVANCE, UNKNOWN_RELEVANCE])
 
 
 def test_scores_beyond_0_and_1_count_as_these():
@@ -309,7 +309,7 @@ def test_scores_beyond_0_and_1_count_as_these():
 
 
 def test_of_no_results_there_is_nothing_to_say():
-    assert (relevance_odds([]), judged([]), vector_odds([])) == ([], [], [])
+    assert (relevance_odds([]), judge([]), vector_odds([])) == ([], [], [])
 
 
 def three() -> list[dict[str, Any]]:
@@ -317,9 +317,9 @@ def three() -> list[dict[str, Any]]:
 
 
 def test_where_nothing_was_reranked_the_sources_judge():
-    assert judged(three()) == pytest.approx([6 / 7, 0.5, 3 / 11])
+    assert judge(three()) == pytest.approx([6 / 7, 0.5, 3 / 11])
     nameless = [{name: one[name] for name in ("id", "sources")} for one in three()]
-    assert judged(nameless) == judged(three())
+    assert judge(nameless) == judge(three())
 
 
 @pytest.mark.parametrize(
@@ -339,14 +339,14 @@ def test_a_rerank_score_stands_and_what_was_not_looked_at_is_no_better_than_the_
     results = three()
     for result, score in zip(results, scores, strict=True):
         result["rerank_score"] = score
-    assert judged(results) == pytest.approx(told)
+    assert judge(results) == pytest.approx(told)
 
 
 def test_the_vector_store_reads_the_passages_and_where_it_found_none_the_graph_speaks():
     both = [found_by(lancedb=0.8, graphiti=0.6), found_by(graphiti=0.9), found_by(lancedb=0.2)]
     assert vector_odds(both) == pytest.approx([log_odds(0.8), log_odds(0.2), log_odds(0.2)])
     assert vector_odds([found_by(graphiti=0.9)]) == pytest.approx([log_odds(0.9)])
-    assert vector_odds([found_by()]) == pytest.approx([log_odds(UNKNOWN)])
+    assert vector_odds([found_by()]) == pytest.approx([log_odds(UNKNOWN_RELEVANCE)])
 
 
 RAWS = st.none() | st.floats(0, 1)

@@ -22,7 +22,7 @@ from agentic_rag.rerank.offline import (
     REORDERS,
     WEIGHTS,
     assigned_relevance,
-    moved,
+    count_moved,
     rerank_offline,
 )
 from agentic_rag.settings.parameters import FusionParameters, FusionStrategy, Parameters, RerankParameters
@@ -361,11 +361,11 @@ def final(strategy: FusionStrategy, graph: list[Hit], vector: list[Hit], count: 
 
 
 def told(graph: list[Hit], vector: list[Hit], ids: list[str], used: str) -> dict[str, int]:
-    return moved(
+    return count_moved(
         "tea",
         (graph, vector),
         ids,
-        used=used,
+        used_strategy=used,
         operation="document_retrieval",
         parameters=EXACT,
         specificity=None,

@@ -43,7 +43,7 @@ class Scores:
 
 
 def by(model: Reranker) -> ConfiguredRerankers:
-    return ConfiguredRerankers(given=model)
+    return ConfiguredRerankers(reranker=model)
 
 
 async def test_a_models_scores_decide():

@@ -23,7 +23,7 @@ from agentic_rag.retrieval.calibration import (
     Evidence,
     GraphRelevance,
     bm25_level,
-    gathered,
+    gather_evidence,
     likeness,
     script_pair,
 )
@@ -150,7 +150,7 @@ EAST, NORTH = np.eye(2, dtype=np.float32)
 
 def test_each_leg_says_what_it_found_and_its_best():
     legs = {"dense": [ScoredChunk(TEA, 0.9)], "sparse": [ScoredChunk(MILK, 4.0)]}
-    found = gathered("tea", legs)
+    found = gather_evidence("tea", legs)
     tea, milk = found["tea#0"], found["milk#0"]
     assert (tea.cosine, tea.bm25, tea.best_cosine, tea.best_bm25) == (0.9, None, 0.9, 4.0)
     assert (milk.cosine, milk.bm25, milk.worst_cosine) == (None, 4.0, 0.9)
@@ -160,23 +160,23 @@ def test_each_leg_says_what_it_found_and_its_best():
 
 def test_a_vector_gives_the_cosine_that_the_dense_leg_left_out():
     legs = {"dense": [ScoredChunk(TEA, 0.9)], "sparse": [ScoredChunk(MILK, 4.0)]}
-    found = gathered("tea", legs, {"tea#0": EAST, "milk#0": NORTH}, EAST)
+    found = gather_evidence("tea", legs, {"tea#0": EAST, "milk#0": NORTH}, EAST)
     assert found["milk#0"].cosine == 0.0
     assert found["tea#0"].cosine == 0.9, "what the leg itself says stays"
 
 
 def test_a_leg_that_ran_and_found_nothing_is_evidence():
-    found = gathered("tea", {"dense": [ScoredChunk(TEA, 0.9)], "sparse": []})
+    found = gather_evidence("tea", {"dense": [ScoredChunk(TEA, 0.9)], "sparse": []})
     assert found["tea#0"].best_bm25 == 0.0
-    alone = gathered("oolong milk", {"sparse": [ScoredChunk(TEA, 2.0)]})
+    alone = gather_evidence("oolong milk", {"sparse": [ScoredChunk(TEA, 2.0)]})
     assert (alone["tea#0"].best_cosine, alone["tea#0"].coverage) == (None, 0.5)
-    assert gathered("tea", {"dense": [], "sparse": []}) == {}
+    assert gather_evidence("tea", {"dense": [], "sparse": []}) == {}
 
 
 def test_the_size_of_the_dataset_goes_with_each_chunk():
     legs = {"sparse": [ScoredChunk(TEA, 2.0), ScoredChunk(MILK, 1.0)]}
-    assert {found.chunks for found in gathered("tea", legs, chunks=7).values()} == {7}
-    assert gathered("tea", legs)["tea#0"].chunks is None
+    assert {found.chunks for found in gather_evidence("tea", legs, chunks=7).values()} == {7}
+    assert gather_evidence("tea", legs)["tea#0"].chunks is None
 
 
 def test_likeness_is_zero_for_the_likest_and_negative_for_the_rest():

@@ -17,10 +17,10 @@ from agentic_rag.retrieval.embedding_calibration import (
     SCRIPTS,
     EmbeddingCalibration,
     Levels,
-    Measured,
+    ModelMeasurements,
     carried_over,
     fitted_calibration,
-    measured,
+    measure_model,
 )
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.stores.in_memory import InMemoryChunkStore
@@ -57,13 +57,15 @@ class Spread:
         return unit
 
 
-def moved(times: float, by: float, **levels: Levels) -> Measured:
+def moved(times: float, by: float, **levels: Levels) -> ModelMeasurements:
     """The fitted model's levels, farther apart and elsewhere; ``levels`` instead of some."""
     held = {
-        pair: Levels(held.related * times + by, held.unrelated * times + by, held.spread * times)
+        pair: Levels(
+            held.related_cosine * times + by, held.unrelated_cosine * times + by, held.spread * times
+        )
         for pair, held in FITTED.levels.items()
     }
-    return Measured(held | levels, {})
+    return ModelMeasurements(held | levels, {})
 
 
 @pytest.mark.parametrize(("times", "by"), [(1.0, 0.0), (5.0, -4.0), (0.5, 0.1)])
@@ -95,7 +97,7 @@ def test_how_much_nearer_a_question_is_to_its_own_language_is_made_up_for():
 
 
 async def test_what_is_shipped_is_the_bundled_models():
-    told = await measured(BundledEmbedding())
+    told = await measure_model(BundledEmbedding())
     assert set(told.levels) == set(SCRIPT_PAIRS)
     for pair, held in FITTED.levels.items():
         assert told.levels[pair] == pytest.approx(held, abs=0.002), pair
@@ -110,7 +112,7 @@ async def test_nothing_is_embedded_for_the_model_that_was_fitted():
     embedding_calibration = EmbeddingCalibration(embedding, FITTED.calibration)
     assert await embedding_calibration.of_cosines() is FITTED.calibration
     assert EmbeddingCalibration(BundledEmbedding()).is_fitted
-    assert embedding.embedded == []
+    assert embedding.embedded_texts == []
 
 
 async def test_reference_pairs_are_embedded_once_for_all_who_ask():

@@ -26,7 +26,14 @@ from agentic_rag.retrieval.floor import (
 from agentic_rag.testing import fake_chunk
 
 SENSE = Sense(
-    intercept=6.0, standing_out=1.0, by_chance=-1.0, words=4.0, cost=-10.0, nearer=3.0, floor=0.0, doubted=1.0
+    intercept=6.0,
+    standing_out=1.0,
+    by_chance=-1.0,
+    words=4.0,
+    cost=-10.0,
+    nearer=3.0,
+    floor=0.0,
+    unrelated_below=1.0,
 )
 ASKED = np.array([1.0, 0.0], dtype=np.float32)
 BESIDE = 0.7
@@ -145,9 +152,9 @@ def test_where_nothing_is_known_everything_may_mean_something():
 
 
 def test_words_beyond_enough_change_nothing():
-    assert SENSE.found(1.0, 10, 0.3) > SENSE.found(1.0, 10, 0.0)
-    assert SENSE.found(1.0, 10, 0.4) == SENSE.found(1.0, 10, 1.0)
-    assert SENSE.found(1.0, 1000, 0.0) < SENSE.found(1.0, 10, 0.0)
+    assert SENSE.evidence_score(1.0, 10, 0.3) > SENSE.evidence_score(1.0, 10, 0.0)
+    assert SENSE.evidence_score(1.0, 10, 0.4) == SENSE.evidence_score(1.0, 10, 1.0)
+    assert SENSE.evidence_score(1.0, 1000, 0.0) < SENSE.evidence_score(1.0, 10, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -284,7 +284,7 @@ async def test_ends_count_by_how_near_their_facts_are_and_how_rare_they_are():
 
 def sensed(floor: float, doubted: float) -> Calibration:
     """One to which every question means 0, and what is found as much."""
-    sense = Sense(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, floor=floor, doubted=doubted)
+    sense = Sense(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, floor=floor, unrelated_below=doubted)
     ordinary = dict.fromkeys(("latin", "cjk"), np.zeros(DIMENSION, dtype=np.float32))
     return replace(SHIPPED, sense=sense, ordinary=ordinary)
 
@@ -396,9 +396,9 @@ async def test_a_fact_that_did_not_hold_yet_starts_no_walk():
 @pytest.mark.parametrize("query", ["", " \n", "?!"])
 async def test_a_question_without_a_word_finds_nothing(query: str):
     made = await world()
-    made.embedding.embedded.clear()
+    made.embedding.embedded_texts.clear()
     assert await made.find(query) == nothing("the question has no word")
-    assert (made.graph.asked, made.embedding.embedded) == ([], [])
+    assert (made.graph.asked, made.embedding.embedded_texts) == ([], [])
 
 
 async def test_an_unknown_dataset_has_no_hits():
@@ -487,11 +487,11 @@ async def test_passages_that_other_words_find_start_the_walk_by_their_nearness_t
 async def test_a_question_is_embedded_once():
     made = await world()
     await made.engine.ready()
-    made.embedding.embedded.clear()
+    made.embedding.embedded_texts.clear()
     await made.find(FILM)
-    assert made.embedding.embedded == [FILM]
+    assert made.embedding.embedded_texts == [FILM]
     await made.find("Film in other words", judged_as=FILM)
-    assert made.embedding.embedded[1:] == [FILM]
+    assert made.embedding.embedded_texts[1:] == [FILM]
 
 
 async def near(made: World, query: str, limit: int = 100, **options: Any) -> dict[str, float]:

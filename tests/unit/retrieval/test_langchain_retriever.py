@@ -61,7 +61,7 @@ async def test_arguments_are_those_of_search(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(searched, "search", told.search)
     retriever = searched.as_retriever("notes", top_k=2, filters={"year": {"$gte": 2021}}, strategy="dense")
     assert len(await retriever.ainvoke("q")) == 2
-    asked = told.asked[0]
+    asked = told.requests[0]
     assert (asked["dataset"], asked["query"], asked["limit"], asked["strategy"]) == ("notes", "q", 2, "dense")
     assert (asked["filters"].key, asked["filters"].operator, asked["filters"].value) == ("year", "$gte", 2021)
     with pytest.raises(FilterError, match="unknown filter operator"):

@@ -17,14 +17,14 @@ from agentic_rag.retrieval.late_interaction import (
     ACROSS,
     DOUBT,
     FAMILIAR,
-    LIFTED,
-    NAMED,
+    MAX_LIFT,
+    NAME_WEIGHT,
     UNFAMILIAR,
     WEIGHT,
     LateInteraction,
     judged_by_tokens,
 )
-from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult
+from agentic_rag.retrieval.schemas import JudgedResults, Leg, RetrievalResult
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.testing import TokenHashingEmbedding, fake_chunk
 
@@ -152,7 +152,9 @@ def test_a_passage_that_names_all_that_is_asked_about_is_as_likely_as_not():
         "What is oolong?", result("other", 0.3, GREEN), result("oolong", 0.1, OOLONG), result("c", 0.2, GREEN)
     )
     assert list(found) == ["oolong", "other", "c"]
-    assert found == pytest.approx({"oolong": logistic(odds(NAMED) + LIFTED * 0.1), "other": 0.3, "c": 0.2})
+    assert found == pytest.approx(
+        {"oolong": logistic(odds(NAME_WEIGHT) + MAX_LIFT * 0.1), "other": 0.3, "c": 0.2}
+    )
 
 
 def test_one_that_has_only_some_of_the_words_is_not_lifted():
@@ -166,21 +168,21 @@ def test_what_is_relevant_already_stays_as_it_is():
 def test_title_and_headings_name_too():
     titled, headed = result("a", 0.1, title="Oolong"), result("b", 0.1, heading_path=("Oolong",))
     found = named("What is oolong?", titled, headed, result("c", 0.1), result("d", 0.1))
-    assert min(found["a"], found["b"]) > NAMED > max(found["c"], found["d"])
+    assert min(found["a"], found["b"]) > NAME_WEIGHT > max(found["c"], found["d"])
 
 
 def test_tokens_do_not_take_back_what_a_passage_names():
     results = [result("oolong", 0.1, OOLONG), result("green", 0.6, GREEN)]
     found = judged_by_tokens("What is oolong?", results, {"oolong#0": 0.3, "green#0": 0.7}, 0.1)
     assert [one.chunk.document_id for one in found] == ["oolong", "green"]
-    assert found[0].score >= NAMED
+    assert found[0].score >= NAME_WEIGHT
 
 
 @pytest.mark.parametrize(("having", "of"), [(1, 1), (1, 3), (2, 4), (3, 9)])
 def test_up_to_the_square_root_of_all_may_name_it(having: int, of: int):
     results = [result(f"d{n}", 0.1, OOLONG if n < having else GREEN) for n in range(of)]
     found = named("What is oolong?", *results)
-    assert sum(score > NAMED for score in found.values()) == having
+    assert sum(score > NAME_WEIGHT for score in found.values()) == having
 
 
 @pytest.mark.parametrize(("having", "of"), [(2, 2), (2, 3), (3, 8), (9, 9)])
@@ -198,14 +200,14 @@ def test_those_that_are_lifted_keep_their_order():
     ]
     found = named("What is oolong?", *results)
     assert list(found) == ["b", "a", "c", "d"]
-    assert logistic(odds(NAMED) + LIFTED) > found["b"] > found["a"] > NAMED
+    assert logistic(odds(NAME_WEIGHT) + MAX_LIFT) > found["b"] > found["a"] > NAME_WEIGHT
 
 
 def test_no_turn_of_a_dialogue_is_lifted_and_each_counts_among_those_that_name_it():
     note, turn = result("note", 0.1, OOLONG), result("turn", 0.1, OOLONG, kind="turn")
     others = [result(f"d{n}", 0.05, GREEN) for n in range(2)]
     assert named("What is oolong?", turn, *others)["turn"] == pytest.approx(0.1)
-    assert named("What is oolong?", note, turn, *others)["note"] > NAMED
+    assert named("What is oolong?", note, turn, *others)["note"] > NAME_WEIGHT
     assert named("What is oolong?", note, turn, others[0])["note"] == pytest.approx(0.1)
 
 
@@ -250,11 +252,11 @@ QUESTION = "oolong from Fujian"
 async def test_results_are_judged_by_the_tokens_in_the_store():
     embedding = TokenHashingEmbedding()
     store = await stored(embedding)
-    found = await LateInteraction(embedding, store).judged("notes", QUESTION, FOUND)
+    found = await LateInteraction(embedding, store).judge("notes", QUESTION, FOUND)
     packed = await store.get_token_vectors("notes", [chunk.id for chunk in TEA])
     near = similarities(await embedding.question_tokens(QUESTION), list(packed.values()))
     by_id = dict(zip(packed, near.each, strict=True))
-    assert found == Judged(judged_by_tokens(QUESTION, FOUND, by_id, near.together), near.together)
+    assert found == JudgedResults(judged_by_tokens(QUESTION, FOUND, by_id, near.together), near.together)
     assert found.results[0].id == "tea#0"
     assert {one.id: one.tokens for one in found.results} == by_id
 
@@ -262,7 +264,7 @@ async def test_results_are_judged_by_the_tokens_in_the_store():
 async def test_one_whose_tokens_are_missing_is_told_so():
     embedding = TokenHashingEmbedding()
     store = await stored(embedding, TEA[1])
-    found = await LateInteraction(embedding, store).judged("notes", QUESTION, FOUND)
+    found = await LateInteraction(embedding, store).judge("notes", QUESTION, FOUND)
     assert {one.id for one in found.results if one.tokens is None} == {"milk#0"}
     assert found.familiarity is not None
 
@@ -270,7 +272,7 @@ async def test_one_whose_tokens_are_missing_is_told_so():
 async def test_a_store_without_tokens_leaves_the_scores_as_they_were():
     embedding = TokenHashingEmbedding()
     store = await stored(embedding, *TEA)
-    found = await LateInteraction(embedding, store).judged("notes", ABOUT_NOTHING, FOUND)
+    found = await LateInteraction(embedding, store).judge("notes", ABOUT_NOTHING, FOUND)
     assert found.familiarity is None
     assert [(one.id, one.tokens) for one in found.results] == [
         ("milk#0", None),
@@ -282,7 +284,7 @@ async def test_a_store_without_tokens_leaves_the_scores_as_they_were():
 
 async def test_a_model_that_tells_no_tokens_reads_none():
     store = await stored(TokenHashingEmbedding())
-    found = await LateInteraction(None, store).judged("notes", ABOUT_NOTHING, FOUND)
+    found = await LateInteraction(None, store).judge("notes", ABOUT_NOTHING, FOUND)
     assert (found.familiarity, store.reads) == (None, 0)
     assert {one.id: one.score for one in found.results} == pytest.approx({one.id: one.score for one in FOUND})
 
@@ -290,9 +292,9 @@ async def test_a_model_that_tells_no_tokens_reads_none():
 async def test_where_nothing_was_found_nothing_is_read():
     embedding = TokenHashingEmbedding()
     store = await stored(embedding)
-    embedding.embedded.clear()
-    assert await LateInteraction(embedding, store).judged("notes", QUESTION, []) == Judged([], None)
-    assert (store.reads, embedding.embedded) == (0, [])
+    embedding.embedded_texts.clear()
+    assert await LateInteraction(embedding, store).judge("notes", QUESTION, []) == JudgedResults([], None)
+    assert (store.reads, embedding.embedded_texts) == (0, [])
 
 
 async def test_what_cannot_be_read_or_made_is_told():
@@ -302,7 +304,7 @@ async def test_what_cannot_be_read_or_made_is_told():
 
     store = await stored(TokenHashingEmbedding())
     with pytest.raises(ModelError, match="model gone"):
-        await LateInteraction(Broken(), store).judged("notes", QUESTION, FOUND)
+        await LateInteraction(Broken(), store).judge("notes", QUESTION, FOUND)
     store.error = True
     with pytest.raises(StoreError, match="disk gone"):
-        await LateInteraction(TokenHashingEmbedding(), store).judged("notes", QUESTION, FOUND)
+        await LateInteraction(TokenHashingEmbedding(), store).judge("notes", QUESTION, FOUND)

@@ -26,7 +26,7 @@ class Records:
 
 def record(note: Note | None) -> DocumentRecord:
     return DocumentRecord(
-        "id", "root", "path", "hash", "graph", (), False, note=b"" if note is None else note.packed()
+        "id", "root", "path", "hash", "graph", (), False, note=b"" if note is None else note.pack()
     )
 
 

@@ -40,7 +40,7 @@ def links(mentions: dict[str, list[str]] = MENTIONS, label: str = "Note") -> Gra
         names=names,
         labels=[("Thing",) if name == "Thelma" else (label,) for name in names],
         mentioning=mentioning,
-        mentioned=mentioned,
+        mentioned_entities=mentioned,
     )
 
 

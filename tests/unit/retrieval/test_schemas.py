@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain import GraphHit, Hit
 from agentic_rag.retrieval.embedding_calibration import fitted_calibration
-from agentic_rag.retrieval.schemas import MAX_FACTS, alone, chunk_metadata, hits_of, ranked
+from agentic_rag.retrieval.schemas import MAX_FACTS, alone, chunk_metadata, hits_of, rank_hits
 from agentic_rag.testing import fake_chunk
 
 OWN = {"walk": ["home"], "legs": 4, "entities": "many", "familiarity": "high", "names": ["me"]}
@@ -139,7 +139,7 @@ def test_a_thing_that_no_vector_was_compared_with_has_no_score():
 @given(st.dictionaries(st.text(max_size=3), st.none() | st.floats(0.0, 1.0)))
 def test_ranks_are_by_score_then_id_and_no_score_is_like_nought(scores: dict[str, float | None]):
     one = alone(FACT, CALIBRATION.judge("latin"))
-    hits = ranked([{**one, "id": name, "score": score} for name, score in scores.items()])
+    hits = rank_hits([{**one, "id": name, "score": score} for name, score in scores.items()])
     assert [hit["rank"] for hit in hits] == list(range(1, len(scores) + 1))
     assert {hit["id"]: hit["score"] for hit in hits} == scores
     order = [(-(hit["score"] or 0.0), hit["id"]) for hit in hits]

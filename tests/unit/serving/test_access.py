@@ -27,7 +27,7 @@ async def test_an_upload_may_be_larger_than_other_requests(tmp_path: Path, prefi
         async with open_rag(config, embedding=HashingEmbedding(16)) as rag:
             yield rag
 
-    app = create_app(config, opened=opened)
+    app = create_app(config, store_opener=opened)
     transport = httpx.ASGITransport(app=mounted_at(app, prefix) if prefix else app)
     async with (
         app.router.lifespan_context(app),

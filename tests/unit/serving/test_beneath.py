@@ -21,7 +21,7 @@ def test_the_page_knows_where_it_lies(tmp_path: Path) -> None:
         async with open_rag(config, embedding=HashingEmbedding(16)) as rag:
             yield rag
 
-    app = mounted_at(create_app(config, opened=opened), "/service")
+    app = mounted_at(create_app(config, store_opener=opened), "/service")
     with TestClient(app, base_url="http://localhost") as client:
         page = client.get("/service/").text
         assert 'href="/service/static/app.css"' in page

@@ -31,7 +31,7 @@ async def test_questions_wait_for_a_place_and_more_are_refused() -> None:
             pass
     go.set()
     assert await asyncio.gather(*asked) == ["answered", "answered"]
-    assert slots.taken == 0
+    assert slots.used_slots == 0
 
 
 async def test_a_question_that_takes_too_long_is_ended() -> None:
@@ -39,7 +39,7 @@ async def test_a_question_that_takes_too_long_is_ended() -> None:
     with pytest.raises(TooLate, match=r"0\.01 s"):
         async with slots.acquire():
             await asyncio.sleep(5)
-    assert slots.taken == 0
+    assert slots.used_slots == 0
 
 
 async def test_a_text_to_remember_counts_as_a_question(tmp_path: Path) -> None:

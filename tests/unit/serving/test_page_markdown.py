@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from agentic_rag_service.page.markdown import MOST_DRAWN, excerpt, note_html, rendered
+from agentic_rag_service.page.markdown import MOST_DRAWN, excerpt, note_html, render_markdown
 
 NOTE = """---
 tags: [tea]
@@ -53,7 +53,7 @@ def test_a_passage_that_is_none_is_not_marked() -> None:
 
 
 def test_wikilinks_lead_to_notes_that_are_there() -> None:
-    html = rendered(
+    html = render_markdown(
         "[[Tea#Leaf|leaf]] and [[None]]", lambda name: "/read/d/Tea.md" if name == "Tea" else None
     )
     assert '<a href="/read/d/Tea.md" class="note-link" rel="noopener noreferrer">leaf</a> and None' in html
@@ -72,18 +72,18 @@ def test_wikilinks_lead_to_notes_that_are_there() -> None:
     ],
 )
 def test_nothing_of_a_note_runs(text: str) -> None:
-    html = note_html(text, 0, len(text)) + rendered(text)
+    html = note_html(text, 0, len(text)) + render_markdown(text)
     assert not re.search(r"<(?:script|img|style|iframe)|<[^>]+(?:javascript:|data:|on\w+=)", html)
 
 
 def test_a_callout_has_a_title():
-    html = rendered(
+    html = render_markdown(
         "> [!info]+ Canvas embeds show *shapes*\n> Not the text.\n\n> [!quick-tip]\n> Press a key.\n"
     )
     assert "[!" not in html
     assert "<strong>Canvas embeds show </strong><em>shapes</em>" in html
     assert "<strong>Quick tip</strong><br>\nPress a key." in html
-    assert "<script" not in rendered("> [!<script>x</script>] y\n> z\n")
+    assert "<script" not in render_markdown("> [!<script>x</script>] y\n> z\n")
 
 
 @pytest.mark.parametrize(
@@ -105,16 +105,21 @@ def test_of_a_short_note_all_is_drawn() -> None:
 
 
 def test_tasks_fields_highlights_and_footnotes_are_drawn_as_in_obsidian() -> None:
-    html = rendered("- [x] paint\n- [ ] buy\n  - [/] half\n- [!] as it is\n\nHeld at [pressure:: 40 bar].")
+    html = render_markdown(
+        "- [x] paint\n- [ ] buy\n  - [/] half\n- [!] as it is\n\nHeld at [pressure:: 40 bar]."
+    )
     assert '<li class="task">☑ paint</li>' in html
     assert '<li class="task">☐ buy' in html
     assert '<li class="task">◐ half</li>' in html
     assert "<li>[!] as it is</li>" in html
     assert '<span class="field"><strong>pressure</strong> 40 bar</span>' in html
-    assert "rating:: 5<br" in rendered("rating:: 5\nThe boiler.")
-    assert '<span class="highlight">dry</span> a == b' in rendered("==dry== a == b")
-    assert rendered("Sold[^1].\n\n[^1]: In May.") == "<p>Sold<sup>1</sup>.</p>\n<p><sup>1</sup> In May.</p>\n"
-    assert "<script" not in rendered("[a:: <script>x</script>] ==<script>== [^<script>]")
+    assert "rating:: 5<br" in render_markdown("rating:: 5\nThe boiler.")
+    assert '<span class="highlight">dry</span> a == b' in render_markdown("==dry== a == b")
+    assert (
+        render_markdown("Sold[^1].\n\n[^1]: In May.")
+        == "<p>Sold<sup>1</sup>.</p>\n<p><sup>1</sup> In May.</p>\n"
+    )
+    assert "<script" not in render_markdown("[a:: <script>x</script>] ==<script>== [^<script>]")
 
 
 def test_the_passage_is_marked_in_a_task_and_in_a_field() -> None:

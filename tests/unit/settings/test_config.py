@@ -96,7 +96,7 @@ def test_a_printed_configuration_holds_no_secret():
 
 def test_a_call_overrides_some_and_keeps_the_rest():
     base = Parameters(fusion=FusionParameters(k=10, limit=5))
-    called = base.overridden({"fusion": {"k": 20}, "quality": {"max_rewrites": 0}})
+    called = base.override({"fusion": {"k": 20}, "quality": {"max_rewrites": 0}})
     assert called.fusion == FusionParameters(k=20, limit=5)
     assert called.quality == QualityParameters(max_rewrites=0)
     assert base.fusion.k == 10
@@ -104,14 +104,14 @@ def test_a_call_overrides_some_and_keeps_the_rest():
 
 def test_no_context_is_no_override():
     base = Parameters(fusion=FusionParameters(k=10))
-    assert base.overridden(None) == base
-    assert base.overridden({}) == base
-    assert base.overridden(Parameters()) == Parameters()
+    assert base.override(None) == base
+    assert base.override({}) == base
+    assert base.override(Parameters()) == Parameters()
 
 
 def test_a_whole_configuration_gives_its_parameters():
     config = RagConfig(data_dir="data", fusion={"k": 10})
-    assert config.overridden({"answer": {"sentences": 2}}).model_dump() == {
+    assert config.override({"answer": {"sentences": 2}}).model_dump() == {
         **Parameters().model_dump(),
         "fusion": FusionParameters(k=10).model_dump(),
         "answer": {**Parameters().answer.model_dump(), "sentences": 2},
@@ -134,4 +134,4 @@ def test_a_whole_configuration_gives_its_parameters():
 )
 def test_a_wrong_override_is_told(context: Any, told: str):
     with pytest.raises(ConfigError, match=told):
-        RagConfig().overridden(context)
+        RagConfig().override(context)

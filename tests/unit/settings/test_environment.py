@@ -10,7 +10,7 @@ import pytest
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.settings.config import RagConfig
-from agentic_rag.settings.environment import load_config, merged, parse_assignments
+from agentic_rag.settings.environment import load_config, merge, parse_assignments
 
 SECRET = "sk-very-secret"
 
@@ -188,5 +188,5 @@ def test_an_assignment_that_cannot_be_read(assignment: str):
 
 def test_merging_changes_neither_layer():
     below, above = {"a": {"x": 1, "y": 1}, "b": 1}, {"a": {"y": 2}, "b": {"z": 2}}
-    assert merged(below, above) == {"a": {"x": 1, "y": 2}, "b": {"z": 2}}
+    assert merge(below, above) == {"a": {"x": 1, "y": 2}, "b": {"z": 2}}
     assert (below, above) == ({"a": {"x": 1, "y": 1}, "b": 1}, {"a": {"y": 2}, "b": {"z": 2}})

@@ -89,7 +89,7 @@ def test_defaults_of_the_rerank():
 )
 def test_a_bad_section_is_named(context: Any, told: str):
     with pytest.raises(ConfigError, match=re.escape(told)):
-        Parameters().overridden(context)
+        Parameters().override(context)
 
 
 def test_an_unknown_name_lists_the_known():

@@ -75,7 +75,7 @@ def test_a_condition_is_what_the_filter_means(
             key, *value = json.loads(item)
             if value and key in values:
                 values[key].append(item)
-    wanted = condition(expression, values, negated=negated)
+    wanted = condition(expression, values, is_negated=negated)
     for metadata in several:
         assert holds(wanted, set(metadata_items(metadata))) == (matches(expression, metadata) != negated)
 

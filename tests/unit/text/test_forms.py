@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.text.forms import amount_forms, as_written, folded, simplified
+from agentic_rag.text.forms import amount_forms, as_written, fold, simplify
 
 
 @pytest.mark.parametrize(
@@ -23,15 +23,15 @@ from agentic_rag.text.forms import amount_forms, as_written, folded, simplified
     ],
 )
 def test_folded(text: str, plain: str):
-    assert folded(text) == plain
-    assert folded(plain) == plain
+    assert fold(text) == plain
+    assert fold(plain) == plain
 
 
 @given(st.text(alphabet=st.characters(min_codepoint=0x3400, max_codepoint=0x9FFF)))
 def test_simplified_keeps_places_and_is_done_once(text: str):
-    plain = simplified(text)
+    plain = simplify(text)
     assert len(plain) == len(text)
-    assert simplified(plain) == plain
+    assert simplify(plain) == plain
 
 
 @pytest.mark.parametrize(
@@ -59,5 +59,5 @@ def test_amount_forms(text: str, forms: list[str]):
     ],
 )
 def test_a_part_of_the_folded_text_as_it_is_written(text: str, part: str, written: str):
-    start = folded(text).index(part)
+    start = fold(text).index(part)
     assert as_written(text, start, start + len(part)) == written

@@ -23,14 +23,14 @@ _MARKS = re.compile("\ue200[^\ue200\ue201]*\ue201|[\ue200-\ue206]|【\\d+[^】]{
 """References to search results, which the page draws as buttons."""
 
 
-def looks_like_chatgpt(loaded: object) -> bool:
+def looks_like_chatgpt(json_value: object) -> bool:
     """Whether a JSON value is a list of conversations with a ``mapping``."""
-    return any(isinstance(one.get("mapping"), dict) for one in objects(loaded))
+    return any(isinstance(one.get("mapping"), dict) for one in objects(json_value))
 
 
-def chatgpt_threads(loaded: object) -> Iterator[Thread]:
+def chatgpt_threads(json_value: object) -> Iterator[Thread]:
     """The conversations of a value that ``looks_like_chatgpt``."""
-    for conversation in objects(loaded):
+    for conversation in objects(json_value):
         nodes = {
             identity: node for identity, node in inner(conversation, "mapping").items() if isinstance(node, dict)
         }  # fmt: skip
@@ -48,11 +48,13 @@ def chatgpt_threads(loaded: object) -> Iterator[Thread]:
         )
 
 
-def _message(identity: str, written: dict[str, Any]) -> Message | None:
+def _message(identity: str, message_json: dict[str, Any]) -> Message | None:
     """None for what is not shown: instructions, calls of tools and their results, thoughts."""
-    sender = _SENDERS.get(text_of(inner(written, "author").get("role")))
-    content, about = inner(written, "content"), inner(written, "metadata")
-    is_hidden = about.get("is_visually_hidden_from_conversation") or written.get("recipient", "all") != "all"
+    sender = _SENDERS.get(text_of(inner(message_json, "author").get("role")))
+    content, about = inner(message_json, "content"), inner(message_json, "metadata")
+    is_hidden = (
+        about.get("is_visually_hidden_from_conversation") or message_json.get("recipient", "all") != "all"
+    )
     if sender is None or is_hidden or text_of(content.get("content_type")) not in _CONTENTS:
         return None
     given = content.get("parts")
@@ -62,4 +64,4 @@ def _message(identity: str, written: dict[str, Any]) -> Message | None:
     names = [name_of(one.get("name")) for one in objects(about.get("attachments"))]
     unnamed = ("",) * max(0, len(pictures) - len(names))
     text = _MARKS.sub("", "\n".join(filter(None, texts)))
-    return Message(identity, sender, moment(written.get("create_time")), text, (*names, *unnamed))
+    return Message(identity, sender, moment(message_json.get("create_time")), text, (*names, *unnamed))

@@ -10,17 +10,17 @@ from agentic_rag.ingest.chats.messages import Message, Thread, branch, moment, n
 _SENDERS = {"human": "User", "assistant": "Claude"}
 
 
-def looks_like_claude(loaded: object) -> bool:
+def looks_like_claude(json_value: object) -> bool:
     """Whether a JSON value is a list of conversations with ``chat_messages``."""
-    return any(isinstance(one.get("chat_messages"), list) for one in objects(loaded))
+    return any(isinstance(one.get("chat_messages"), list) for one in objects(json_value))
 
 
-def claude_threads(loaded: object) -> Iterator[Thread]:
+def claude_threads(json_value: object) -> Iterator[Thread]:
     """The conversations of a value that ``looks_like_claude``."""
-    for conversation in objects(loaded):
+    for conversation in objects(json_value):
         title = name_of(conversation.get("name")) or "Claude"
         named = name_of(conversation.get("uuid"))
-        shown = _shown(list(objects(conversation.get("chat_messages"))), conversation)
+        shown = _visible_branch(list(objects(conversation.get("chat_messages"))), conversation)
         yield Thread(
             named or title,
             title,
@@ -29,7 +29,7 @@ def claude_threads(loaded: object) -> Iterator[Thread]:
         )
 
 
-def _shown(messages: list[dict[str, Any]], conversation: dict[str, Any]) -> list[dict[str, Any]]:
+def _visible_branch(messages: list[dict[str, Any]], conversation: dict[str, Any]) -> list[dict[str, Any]]:
     """All where no message names one before it: older exports have no branches."""
     by_id = {text_of(one.get("uuid")): one for one in messages if one.get("uuid")}
     parents = {identity: text_of(one.get("parent_message_uuid")) for identity, one in by_id.items()}
@@ -39,18 +39,20 @@ def _shown(messages: list[dict[str, Any]], conversation: dict[str, Any]) -> list
     return [by_id[identity] for identity in branch(parents, leaf if leaf in by_id else next(reversed(by_id)))]
 
 
-def _message(written: dict[str, Any]) -> Message:
+def _message(message_json: dict[str, Any]) -> Message:
     blocks = [
-        text_of(block.get("text")) for block in objects(written.get("content")) if block.get("type") == "text"
+        text_of(block.get("text"))
+        for block in objects(message_json.get("content"))
+        if block.get("type") == "text"
     ]
-    pasted = list(objects(written.get("attachments")))
+    pasted = list(objects(message_json.get("attachments")))
     read = [text_of(one.get("extracted_content")) for one in pasted]
-    texts = [*(blocks or [text_of(written.get("text"))]), *read]
+    texts = [*(blocks or [text_of(message_json.get("text"))]), *read]
     unread = [one for one, content in zip(pasted, read, strict=True) if not content]
     return Message(
-        text_of(written.get("uuid")),
-        _SENDERS.get(text_of(written.get("sender")), name_of(written.get("sender"))),
-        moment(written.get("created_at")),
+        text_of(message_json.get("uuid")),
+        _SENDERS.get(text_of(message_json.get("sender")), name_of(message_json.get("sender"))),
+        moment(message_json.get("created_at")),
         "\n".join(filter(None, texts)),
-        tuple(name_of(one.get("file_name")) for one in [*unread, *objects(written.get("files"))]),
+        tuple(name_of(one.get("file_name")) for one in [*unread, *objects(message_json.get("files"))]),
     )

@@ -31,8 +31,8 @@ SUFFIXES = frozenset({".json", ".txt", ".zip"})
 MAX_UNPACKED, MAX_RATIO, SMALL = 500_000_000, 100, 10_000_000
 """Bytes of all that is read of a zip; and of a part that is not small, as a multiple of its packed size."""
 _HEAD = 4_000
-_NAMED = re.compile(r"(?:conversations|result)[\w() -]*\.json|\d{4}-\d\d-\d\d\.json", re.IGNORECASE)
-_UNNAMED = frozenset({"_chat", "chat"})
+_EXPORT_NAME = re.compile(r"(?:conversations|result)[\w() -]*\.json|\d{4}-\d\d-\d\d\.json", re.IGNORECASE)
+_UNNAMED_CHATS = frozenset({"_chat", "chat"})
 """Names of WhatsApp's text that do not say whose it is."""
 _JSON: dict[ChatKind, tuple[Callable[[Any], bool], Callable[[Any], Iterator[Thread]]]] = {
     "chatgpt": (looks_like_chatgpt, chatgpt_threads),
@@ -40,7 +40,7 @@ _JSON: dict[ChatKind, tuple[Callable[[Any], bool], Callable[[Any], Iterator[Thre
     "telegram": (looks_like_telegram, telegram_threads),
 }
 _OLDEST = datetime.min.replace(tzinfo=UTC)
-Read = Callable[[str], bytes]
+ReadPart = Callable[[str], bytes]
 """Bytes of a part by its name; raises ``KeyError`` or ``OSError`` where there is none."""
 
 
@@ -65,14 +65,14 @@ def summary(kind: str, threads: Iterable[Thread]) -> str:
     chats = len({thread.id for thread in threads})
     silent = sum(not one.line and not one.attachments for one in messages)
     files = sum(len(one.attachments) for one in messages)
-    parts = [f"{counted(len(messages), 'message')} of {counted(chats, 'conversation')}"]
-    parts += [f"{counted(files, 'attachment')} not read"] if files else []
-    parts += [f"{counted(silent, 'message')} without text"] if silent else []
+    parts = [f"{count_noun(len(messages), 'message')} of {count_noun(chats, 'conversation')}"]
+    parts += [f"{count_noun(files, 'attachment')} not read"] if files else []
+    parts += [f"{count_noun(silent, 'message')} without text"] if silent else []
     parts += dict.fromkeys(thread.warning for thread in threads if thread.warning)
     return f"{CHATS[kind]}: {'; '.join(parts)}"
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """``1 day``, ``2 days``."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
@@ -84,7 +84,7 @@ def may_be_export(path: Path) -> bool:
         OSError: a text cannot be read.
     """
     if path.suffix.lower() != ".txt":
-        return path.suffix.lower() == ".zip" or _NAMED.fullmatch(path.name) is not None
+        return path.suffix.lower() == ".zip" or _EXPORT_NAME.fullmatch(path.name) is not None
     with path.open("rb") as stream:
         return _begins_chat(stream.read(_HEAD))
 
@@ -119,7 +119,7 @@ def read_exports(path: Path, root: Path, kind: str | None, names: dict[str, Name
         raise SourceError(f"no zip that can be read ({error})") from error
 
 
-def _within(root: Path, path: Path) -> Read:
+def _within(root: Path, path: Path) -> ReadPart:
     """Reads a file, and what lies beside its folder, as Slack's names do; nothing outside the root."""
     base = path.parent.parent
 
@@ -137,11 +137,11 @@ def _is_part(name: str) -> bool:
     path = PurePosixPath(name)
     if path.parts[:1] == ("__MACOSX",):
         return False
-    is_chat = path.suffix == ".txt" and (len(path.parts) == 1 or path.stem.lower() in _UNNAMED)
-    return is_chat or _NAMED.fullmatch(path.name) is not None
+    is_chat = path.suffix == ".txt" and (len(path.parts) == 1 or path.stem.lower() in _UNNAMED_CHATS)
+    return is_chat or _EXPORT_NAME.fullmatch(path.name) is not None
 
 
-def _within_limits(archive: zipfile.ZipFile) -> Read:
+def _within_limits(archive: zipfile.ZipFile) -> ReadPart:
     left = MAX_UNPACKED
 
     def read(name: str) -> bytes:
@@ -164,12 +164,12 @@ def _within_limits(archive: zipfile.ZipFile) -> Read:
 
 
 def _exports(
-    parts: Sequence[str], read: Read, path: Path, kind: str | None, names: dict[str, Names]
+    parts: Sequence[str], read_part: ReadPart, path: Path, kind: str | None, names: dict[str, Names]
 ) -> tuple[Export, ...]:
     found: dict[ChatKind, list[Thread]] = {}
     for part in parts:
         try:
-            its = _conversations(part, read, path, kind, names)
+            its = _conversations(part, read_part, path, kind, names)
         except SourceError as error:
             raise SourceError(f"{part!a}: {error}" if len(parts) > 1 else str(error)) from error
         if its is not None:
@@ -178,9 +178,9 @@ def _exports(
 
 
 def _conversations(
-    part: str, read: Read, path: Path, kind: str | None, names: dict[str, Names]
+    part: str, read_part: ReadPart, path: Path, kind: str | None, names: dict[str, Names]
 ) -> tuple[ChatKind, Iterable[Thread]] | None:
-    raw = read(part)
+    raw = read_part(part)
     if part.lower().endswith(".txt"):
         # Any other text may be in any encoding.
         is_one = kind in (None, "whatsapp") and _begins_chat(raw[:_HEAD])
@@ -194,18 +194,18 @@ def _conversations(
         return None
     place = f"{path if path.suffix.lower() == '.zip' else path.parent.parent}/{day['base']}"
     if place not in names:
-        names[place] = Names.of(lambda name: _beside(read, day["base"] + name))
+        names[place] = Names.of(lambda name: _beside(read_part, day["base"] + name))
     return "slack", [slack_thread(loaded, day["channel"], names[place])]
 
 
 def _chat_name(part: str, path: Path) -> str:
     place = PurePosixPath(part)
-    return place.stem if place.stem.lower() not in _UNNAMED else place.parent.name or path.stem
+    return place.stem if place.stem.lower() not in _UNNAMED_CHATS else place.parent.name or path.stem
 
 
-def _beside(read: Read, name: str) -> Any:
+def _beside(read_part: ReadPart, name: str) -> Any:
     """A JSON file that an export may lack; None where it is missing or broken, which costs names alone."""
     try:
-        return load_json(decode(read(name)))
+        return load_json(decode(read_part(name)))
     except (KeyError, OSError, SourceError):
         return None

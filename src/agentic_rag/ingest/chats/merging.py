@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentic_rag.domain.identity import digest
-from agentic_rag.ingest.chats.exports import Export, counted, summary
+from agentic_rag.ingest.chats.exports import Export, count_noun, summary
 from agentic_rag.ingest.chats.messages import Message, Thread, days
 
 
@@ -37,27 +37,27 @@ class Day:
     """What one export has of a day of a conversation."""
 
     document_id: str
-    found: FoundExport
+    export_file: FoundExport
     thread: Thread
     messages: tuple[Message, ...]
 
     @property
     def digest(self) -> str:
-        """Of all that its document depends on."""
+        """Hash of all that the day's document depends on."""
         written = json.dumps(
             [(one.key, one.sender, str(one.time), one.text, one.attachments) for one in self.messages]
         )
         return digest(
-            self.document_id, self.found.relative, self.thread.title, self.thread.url or "", written
+            self.document_id, self.export_file.relative, self.thread.title, self.thread.url or "", written
         )
 
 
-def merged(exports: Sequence[FoundExport]) -> tuple[list[Day], list[tuple[Path, str]]]:
+def merge_exports(exports: Sequence[FoundExport]) -> tuple[list[Day], list[tuple[Path, str]]]:
     """The days, each once; and for each export its place and a line on what was read of it."""
     chosen: dict[str, Day] = {}
     older: Counter[tuple[Path, str]] = Counter()
     threads: dict[tuple[Path, str], list[Thread]] = {}
-    for found in sorted(exports, key=lambda found: found.export.newest, reverse=True):
+    for found in sorted(exports, key=lambda export_file: export_file.export.newest, reverse=True):
         place = found.place, found.export.kind
         threads.setdefault(place, []).extend(found.export.threads)
         for day in _days(found):
@@ -69,12 +69,12 @@ def merged(exports: Sequence[FoundExport]) -> tuple[list[Day], list[tuple[Path, 
     return list(chosen.values()), lines
 
 
-def _days(found: FoundExport) -> Iterator[Day]:
-    for thread in found.export.threads:
+def _days(export_file: FoundExport) -> Iterator[Day]:
+    for thread in export_file.export.threads:
         for day, messages in days(thread).items():
-            document_id = unicodedata.normalize("NFC", f"{found.export.kind}/{thread.id}/{day}")
-            yield Day(document_id, found, thread, messages)
+            document_id = unicodedata.normalize("NFC", f"{export_file.export.kind}/{thread.id}/{day}")
+            yield Day(document_id, export_file, thread, messages)
 
 
 def _of_older(number: int) -> str:
-    return f"; {counted(number, 'day')} of it in a newer export, which is read" if number else ""
+    return f"; {count_noun(number, 'day')} of it in a newer export, which is read" if number else ""

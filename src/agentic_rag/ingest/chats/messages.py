@@ -11,7 +11,7 @@ from agentic_rag.dates.months import day_text
 from agentic_rag.domain import Block, Document
 from agentic_rag.notes.values import valid_unicode
 
-UNDATED = "undated"
+UNDATED_KEY = "undated"
 """In place of the day, of messages before which none has a time."""
 
 
@@ -52,9 +52,9 @@ class Thread:
 
 
 def days(thread: Thread) -> dict[str, tuple[Message, ...]]:
-    """The messages with content by ISO day, or ``UNDATED``; one without a time is of the day before it."""
+    """The messages with content by ISO day, or ``UNDATED_KEY``; one without a time is of the day before it."""
     found: dict[str, list[Message]] = {}
-    day = UNDATED
+    day = UNDATED_KEY
     for message in thread.messages:
         day = day if message.time is None else message.time.date().isoformat()
         if message.line:

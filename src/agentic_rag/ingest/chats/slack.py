@@ -28,7 +28,7 @@ class Names:
 
     @classmethod
     def of(cls, load: Callable[[str], object]) -> Names:
-        """From the files beside the folders; ``load`` gives None for one that is not there."""
+        """The names in the files beside the folders; ``load`` gives None for one that is not there."""
         written = list(objects(load("users.json")))
         users = {text_of(one.get("id")): _user(one) for one in written}
         talks = {text_of(one.get("id")): one.get("members") for one in objects(load("dms.json"))}
@@ -40,37 +40,41 @@ class Names:
         return cls(users, titles, name_of(*(one.get("team_id") for one in written)))
 
 
-def _user(written: dict[str, Any]) -> str:
-    profile = inner(written, "profile")
-    return name_of(written.get("real_name"), profile.get("real_name"), profile.get("display_name"), written.get("name"))  # fmt: skip
+def _user(message_json: dict[str, Any]) -> str:
+    profile = inner(message_json, "profile")
+    return name_of(message_json.get("real_name"), profile.get("real_name"), profile.get("display_name"), message_json.get("name"))  # fmt: skip
 
 
-def looks_like_slack(loaded: object) -> bool:
+def looks_like_slack(json_value: object) -> bool:
     """Whether a JSON value is a list of messages with ``ts``."""
-    return any("ts" in one and one.get("type") == "message" for one in objects(loaded))
+    return any("ts" in one and one.get("type") == "message" for one in objects(json_value))
 
 
-def slack_thread(loaded: object, channel: str, names: Names) -> Thread:
+def slack_thread(json_value: object, channel: str, names: Names) -> Thread:
     """One day of a channel, from a value that ``looks_like_slack``; notices are left out."""
-    messages = (_message(one, names) for one in objects(loaded) if text_of(one.get("subtype")) in _OWN)
+    messages = (_message(one, names) for one in objects(json_value) if text_of(one.get("subtype")) in _OWN)
     identity = f"{names.team}/{channel}" if names.team else channel
     return Thread(identity, names.channels.get(channel) or channel, tuple(messages))
 
 
-def _message(written: dict[str, Any], names: Names) -> Message:
-    user = text_of(written.get("user"))
-    sender = name_of(names.users.get(user), inner(written, "user_profile").get("real_name"), written.get("username"), user)  # fmt: skip
+def _message(message_json: dict[str, Any], names: Names) -> Message:
+    user = text_of(message_json.get("user"))
+    sender = name_of(names.users.get(user), inner(message_json, "user_profile").get("real_name"), message_json.get("username"), user)  # fmt: skip
     # What a program posts is often in attachments alone.
-    posted = [name_of(one.get("text"), one.get("fallback")) for one in objects(written.get("attachments"))]
-    text = text_of(written.get("text")) or "\n".join(filter(None, posted))
-    files = tuple(name_of(one.get("name"), one.get("title")) for one in objects(written.get("files")))
-    return Message(text_of(written.get("ts")), sender, moment(written.get("ts")), _plain(text, names), files)
+    posted = [
+        name_of(one.get("text"), one.get("fallback")) for one in objects(message_json.get("attachments"))
+    ]
+    text = text_of(message_json.get("text")) or "\n".join(filter(None, posted))
+    files = tuple(name_of(one.get("name"), one.get("title")) for one in objects(message_json.get("files")))
+    return Message(
+        text_of(message_json.get("ts")), sender, moment(message_json.get("ts")), _plain(text, names), files
+    )
 
 
 def _plain(text: str, names: Names) -> str:
     """The text as Slack shows it: names for ids, labels with their addresses."""
 
-    def shown(reference: re.Match[str]) -> str:
+    def visible_text(reference: re.Match[str]) -> str:
         sign, target, label = reference.groups()
         if sign == "@":
             return f"@{names.users.get(target) or label or target}"
@@ -78,4 +82,4 @@ def _plain(text: str, names: Names) -> str:
             return f"{'@' if sign == '!' else '#'}{label or target}"
         return f"{label} ({target})" if label and label not in target else target
 
-    return html.unescape(_REFERENCE.sub(shown, text))
+    return html.unescape(_REFERENCE.sub(visible_text, text))

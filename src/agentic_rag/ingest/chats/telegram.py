@@ -10,50 +10,50 @@ from agentic_rag.ingest.chats.messages import Message, Thread, inner, moment, na
 _MEDIA = ("file", "photo", "media_type", "location_information", "contact_information")
 
 
-def looks_like_telegram(loaded: object) -> bool:
+def looks_like_telegram(json_value: object) -> bool:
     """Whether a JSON value is a chat with messages of Telegram's form, or an account's chats."""
-    return isinstance(loaded, dict) and any(True for _ in _chats(loaded))
+    return isinstance(json_value, dict) and any(True for _ in _chats(json_value))
 
 
-def telegram_threads(loaded: dict[str, Any]) -> Iterator[Thread]:
+def telegram_threads(json_value: dict[str, Any]) -> Iterator[Thread]:
     """The chats of a value that ``looks_like_telegram``; notices, such as of who joined, are left out."""
-    for chat in _chats(loaded):
+    for chat in _chats(json_value):
         title = name_of(chat.get("name"), str(chat.get("type", "")).replace("_", " ")) or "Telegram"
         written = objects(chat.get("messages"))
         messages = tuple(_message(one) for one in written if one.get("type", "message") == "message")
         yield Thread(name_of(chat.get("id")) or title, title, messages)
 
 
-def _chats(loaded: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    listed = [one for key in ("chats", "left_chats") for one in objects(inner(loaded, key).get("list"))]
-    return (chat for chat in listed or [loaded] if _is_chat(chat))
+def _chats(json_value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    listed = [one for key in ("chats", "left_chats") for one in objects(inner(json_value, key).get("list"))]
+    return (chat for chat in listed or [json_value] if _is_chat(chat))
 
 
-def _is_chat(written: dict[str, Any]) -> bool:
-    messages = written.get("messages")
-    if not isinstance(messages, list) or not {"type", "id"} <= written.keys():
+def _is_chat(chat_json: dict[str, Any]) -> bool:
+    messages = chat_json.get("messages")
+    if not isinstance(messages, list) or not {"type", "id"} <= chat_json.keys():
         return False
     return not messages or any({"date", "text"} <= one.keys() for one in objects(messages))
 
 
-def _message(written: dict[str, Any]) -> Message:
-    source = name_of(written.get("forwarded_from"))
-    poll = inner(written, "poll")
+def _message(chat_json: dict[str, Any]) -> Message:
+    source = name_of(chat_json.get("forwarded_from"))
+    poll = inner(chat_json, "poll")
     answers = [text_of(one.get("text")) for one in objects(poll.get("answers"))]
-    texts = [f"(forwarded from {source})" if source else "", _text(written.get("text"))]
+    texts = [f"(forwarded from {source})" if source else "", _text(chat_json.get("text"))]
     texts += [_text(poll.get("question")), ", ".join(filter(None, answers))]
-    has_media = any(written.get(key) for key in _MEDIA)
+    has_media = any(chat_json.get(key) for key in _MEDIA)
     return Message(
-        text_of(written.get("id")),
-        name_of(written.get("from")) or ("Deleted account" if written.get("from_id") else ""),
-        moment(written.get("date")),
+        text_of(chat_json.get("id")),
+        name_of(chat_json.get("from")) or ("Deleted account" if chat_json.get("from_id") else ""),
+        moment(chat_json.get("date")),
         " ".join(filter(None, texts)) if any(texts[1:]) else "",
-        (name_of(written.get("file_name")),) if has_media else (),
+        (name_of(chat_json.get("file_name")),) if has_media else (),
     )
 
 
-def _text(written: object) -> str:
+def _text(value: object) -> str:
     """A text, or the joined pieces of one: strings, and objects for links, mentions and styles."""
-    if not isinstance(written, list):
-        return text_of(written)
-    return "".join(text_of(one.get("text") if isinstance(one, dict) else one) for one in written)
+    if not isinstance(value, list):
+        return text_of(value)
+    return "".join(text_of(one.get("text") if isinstance(one, dict) else one) for one in value)

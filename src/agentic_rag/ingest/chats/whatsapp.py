@@ -25,12 +25,12 @@ _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _LEFT_OUT = re.compile(
     r"<[^<>\n]{1,60}>|(?:image|video|audio|sticker|GIF|document|contact card) omitted", re.IGNORECASE
 )
-_ATTACHED = re.compile(
+_ATTACHMENT = re.compile(
     r"<[^<>:\n]{1,40}: (?P<ios>[^<>\n]+)>|(?P<left>[^\n•]+) • [^\n]*document omitted"
     r"|(?P<android>[A-Z]{3}-\d{8}-WA\d+\.\w+|[^\n]+\.\w+(?= \(file attached\))) \([^()\n]+\)"
 )
-_EDITED = "<This message was edited>"
-_DELETED = frozenset({"This message was deleted", "You deleted this message", "null"})
+_EDIT_NOTICE = "<This message was edited>"
+_DELETION_NOTICES = frozenset({"This message was deleted", "You deleted this message", "null"})
 _FILE_NAME = re.compile(r"(?:WhatsApp[ -]Chat (?:with |mit |- )?)?(.+?)(?: ?\(\d+\))?", re.IGNORECASE)
 
 
@@ -115,7 +115,7 @@ def _message(head: re.Match[str], body: str, order: str) -> Message | None:
     if sender is None:
         return None
     written = body[sender.end() :]
-    text, attachments = _content(_MARKS.sub("", written).strip().removesuffix(_EDITED).strip())
+    text, attachments = _content(_MARKS.sub("", written).strip().removesuffix(_EDIT_NOTICE).strip())
     if head["open"] and written.startswith("\u200e") and not attachments:
         return None
     time = _time(head, order)
@@ -126,10 +126,10 @@ def _message(head: re.Match[str], body: str, order: str) -> Message | None:
 
 def _content(text: str) -> tuple[str, tuple[str, ...]]:
     """The text without what stands for a file, and the files' names."""
-    attached = _ATTACHED.match(text)
+    attached = _ATTACHMENT.match(text)
     if attached is not None:
         return text[attached.end() :].strip(), (next(filter(None, attached.groups())),)
     left_out = _LEFT_OUT.match(text)
     if left_out is not None and (left_out.end() == len(text) or text[left_out.end()] == "\n"):
         return text[left_out.end() :].strip(), ("",)
-    return ("" if text.rstrip(".") in _DELETED else text), ()
+    return ("" if text.rstrip(".") in _DELETION_NOTICES else text), ()

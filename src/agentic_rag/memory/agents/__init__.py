@@ -31,5 +31,5 @@ AGENTS: tuple[type[StoredAgent], ...] = (
 
 
 def all_agents(parts: AgentParts) -> tuple[StoredAgent, ...]:
-    """One of each."""
+    """One agent of each memory type."""
     return tuple(kind(parts) for kind in AGENTS)

@@ -84,7 +84,7 @@ class StoredAgent:
         try:
             seconds = None if task.timeout_ms is None else task.timeout_ms / 1000
             async with asyncio.timeout(seconds):
-                result = await self._done(task)
+                result = await self._run_operation(task)
         except TimeoutError:
             error = f"no answer within {task.timeout_ms} ms"
         except (AgenticRagError, OSError, RuntimeError) as failure:
@@ -95,46 +95,46 @@ class StoredAgent:
         milliseconds = round((time.perf_counter() - started) * 1000, 3)
         return TaskResponse(task.task_id, error is None, result, error, milliseconds)
 
-    async def _done(self, task: TaskRequest) -> dict[str, Any]:
+    async def _run_operation(self, task: TaskRequest) -> dict[str, Any]:
         if task.operation not in self._operations:
             raise InputError(f"unknown operation {task.operation!r}; use one of: {', '.join(OPERATIONS)}")
         memory_dataset(task.parameters.get("user_id"))  # type: ignore[arg-type]
         return await self._operations[task.operation](task.parameters)
 
-    async def _search(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        strategy = self._strategy(given.get("strategy"))
-        search = self.asked(given)
+    async def _search(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        strategy = self._strategy(parameters.get("strategy"))
+        search = self.parse_search(parameters)
         found = await STRATEGIES[strategy](self._parts.search, search) if search.query.strip() else []
-        shown = await self.told(search, found)
+        shown = await self.as_json(search, found)
         return {"results": shown, "total_count": len(shown), "strategy": strategy.value}
 
-    async def told(self, search: Search, found: list[FoundMemory]) -> list[dict[str, Any]]:
+    async def as_json(self, search: Search, found_memories: list[FoundMemory]) -> list[dict[str, Any]]:
         """The found memories as JSON values, best first."""
-        return [shown_memory(one.record, one.score) for one in found]
+        return [shown_memory(one.record, one.score) for one in found_memories]
 
-    def asked(self, given: Mapping[str, Any]) -> Search:
+    def parse_search(self, parameters: Mapping[str, Any]) -> Search:
         """The ``Search`` of a search's or list's parameters; ``InputError`` if one is wrong."""
-        query = given.get("query")
+        query = parameters.get("query")
         if not isinstance(query, str):
             raise InputError(f"a search needs query, a text, not {query!r}")
-        as_of = given.get("as_of")
+        as_of = parameters.get("as_of")
         as_of = as_of if isinstance(as_of, datetime) else parse_as_of(as_of)
         now, ended = (
-            moment_given(given, "now") or self._parts.clock(),
-            bool(given.get("include_ended", False)),
+            moment_given(parameters, "now") or self._parts.clock(),
+            bool(parameters.get("include_ended", False)),
         )
         return Search(
-            user_id=given["user_id"],
+            user_id=parameters["user_id"],
             memory_type=self.memory_type,
             query=query,
-            limit=limit_of(given),
+            limit=limit_of(parameters),
             now=now,
             as_of=as_of,
-            ended=ended,
+            include_ended=ended,
             past=None if ended else asked_past(query, as_of or now),
-            after=moment_given(given, "after"),
-            before=moment_given(given, "before"),
-            only={name: given[name] for name in self.fields if given.get(name) is not None},
+            after=moment_given(parameters, "after"),
+            before=moment_given(parameters, "before"),
+            only={name: parameters[name] for name in self.fields if parameters.get(name) is not None},
         )
 
     def _strategy(self, name: Any) -> RetrievalStrategy:
@@ -145,55 +145,57 @@ class StoredAgent:
             raise InputError(f"{self.agent_id} has no strategy {name!r}; it has: {has}")
         return RetrievalStrategy(name)
 
-    async def _insert(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        record = self.record_of(given)
-        stored = await self._parts.writer.insert(given["user_id"], record)
+    async def _insert(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        record = self.record_of(parameters)
+        stored = await self._parts.writer.insert(parameters["user_id"], record)
         return {"id": stored.id, "memory": shown_memory(stored)}
 
-    def record_of(self, given: Mapping[str, Any]) -> MemoryRecord:
+    def record_of(self, parameters: Mapping[str, Any]) -> MemoryRecord:
         """The record to store, still without an id.
 
         Raises:
             InputError: a parameter is missing or wrong.
         """
-        content = given.get("content")
+        content = parameters.get("content")
         if not isinstance(content, str) or not content.strip():
             raise InputError(f"an insert needs content, a text that is not blank, not {content!r}")
         return MemoryRecord(
             id="",
             memory_type=self.memory_type,
             content=content,
-            at=moment_given(given, "at") or self._parts.clock(),
-            details={name: given[name] for name in self.fields if given.get(name) is not None},
-            metadata=checked_metadata(given.get("metadata")),
+            at=moment_given(parameters, "at") or self._parts.clock(),
+            details={name: parameters[name] for name in self.fields if parameters.get(name) is not None},
+            metadata=checked_metadata(parameters.get("metadata")),
         )
 
-    async def _update(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        name = id_given(given)
+    async def _update(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        name = id_given(parameters)
 
-        def changed(record: MemoryRecord) -> MemoryRecord:
-            fresh = self.record_of({**record.details, "content": record.content, **given})
+        def updated_record(record: MemoryRecord) -> MemoryRecord:
+            fresh = self.record_of({**record.details, "content": record.content, **parameters})
             return replace(
                 record,
                 content=fresh.content,
                 details={**record.details, **fresh.details},
-                metadata=fresh.metadata if "metadata" in given else record.metadata,
+                metadata=fresh.metadata if "metadata" in parameters else record.metadata,
             )
 
-        stored = await self._parts.writer.update(given["user_id"], name, self.memory_type, changed)
+        stored = await self._parts.writer.update(
+            parameters["user_id"], name, self.memory_type, updated_record
+        )
         return {"id": stored.id, "memory": shown_memory(stored)}
 
-    async def _delete(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        deleted = await self._parts.writer.forget(given["user_id"], [id_given(given)])
+    async def _delete(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        deleted = await self._parts.writer.forget(parameters["user_id"], [id_given(parameters)])
         return {"deleted": [record.id for record in deleted]}
 
-    async def _list(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        search = self.asked({**given, "query": ""})
-        records = await self._parts.search.store.of_types(given["user_id"], {self.memory_type})
-        shown = [shown_memory(record) for record in self.listed(records) if search.passes(record)]
+    async def _list(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        search = self.parse_search({**parameters, "query": ""})
+        records = await self._parts.search.store.of_types(parameters["user_id"], {self.memory_type})
+        shown = [shown_memory(record) for record in self.listing_order(records) if search.passes(record)]
         return {"results": shown[: search.limit], "total_count": len(shown)}
 
-    def listed(self, records: list[MemoryRecord]) -> list[MemoryRecord]:
+    def listing_order(self, records: list[MemoryRecord]) -> list[MemoryRecord]:
         """The records in listing order, the latest first."""
         return records[::-1]
 
@@ -204,25 +206,25 @@ def shown_memory(record: MemoryRecord, score: float | None = None) -> dict[str, 
     return values if score is None else {**values, "score": score}
 
 
-def id_given(given: Mapping[str, Any]) -> str:
+def id_given(parameters: Mapping[str, Any]) -> str:
     """The ``id`` parameter; ``InputError`` if it is missing."""
-    name = given.get("id")
+    name = parameters.get("id")
     if not isinstance(name, str) or not name:
         raise InputError(f"this needs id, the id of a memory, not {name!r}")
     return name
 
 
-def limit_of(given: Mapping[str, Any]) -> int:
+def limit_of(parameters: Mapping[str, Any]) -> int:
     """The ``limit`` parameter; ``InputError`` unless it is a number from 1 to 1000."""
-    limit = given.get("limit", DEFAULT_MAX_RESULTS)
+    limit = parameters.get("limit", DEFAULT_MAX_RESULTS)
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_RESULTS:
         raise InputError(f"limit must be a whole number from 1 to {MOST_RESULTS}, not {limit!r}")
     return limit
 
 
-def moment_given(given: Mapping[str, Any], name: str) -> datetime | None:
+def moment_given(parameters: Mapping[str, Any], name: str) -> datetime | None:
     """An instant, given as ISO 8601 or as a datetime; ``InputError`` for anything else."""
-    value = given.get(name)
+    value = parameters.get(name)
     if value is None or isinstance(value, datetime):
         return value
     moment = moment_of(value)

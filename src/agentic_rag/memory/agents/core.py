@@ -25,18 +25,18 @@ class CoreAgent(StoredAgent):
     strategies = (RetrievalStrategy.EMBEDDING, RetrievalStrategy.STRING_MATCH, RetrievalStrategy.FUZZY)
     fields = ("block",)
 
-    def asked(self, given: Mapping[str, Any]) -> Search:
-        return super().asked(_with_block(given))
+    def parse_search(self, parameters: Mapping[str, Any]) -> Search:
+        return super().parse_search(_with_block(parameters))
 
-    def record_of(self, given: Mapping[str, Any]) -> MemoryRecord:
-        if given.get("block_type", given.get("block")) is None:
+    def record_of(self, parameters: Mapping[str, Any]) -> MemoryRecord:
+        if parameters.get("block_type", parameters.get("block")) is None:
             raise InputError(f"a core memory needs block_type, one of: {', '.join(BLOCKS)}")
-        return super().record_of(_with_block(given))
+        return super().record_of(_with_block(parameters))
 
 
-def _with_block(given: Mapping[str, Any]) -> dict[str, Any]:
+def _with_block(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters with ``block_type`` renamed to the stored key."""
-    block = given.get("block_type", given.get("block"))
+    block = parameters.get("block_type", parameters.get("block"))
     if block is not None and block not in BLOCKS:
         raise InputError(f"unknown block_type {block!r}; use one of: {', '.join(BLOCKS)}")
-    return {**given, "block": block}
+    return {**parameters, "block": block}

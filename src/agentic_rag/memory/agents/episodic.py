@@ -11,7 +11,7 @@ from agentic_rag.memory.records import MemoryRecord, slot_key
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy, moment_text
 from agentic_rag.memory.searching import FoundMemory, Search
 
-OUTDATED = 0.5
+OUTDATED_FACTOR = 0.5
 """Weight of a message whose facts have all ended, or of any with facts if the past is asked about, so that what is
 current, or a fact with its time, ranks before it."""
 
@@ -36,34 +36,36 @@ class EpisodicAgent(StoredAgent):
     )
     fields = ("speaker",)
 
-    async def told(self, search: Search, found: list[FoundMemory]) -> list[dict[str, Any]]:
-        slots = {slot for one in found for slot in one.record.slots}
+    async def as_json(self, search: Search, found_memories: list[FoundMemory]) -> list[dict[str, Any]]:
+        slots = {slot for one in found_memories for slot in one.record.slots}
         stored = await self._parts.search.store.of_slots(search.user_id, slots)
         facts = [one for one in stored if one.memory_type is MemoryType.SEMANTIC]
-        shown = [_with_ended(one, facts, search) for one in found]
+        shown = [_with_ended(one, facts, search) for one in found_memories]
         return sorted(shown, key=lambda one: (-one["score"], one["id"]))
 
 
-def _with_ended(found: FoundMemory, facts: Sequence[MemoryRecord], search: Search) -> dict[str, Any]:
-    said = [one for one in found.record.details.get("says", ()) if not one["ends"]]
+def _with_ended(memory: FoundMemory, facts: Sequence[MemoryRecord], search: Search) -> dict[str, Any]:
+    said = [one for one in memory.record.details.get("says", ()) if not one["ends"]]
     ended = [
         {"subject": one["subject"], "slot": one["slot"], "value": one["value"], "until": until}
         for one in said
         if (until := _until(one, facts, search)) is not None
     ]
     # Of the past the facts tell, with their times.
-    outdated = bool(said) and (len(ended) == len(said) or search.past is not None) and not search.ended
-    shown = shown_memory(found.record, found.score * (OUTDATED if outdated else 1.0))
+    outdated = (
+        bool(said) and (len(ended) == len(said) or search.past is not None) and not search.include_ended
+    )
+    shown = shown_memory(memory.record, memory.score * (OUTDATED_FACTOR if outdated else 1.0))
     return {**shown, "ended": ended} if ended else shown
 
 
-def _until(said: dict[str, Any], facts: Sequence[MemoryRecord], search: Search) -> str | None:
+def _until(statement: dict[str, Any], facts: Sequence[MemoryRecord], search: Search) -> str | None:
     """When the stated value ended; None if it still holds."""
-    key = slot_key(said["subject"], said["slot"])
+    key = slot_key(statement["subject"], statement["slot"])
     of_value = [
         fact
         for fact in facts
-        if fact.slot == key and entity_key(str(fact.details["value"])) == entity_key(said["value"])
+        if fact.slot == key and entity_key(str(fact.details["value"])) == entity_key(statement["value"])
     ]
     if not of_value or any(fact.holds(search.as_of, search.now) for fact in of_value):
         return None

@@ -26,11 +26,11 @@ class ProceduralAgent(StoredAgent):
         RetrievalStrategy.STRING_MATCH,
     )
 
-    def record_of(self, given: Mapping[str, Any]) -> MemoryRecord:
-        trigger, steps = given.get("trigger", ""), given.get("steps", [])
+    def record_of(self, parameters: Mapping[str, Any]) -> MemoryRecord:
+        trigger, steps = parameters.get("trigger", ""), parameters.get("steps", [])
         if not isinstance(trigger, str):
             raise InputError(f"trigger must be a text, not {trigger!r}")
         if not isinstance(steps, list | tuple) or not all(isinstance(step, str) for step in steps):
             raise InputError(f"steps must be a list of texts, not {steps!r}")
-        record = super().record_of(given)
+        record = super().record_of(parameters)
         return replace(record, details={**record.details, "trigger": trigger, "steps": list(steps)})

@@ -33,17 +33,23 @@ class SemanticAgent(StoredAgent):
     )
     fields = ("subject", "slot")
 
-    def asked(self, given: Mapping[str, Any]) -> Search:
-        return super().asked({**given, "query": given.get("query", given.get("name_query"))})
+    def parse_search(self, parameters: Mapping[str, Any]) -> Search:
+        return super().parse_search(
+            {**parameters, "query": parameters.get("query", parameters.get("name_query"))}
+        )
 
-    def record_of(self, given: Mapping[str, Any]) -> MemoryRecord:
-        record = super().record_of(given)
-        slot, value, ends = given.get("slot"), given.get("value"), bool(given.get("ends", False))
+    def record_of(self, parameters: Mapping[str, Any]) -> MemoryRecord:
+        record = super().record_of(parameters)
+        slot, value, ends = (
+            parameters.get("slot"),
+            parameters.get("value"),
+            bool(parameters.get("ends", False)),
+        )
         if slot is None:
             return record
-        if not all(isinstance(one, str) and one.strip() for one in (slot, given.get("subject"))):
+        if not all(isinstance(one, str) and one.strip() for one in (slot, parameters.get("subject"))):
             raise InputError("a fact with a slot needs subject and slot, texts that are not blank")
         if not isinstance(value, str) or not (value.strip() or ends):
             raise InputError(f"a fact with a slot needs value, a text that is not blank, not {value!r}")
         details = {**record.details, "value": value, "ends": ends}
-        return replace(record, details=details, valid_at=moment_given(given, "valid_at"))
+        return replace(record, details=details, valid_at=moment_given(parameters, "valid_at"))

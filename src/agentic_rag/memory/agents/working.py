@@ -20,5 +20,5 @@ class WorkingAgent(StoredAgent):
     memory_type = MemoryType.WORKING
     strategies = (RetrievalStrategy.EMBEDDING, RetrievalStrategy.STRING_MATCH, RetrievalStrategy.FUZZY)
 
-    def record_of(self, given: Mapping[str, Any]) -> MemoryRecord:
-        return replace(super().record_of(given), expires_at=moment_given(given, "expires_at"))
+    def record_of(self, parameters: Mapping[str, Any]) -> MemoryRecord:
+        return replace(super().record_of(parameters), expires_at=moment_given(parameters, "expires_at"))

@@ -18,7 +18,9 @@ MAX_SENTENCE = 2_000
 """Maximum code points of a sentence; a longer one is data, not speech, and is left out."""
 
 _CODE = regex.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", regex.MULTILINE | regex.DOTALL)
-_QUOTED = regex.compile(r"\"[^\"\n]{1,600}\"|“[^”]{1,600}”|「[^」]{1,300}」|『[^』]{1,300}』|«[^»]{1,600}»")
+_QUOTATION = regex.compile(
+    r"\"[^\"\n]{1,600}\"|“[^”]{1,600}”|「[^」]{1,300}」|『[^』]{1,300}』|«[^»]{1,600}»"
+)
 _SUBJECT = (
     r"(?:(?:now\s)?(?-i:I)\b|my|we|our|the\s(?:deadline|due|budget|price|cost|rent)|can|could|would|will|should|do|does|did|is|are|what|how|why|where|which|who|please"
     r"|if|(?-i:\p{Lu}\p{Ll}+)(?:['’]s\s\w+|\s(?:just|now|has|finally)?\s?)?\b\s?(?:lives?|moved|works?|is|was|has|left|relocated|joined|got))\b"
@@ -75,7 +77,7 @@ class Clause:
     start: int
     end: int
     text: str
-    asserted: bool
+    is_asserted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class Sentence:
 def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of a message, without code, in order."""
     code = [match.span() for match in _CODE.finditer(text)]
-    quoted = [match.span() for match in _QUOTED.finditer(text)]
+    quoted = [match.span() for match in _QUOTATION.finditer(text)]
     handed_over = False
     for start, end in split_sentences(text):
         sentence = text[start:end]
@@ -113,7 +115,7 @@ def inside(spans: list[tuple[int, int]], place: int) -> bool:
 
 
 def _clauses(
-    sentence: str, offset: int, asks: bool, own: bool, quoted: list[tuple[int, int]]
+    sentence: str, offset: int, asks: bool, own: bool, quoted_spans: list[tuple[int, int]]
 ) -> Iterator[Clause]:
     breaks = [match.span() for match in _BREAK.finditer(sentence)]
     if breaks and _ONLY_WHEN.fullmatch(sentence, 0, breaks[0][0]):
@@ -132,6 +134,8 @@ def _clauses(
         joined = index > 0 and _FACTIVE.match(sentence[breaks[index - 1][0] : start].strip()) is not None
         said = asserted and not questions[index] and (not asked or joined)
         if clause:
-            yield Clause(offset + start, offset + end, clause, said and not inside(quoted, offset + start))
+            yield Clause(
+                offset + start, offset + end, clause, said and not inside(quoted_spans, offset + start)
+            )
         if _REPORTS.match(clause):
             asserted = False

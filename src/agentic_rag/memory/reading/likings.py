@@ -18,14 +18,14 @@ ONCE = "once"
 PRONOUNS = (f"{LIKING} it", f"{LIKING} them")
 """The slots of a thing that the clause before names."""
 
-_RESTRICTED = r"when(?:ever)?|if|unless|than|as|except|without|more|less|only|until|while|or|that|which|who|where|what|how|why|not"
+_RESTRICTIONS = r"when(?:ever)?|if|unless|than|as|except|without|more|less|only|until|while|or|that|which|who|where|what|how|why|not"
 """Words after which a clause says more than that the thing is liked: "more than tea", "when it rains"."""
-_UNNAMED = r"you|him|her|me|us|this|these|those|both|all|every\w*|some\w*|any\w*|one|many|most|your|the\s(?:idea|sound|way|plan|suggestion|look)"
+_PRONOUNS = r"you|him|her|me|us|this|these|those|both|all|every\w*|some\w*|any\w*|one|many|most|your|the\s(?:idea|sound|way|plan|suggestion|look)"
 _VERB = r"(?:likes?|loves?|enjoys?|adores?|hates?|dislikes?|detests?|loathes?|can['’]?t|cannot|do(?:es)?n['’]t|do(?:es)?\snot|lives?|works?|am|is|['’]m)\b"
 _TIME = r"any\s?more|any\slonger|now(?:adays)?|these\sdays|at\sall|at\sthe\smoment|again|lately|either|too|as\swell|(?:so|very|that|all\sthat)?\s?much|a\slot|a\sbit|yesterday|last\s\w+|(?:since|in|on|from)\s[^,;]*\d|\w+\s(?:days?|weeks?|months?|years?)\sago"
 _THING = (
-    rf"(?!(?:{_UNNAMED})\b)(?:to\s)?(?:eat(?:ing)?\s|drink(?:ing)?\s)?(?:(?:the|an?)\s)?(?!to\b)"
-    rf"(?P<value>(?>(?!(?:{_RESTRICTED}|but|because|since)\b)[\w'’&/+#.-]+)(?:\s(?!(?:{_RESTRICTED}|it|th[ei]se|those|but|because|since)\b)[\w'’&/+#.-]+){{0,5}}?)"
+    rf"(?!(?:{_PRONOUNS})\b)(?:to\s)?(?:eat(?:ing)?\s|drink(?:ing)?\s)?(?:(?:the|an?)\s)?(?!to\b)"
+    rf"(?P<value>(?>(?!(?:{_RESTRICTIONS}|but|because|since)\b)[\w'’&/+#.-]+)(?:\s(?!(?:{_RESTRICTIONS}|it|th[ei]se|those|but|because|since)\b)[\w'’&/+#.-]+){{0,5}}?)"
     rf"(?=\s*(?:\Z|[;(!]|,(?!\s[\w\s]+(?:,|\s(?:and|or)\s))|[-–—]\s|(?:{_TIME}|but|because|since|and\s(?:\w+\s)?{_VERB})(?!\w)))"
 )
 _ADVERBS = r"(?:\s(?:now|still|really|also|just|always|absolutely|actually|truly|generally|usually|especially|personally|mostly|quite|rather|totally|simply|definitely|honestly|kinda|even|particularly|much|do|does|very))*"
@@ -39,15 +39,15 @@ _FAN = (
 _BEGAN = rf"(?:{HAVE})?{_ADVERBS}\s(?:(?:come|came|grown|grew|learn(?:ed|t)|started|begun|began)\sto\s|(?:started|begun|began)\s)"
 _LIKE, _HATE = r"(?:like|love|enjoy|adore|care\sfor)", r"(?:hate|dislike|detest|loathe|despise)"
 _LIKING, _HATING = r"(?:lik|lov|enjoy|ador)ing", r"(?:hat|dislik|detest|loath|despis)ing"
-_STOPPED = rf"(?:{HAVE})?{_ADVERBS}\sstopped\s"
+_END_OF_LIKING = rf"(?:{HAVE})?{_ADVERBS}\sstopped\s"
 
 LIKINGS = tuple(
     Rule(LIKING, regex.compile(rf"(?:{pattern})\s{_THING}", regex.IGNORECASE), ends=ends, sign=sign)
     for sign, ends, pattern in (
         (LIKES, False, rf"{_ADVERBS}\s{_LIKE}s|{_I}{_ADVERBS}\s{_LIKE}|{_IS}\s{_FAN}|(?:{HAVE})?{_ADVERBS}\sfell\sin\slove\swith|{_BEGAN}(?:{_LIKE}|{_LIKING})"),
         (DISLIKES, False, rf"{_ADVERBS}\s{_HATE}s|{_I}{_ADVERBS}\s{_HATE}|{_BEGAN}(?:{_HATE}|{_HATING})|{_ADVERBS}\s(?:can['’]?t|cannot)\s(?:stand|bear)|{_IS}\s(?:sick\sof|fed\sup\swith)|(?:{HAVE})?{_ADVERBS}\s(?:had\senough\sof|lost\sinterest\sin)"),
-        (DISLIKES, False, rf"{_NOT}{_LIKE}s?|{BE}(?:n['’]t|\snot|\sno\slonger){_ADVERBS}\s{_FAN}|{_STOPPED}{_LIKING}|(?:{HAVE})?\s(?:gone|went)\soff|\snever\s(?:liked|enjoyed|cared\sfor)"),
-        (DISLIKES, True, rf"{_NOT}{_HATE}s?|{_STOPPED}{_HATING}"),
+        (DISLIKES, False, rf"{_NOT}{_LIKE}s?|{BE}(?:n['’]t|\snot|\sno\slonger){_ADVERBS}\s{_FAN}|{_END_OF_LIKING}{_LIKING}|(?:{HAVE})?\s(?:gone|went)\soff|\snever\s(?:liked|enjoyed|cared\sfor)"),
+        (DISLIKES, True, rf"{_NOT}{_HATE}s?|{_END_OF_LIKING}{_HATING}"),
         (ONCE, True, rf"\sused\sto\s(?:{_LIKE}|{_HATE}|be\s{_FAN})"),
     )
 )  # fmt: skip

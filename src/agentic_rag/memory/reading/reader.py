@@ -21,7 +21,7 @@ from agentic_rag.errors import ModelError
 from agentic_rag.memory.reading.schemas import MemoryStatement
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.text import asked_about, content_tokens
-from agentic_rag.text.prompts import REMEMBER_SYSTEM, fenced
+from agentic_rag.text.prompts import REMEMBER_SYSTEM, fence_passages
 from agentic_rag.text.sentences import split_sentences
 
 LEAST_TERMS = 3
@@ -45,13 +45,13 @@ class RuleStatements:
         # The patterns take longer to compile than all other imports of a question from the shell.
         from agentic_rag.memory.reading.statements import statements
 
-        def found() -> list[MemoryStatement]:
+        def find_statements() -> list[MemoryStatement]:
             read = statements(text, speaker=speaker, at=at, is_person=is_person)
             # Without a slot the whole sentence is the better memory, because all of its words can be searched.
             kept = [one for one in read if one.slot or one.memory_type is not MemoryType.SEMANTIC]
             return [*kept, *said_sentences(text, speaker, kept)] if is_person else kept
 
-        return await asyncio.to_thread(found)
+        return await asyncio.to_thread(find_statements)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +67,18 @@ class ChatStatements:
         if not is_person:
             return await RuleStatements().read(text, speaker=speaker, at=at, is_person=is_person)
         try:
-            reply = await self.chat.complete(REMEMBER_SYSTEM, fenced([text[:MOST_READ]]))
-            found = replied(reply, text, speaker)
+            reply = await self.chat.complete(REMEMBER_SYSTEM, fence_passages([text[:MOST_READ]]))
+            found = parse_reply(reply, text, speaker)
         except ModelError as error:
             _LOGGER.warning("the chat model failed, reading by rules instead: %s", error)
             return await RuleStatements().read(text, speaker=speaker, at=at, is_person=is_person)
         return [*found, *await asyncio.to_thread(said_sentences, text, speaker, found)]
 
 
-def said_sentences(text: str, speaker: str, found: Sequence[MemoryStatement]) -> list[MemoryStatement]:
+def said_sentences(text: str, speaker: str, statements: Sequence[MemoryStatement]) -> list[MemoryStatement]:
     """The meaningful sentences of a person's text, without code and without those that overlap a statement."""
     blank = _CODE.sub(lambda match: " " * len(match.group()), text)
-    told = [(one.start, one.end) for one in found if one.slot or one.memory_type is MemoryType.SEMANTIC]
+    told = [(one.start, one.end) for one in statements if one.slot or one.memory_type is MemoryType.SEMANTIC]
     made = []
     for start, end in split_sentences(blank):
         sentence = blank[start:end].strip()
@@ -114,7 +114,7 @@ def _says_something(sentence: str) -> bool:
     return len(content_tokens(sentence)) >= LEAST_TERMS and bool(asked_about(sentence))
 
 
-def replied(reply: str, text: str, speaker: str) -> list[MemoryStatement]:
+def parse_reply(reply: str, text: str, speaker: str) -> list[MemoryStatement]:
     """The statements in a model's reply; those not in the text verbatim are left out.
 
     Raises:

@@ -23,7 +23,7 @@ _ORG = r"(?:the\s)?(?P<value>(?>\p{Lu}[\w]*(?:[-'’&.](?!s\b)\w+)*(?:\s(?:(?:of
 _PERSON = rf"(?P<value>(?>(?:(?:Dr|Mr|Mrs|Ms|Prof|Professor)\.?\s)?{NAME_WORDS}(?:\s{NAME_WORDS}){{0,3}})|\p{{Han}}{{2,4}})(?!['’]s\b|\w)"
 _ROLE = r"(?:an?\s|the\s)?(?P<value>(?>(?!at\b|in\b|for\b|and\b|but\b|with\b|since\b|now\b|of\b|these\b|well\b|usual\b)[\w'’/+#-]+)(?:\s(?!at\b|in\b|for\b|and\b|but\b|with\b|since\b|now\b|from\b|who\b|where\b|while\b|again\b|here\b|there\b|on\b|these\b|this\b|last\b|anymore\b|right\b)[\w'’/+#-]+){0,4}+)"
 _SHORT = r"(?:an?\s|the\s)?(?P<value>(?!not\b|no\b|the\ssame|what\b|how\b|too\b|very\b|so\b|a\sbit|going\b|getting\b|about\sto|that\b|probably\b|currently\b|now\b|still\b|always\b|in\b|on\b|at\b|wrong\b|right\b|broken\b|gone\b|here\b|there\b|missing\b|great\b|good\b|bad\b)[^,;:()\"“”?!]{1,60}?)(?=\s*(?:[,;:()\"“”?!]|\Z|\s(?:now|and|but|because|since|these\sdays|at\sthe\smoment|anymore|which|so|as\sof|instead|right\snow|from\snow)\b))"
-_MEASURED = (
+_MEASURED_VALUE = (
     r"(?:(?:on|at|by|in|around|about|roughly|for|due|exactly|only)\s)*(?P<value>(?!not\b|no\b|never\b|between\b|approaching\b|coming\b)(?=[^,;]*(?:\p{N}|(?-i:\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)\p{Ll}*\b)))"
     r"(?:(?!\s(?:now|and|but|because|instead|so|which|from|after|since|as\sof|due|last|yesterday)\b)[^;()\"“”?!,]|,(?=\d{3}\b)|(?<=\d),(?=\s(?:1\d|20)\d\d\b)){1,60}+)"
 )
@@ -35,7 +35,7 @@ HAVE = r"(?:['’](?:ve|s)|\s(?:have|has))"
 _ADV = (
     r"(?:\s(?:now|currently|just|recently|already|finally|actually|still|officially|presently|only|newly))*"
 )
-_DONE = rf"(?:{HAVE})?{_ADV}\s"
+_PERFECT = rf"(?:{HAVE})?{_ADV}\s"
 """Past or present perfect."""
 _DOES = rf"{_ADV}\s"
 _DOING = rf"(?:{BE}|{HAVE}\sbeen){_ADV}\s"
@@ -46,7 +46,7 @@ _PROFESSION = (
     r"|pilot|librarian|journalist|editor|economist|mechanic|therapist|psychologist|veterinarian|vet|chemist|physicist|biologist|producer|director"
     r"|receptionist|cashier|waiter|waitress|bartender|translator|interpreter|secretary|assistant|researcher|technician|administrator))\b(?!['’]s|\s(?:student|friend|wannabe|in\straining|by\s|on\s|at\sheart))"
 )
-_MARRIED = (
+_MARITAL_STATUS = (
     r"(?P<value>married|single|divorced|engaged|widowed|separated)"
     r"(?=\s*(?:\Z|[,;]|(?:now|again|to(?!\s(?:my|the|this)\b)|and|but|since|for|last|this|recently|yesterday|today|anymore|in\s(?:19|20|(?-i:\p{Lu})))))"
 )
@@ -87,18 +87,18 @@ PREDICATES: tuple[Rule, ...] = (
     rule_of(
         LIVES_IN,
         _i(
-            rf"{_DONE}(?:moved(?!\sin\s)|relocated|settled|emigrated)\s(?:(?:back|over|house|home|again|out|away|down|up|permanently|together|in)\s)*(?:with\s[^,;]{{1,40}}\s)?(?:from\s[^,;]{{2,60}}?\s(?:back\s|over\s)?)?(?:to|in)\s"
+            rf"{_PERFECT}(?:moved(?!\sin\s)|relocated|settled|emigrated)\s(?:(?:back|over|house|home|again|out|away|down|up|permanently|together|in)\s)*(?:with\s[^,;]{{1,40}}\s)?(?:from\s[^,;]{{2,60}}?\s(?:back\s|over\s)?)?(?:to|in)\s"
         )
         + _PLACE,
     ),
     rule_of(LIVES_IN, _i(r"\s(?:lived|was\sliving|was\sbased)\sin\s") + _PLACE, past=True),
     rule_of(EMPLOYER, _i(r"\s(?:worked|was\sworking)\s(?:at|for)\s") + _ORG, past=True),
     rule_of(LIVES_IN, _i(rf"{_NOT}(?:lives?|resides?|living|based)\s(?:\w+\s)?in\s") + _PLACE, ends=True),
-    rule_of(LIVES_IN, _i(rf"{_DONE}moved\s(?:out\sof|away\sfrom)\s") + _PLACE, ends=True),
-    rule_of(LIVES_IN, _i(rf"{_DONE}left\s") + _PLACE + _i(r"(?=\s(?:for\sgood|permanently))"), ends=True),
+    rule_of(LIVES_IN, _i(rf"{_PERFECT}moved\s(?:out\sof|away\sfrom)\s") + _PLACE, ends=True),
+    rule_of(LIVES_IN, _i(rf"{_PERFECT}left\s") + _PLACE + _i(r"(?=\s(?:for\sgood|permanently))"), ends=True),
     rule_of(
         EMPLOYER,
-        _i(rf"{_DONE}left\s")
+        _i(rf"{_PERFECT}left\s")
         + _ORG
         + _i(
             r"(?=\s*(?:\Z|[,;.!]|(?:in|last|this\s(?:week|month|year|spring|summer|autumn|fall|winter)|after|because|and|but|recently|yesterday|for\sgood)\b|[\w\s]{1,12}\sago\b))"
@@ -116,81 +116,81 @@ PREDICATES: tuple[Rule, ...] = (
     rule_of(
         EMPLOYER,
         _i(
-            rf"{_DONE}(?:started\s(?:(?:(?:working|work)\s)?(?:at|for)|(?:a|my)(?:\snew)?\s(?:job|position|role)\s(?:at|with|for))|(?:got|landed|took|found|have)\s(?:a|the|my)(?:\snew)?\s(?:job|position|role)\s(?:at|with)|got\shired\s(?:at|by)|been\shired\sby|(?:switched|changed|moved)\s(?:jobs|employers?|companies)(?:\sfrom\s[^,;]{{2,50}}?)?\sto)\s"
+            rf"{_PERFECT}(?:started\s(?:(?:(?:working|work)\s)?(?:at|for)|(?:a|my)(?:\snew)?\s(?:job|position|role)\s(?:at|with|for))|(?:got|landed|took|found|have)\s(?:a|the|my)(?:\snew)?\s(?:job|position|role)\s(?:at|with)|got\shired\s(?:at|by)|been\shired\sby|(?:switched|changed|moved)\s(?:jobs|employers?|companies)(?:\sfrom\s[^,;]{{2,50}}?)?\sto)\s"
         )
         + _ORG,
     ),
-    rule_of(EMPLOYER, _i(rf"{_DONE}joined\s") + _ORG + _i(r"(?=\sas\s(?:an?|the|their|its)\s)")),
+    rule_of(EMPLOYER, _i(rf"{_PERFECT}joined\s") + _ORG + _i(r"(?=\sas\s(?:an?|the|their|its)\s)")),
     rule_of(EMPLOYER, _i(rf"{_NOT}(?:work(?:s|ing)?|employed)\s(?:at|for|by)\s") + _ORG, ends=True),
     rule_of(
         EMPLOYER,
         _i(
-            rf"{_DONE}(?:quit|resigned\sfrom|stopped\sworking\s(?:at|for)|quit\s(?:my|his|her|their|the)\sjob\s(?:at|with)|left\s(?:my|his|her|their|the)\sjob\s(?:at|with)|(?:(?:was|been|got)\s)?(?:fired|laid\soff)\s(?:from|by)|retired\sfrom)\s"
+            rf"{_PERFECT}(?:quit|resigned\sfrom|stopped\sworking\s(?:at|for)|quit\s(?:my|his|her|their|the)\sjob\s(?:at|with)|left\s(?:my|his|her|their|the)\sjob\s(?:at|with)|(?:(?:was|been|got)\s)?(?:fired|laid\soff)\s(?:from|by)|retired\sfrom)\s"
         )
         + _ORG,
         ends=True,
     ),
     rule_of(
         EMPLOYER,
-        rf"(?:{_DONE}(?:(?:quit|lost|left|resigned\sfrom)\s(?:my|his|her|their)\sjob|retired|(?:was|got|been)\s(?:fired|laid\soff))|{_DOING}(?:unemployed|retired|out\sof\swork|between\sjobs)|{_NOT}work\sanymore)(?!\s(?:at|from|by|with)\b)\b",
+        rf"(?:{_PERFECT}(?:(?:quit|lost|left|resigned\sfrom)\s(?:my|his|her|their)\sjob|retired|(?:was|got|been)\s(?:fired|laid\soff))|{_DOING}(?:unemployed|retired|out\sof\swork|between\sjobs)|{_NOT}work\sanymore)(?!\s(?:at|from|by|with)\b)\b",
         ends=True,
         whatever=True,
     ),
     rule_of(
         JOB,
         _i(
-            rf"(?:{_DOES}works?|{_DOING}(?:working|employed)|{_DONE}started\s(?:working|out\sagain))(?:\s(?:full[- ]time|remotely|now))*\sas\s(?!a\s(?:team|group|couple|whole)\b){_ROLE}"
+            rf"(?:{_DOES}works?|{_DOING}(?:working|employed)|{_PERFECT}started\s(?:working|out\sagain))(?:\s(?:full[- ]time|remotely|now))*\sas\s(?!a\s(?:team|group|couple|whole)\b){_ROLE}"
         ),
     ),
-    rule_of(JOB, _i(rf"{_DONE}(?:(?:been|was|got)\s)?promoted\sto\s{_ROLE}")),
-    rule_of(JOB, _i(rf"(?:{_DOING}|{_DONE}became\s)(?:an?\s){_PROFESSION}")),
+    rule_of(JOB, _i(rf"{_PERFECT}(?:(?:been|was|got)\s)?promoted\sto\s{_ROLE}")),
+    rule_of(JOB, _i(rf"(?:{_DOING}|{_PERFECT}became\s)(?:an?\s){_PROFESSION}")),
     rule_of(JOB, _i(rf"{_NOT}(?:an?\s){_PROFESSION}"), ends=True),
     rule_of(JOB, _i(rf"{_NOT}work(?:s|ing)?\sas\s{_ROLE}"), ends=True),
     rule_of(
         AGE,
         _i(
-            rf"(?:{_DOING}|{_DONE}turned\s)(?P<value>\d{{1,3}})(?=\s*(?:\Z|[,;]|(?:years?(?:\sold)?|yo|and|now|but|today|yesterday)\b))(?!\s*years?\s(?!old))"
+            rf"(?:{_DOING}|{_PERFECT}turned\s)(?P<value>\d{{1,3}})(?=\s*(?:\Z|[,;]|(?:years?(?:\sold)?|yo|and|now|but|today|yesterday)\b))(?!\s*years?\s(?!old))"
         ),
     ),
     rule_of(
         "marital status",
-        _i(rf"(?:{_DOING}|{_DONE}(?:got|gotten|become|became)\s)(?:happily\s|newly\s)?{_MARRIED}"),
+        _i(rf"(?:{_DOING}|{_PERFECT}(?:got|gotten|become|became)\s)(?:happily\s|newly\s)?{_MARITAL_STATUS}"),
     ),
-    rule_of("marital status", _i(rf"{_NOT}{_MARRIED}"), ends=True),
+    rule_of("marital status", _i(rf"{_NOT}{_MARITAL_STATUS}"), ends=True),
     rule_of(
         "diet",
         _i(
-            rf"(?:{_DOING}|{_DONE}(?:become|became|turned|went|gone)\s)(?:an?\s)?{_DIET}(?=\s*(?:\Z|[,;]|(?:now|and|but|since|again|these|last|this)\b))"
+            rf"(?:{_DOING}|{_PERFECT}(?:become|became|turned|went|gone)\s)(?:an?\s)?{_DIET}(?=\s*(?:\Z|[,;]|(?:now|and|but|since|again|these|last|this)\b))"
         ),
     ),
     rule_of("diet", _i(rf"{_NOT}(?:an?\s)?{_DIET}"), ends=True),
     rule_of(
         "school",
         _i(
-            rf"(?:{_DOES}(?:attends?|go(?:es)?\sto|studies\sat|study\sat)|{_DOING}(?:studying\sat|enrolled\s(?:at|in)|attending)|{_DONE}transferred\sto)\s"
+            rf"(?:{_DOES}(?:attends?|go(?:es)?\sto|studies\sat|study\sat)|{_DOING}(?:studying\sat|enrolled\s(?:at|in)|attending)|{_PERFECT}transferred\sto)\s"
         )
         + r"(?=(?:the\s)?(?:[\w.'’]+\s){0,5}(?:University|College|School|Institute|Academy|MIT|UCLA|ETH)\b)"
         + _ORG,
     ),
     rule_of(
         "car",
-        _i(rf"(?:{_DOES}drives?|{_DONE}(?:switched|changed)\s(?:my\s)?cars?\sto)\s(?:an?|my)\s")
+        _i(rf"(?:{_DOES}drives?|{_PERFECT}(?:switched|changed)\s(?:my\s)?cars?\sto)\s(?:an?|my)\s")
         + r"(?P<value>(?>\p{Lu}[\w-]*(?:\s[\p{Lu}\p{N}][\w-]*){0,3}))(?!\w)",
     ),
-    rule_of("car", rf"{_DONE}sold\smy\scar\b|{_NOT}(?:own|have)\sa\scar\b", ends=True, whatever=True),
+    rule_of("car", rf"{_PERFECT}sold\smy\scar\b|{_NOT}(?:own|have)\sa\scar\b", ends=True, whatever=True),
     rule_of(
         "plan",
         _i(
-            rf"(?:{_DOING}on|{_DONE}(?:switched|upgraded|downgraded|changed|moved)\s(?:from\s[^,;]{{2,40}}?\s)?to)\s(?:the\s|a\s)?"
+            rf"(?:{_DOING}on|{_PERFECT}(?:switched|upgraded|downgraded|changed|moved)\s(?:from\s[^,;]{{2,40}}?\s)?to)\s(?:the\s|a\s)?"
         )
         + r"(?P<value>\p{Lu}\w*(?:\s\p{Lu}\w*){0,2})"
         + _i(r"(?=\s(?:plan|tier|subscription)\b)"),
     ),
-    rule_of(NAME, _i(rf"(?:{_DOING}called|{_DONE}changed\s(?:my|his|her|their)\sname\sto)\s") + _PERSON),
+    rule_of(NAME, _i(rf"(?:{_DOING}called|{_PERFECT}changed\s(?:my|his|her|their)\sname\sto)\s") + _PERSON),
 )
 
 _QUALIFIER = r"(?:(?!old\b|previous|former|original|initial|last\b|ex\b|next\b|first\b|only\b)[\w-]+\s){0,2}?"
-_QUALIFIED = _QUALIFIER.replace("{0,2}", "{1,2}")
+_QUALIFIED_VALUE = _QUALIFIER.replace("{0,2}", "{1,2}")
 _SOFT = r"(?:deadline|due\sdate|goal|target|score|price|cost|rate|capacity|quota|limit|count|headcount|mileage|(?:launch|release|start|end|submission)\sdate)"
 """Attributes that occur in several kinds, so that a further word must identify which one is meant."""
 _ABOUT = r"(?:\s(?:for|of|on)\s(?:(?!is\b|was\b|has\b|now\b)[\w'’.&#/-]+\s?){1,6}?(?<!\s))?"
@@ -239,15 +239,15 @@ _ATTRIBUTES: tuple[Attribute, ...] = (
     Attribute("owned", r"(?:car|laptop|phone|bike|computer|camera|time\s?zone)", r"(?i:an?\s)?(?P<value>(?>\p{Lu}[\w-]*(?:\s[\p{Lu}\p{N}][\w-]*){0,4}))(?!\w)", case=True),
     Attribute("username", r"(?:user\s?name|blood\stype|website)", r"(?P<value>(?=\S*(?:[\d_+.-]\w|[+-]|(?-i:\p{Ll}\p{Lu})))\S*[\w+-])(?=[.,;!]*(?:\s(?:now|and|but)\b|\Z))"),
     Attribute("plan", r"(?:plan|subscription)", r"(?i:the\s)(?P<value>(?>\p{Lu}\w*(?:\s\p{Lu}\w*){0,2}))(?=\s(?:plan|tier|one|now)\b|[.,;!]|\Z)", case=True),
-    Attribute("birthday", r"(?:birthday|birth\sdate|date\sof\sbirth)", _MEASURED),
+    Attribute("birthday", r"(?:birthday|birth\sdate|date\sof\sbirth)", _MEASURED_VALUE),
     Attribute(
         "measure",
-        rf"(?:{_QUALIFIER}(?:budget|salary|rent|weight|height|age|wedding\sdate|bedtime|gpa)|{_QUALIFIED}{_SOFT}|{_SOFT}(?=\s(?:for|of|on)\b))",
-        _MEASURED,
+        rf"(?:{_QUALIFIER}(?:budget|salary|rent|weight|height|age|wedding\sdate|bedtime|gpa)|{_QUALIFIED_VALUE}{_SOFT}|{_SOFT}(?=\s(?:for|of|on)\b))",
+        _MEASURED_VALUE,
         about=True,
     ),
 )  # fmt: skip
-NEGATED, STATED, CHANGED = range(3)
+NEGATION, STATEMENT, CHANGE = range(3)
 """The form that each of an attribute's patterns matches."""
 ATTRIBUTES = tuple((attribute, attribute.patterns()) for attribute in _ATTRIBUTES)
 ANY_ATTRIBUTE = regex.compile(

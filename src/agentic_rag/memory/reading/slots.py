@@ -19,8 +19,8 @@ from agentic_rag.memory.reading.slot_patterns import (
     AS_ROLE,
     AT_ORG,
     ATTRIBUTES,
-    CHANGED,
-    NEGATED,
+    CHANGE,
+    NEGATION,
     NOT_A_PLACE,
     PREDICATES,
     Rule,
@@ -29,7 +29,7 @@ from agentic_rag.memory.reading.subjects import LEAD, SUBJECTS, who_is
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class SlotStatement:
     """A clause's statement about one slot."""
 
     subject: str
@@ -64,7 +64,7 @@ _AND = regex.compile(r",?\sand(?:\s(?:now|then|currently|also))?(?=\s)", regex.I
 _CHANGES = regex.compile(r"\b(?:now|instead|no\slonger|anymore|changed|updated|new)\b", regex.IGNORECASE)
 
 
-def filled(clause: str, speaker: str) -> list[Filled]:
+def slot_statements(clause: str, speaker: str) -> list[SlotStatement]:
     """The statements of an asserted English clause about slots, in order.
 
     Args:
@@ -80,7 +80,7 @@ def filled(clause: str, speaker: str) -> list[Filled]:
     return [one for one in _of_subject(clause, subject, speaker) if not beside or one.rule == LIKING]
 
 
-def _of_subject(clause: str, match: regex.Match[str], speaker: str) -> Iterator[Filled]:
+def _of_subject(clause: str, match: regex.Match[str], speaker: str) -> Iterator[SlotStatement]:
     who = who_is(match, speaker)
     if who is None:
         return
@@ -96,7 +96,7 @@ def _of_subject(clause: str, match: regex.Match[str], speaker: str) -> Iterator[
     yield from _predicates(clause, match.end(), who, only)
 
 
-def _predicates(clause: str, at: int, who: str, only: tuple[str, ...]) -> Iterator[Filled]:
+def _predicates(clause: str, at: int, who: str, only: tuple[str, ...]) -> Iterator[SlotStatement]:
     """The predicate at this position, and further ones joined by "and"."""
     for rule in (*PREDICATES, *LIKINGS):
         found = None if only and rule.slot not in only else rule.pattern.match(clause, at)
@@ -106,19 +106,19 @@ def _predicates(clause: str, at: int, who: str, only: tuple[str, ...]) -> Iterat
         if rule.slot == LIVES_IN and not _may_be_place(value):
             continue
         slot, value = (f"{rule.slot} {value}", rule.sign) if rule.sign else (rule.slot, value)
-        yield Filled(who, slot, value, rule.ends, rule.slot, rule.past)
+        yield SlotStatement(who, slot, value, rule.ends, rule.slot, rule.past)
         if rule.slot == EMPLOYER and rule.whatever:
-            yield Filled(who, JOB, value, rule.ends, rule.slot)
+            yield SlotStatement(who, JOB, value, rule.ends, rule.slot)
         yield from _goes_on(clause, found.end(), who, rule, only)
         return
 
 
-def _goes_on(clause: str, at: int, who: str, rule: Rule, only: tuple[str, ...]) -> Iterator[Filled]:
+def _goes_on(clause: str, at: int, who: str, rule: Rule, only: tuple[str, ...]) -> Iterator[SlotStatement]:
     if not rule.ends and not rule.past:
         beside = {EMPLOYER: AS_ROLE, JOB: AT_ORG}.get(rule.slot)
         more = None if beside is None else beside.pattern.match(clause, at)
         if beside is not None and more is not None:
-            yield Filled(who, beside.slot, _clean(more["value"]), False, beside.slot)
+            yield SlotStatement(who, beside.slot, _clean(more["value"]), False, beside.slot)
             at = more.end()
     joined = _AND.match(clause, at)
     if joined is not None:
@@ -127,7 +127,7 @@ def _goes_on(clause: str, at: int, who: str, rule: Rule, only: tuple[str, ...]) 
         yield from _predicates("'m" + clause[joined.end() :], 0, who, only)
 
 
-def _attribute(clause: str, at: int, match: regex.Match[str], who: str) -> Iterator[Filled]:
+def _attribute(clause: str, at: int, match: regex.Match[str], who: str) -> Iterator[SlotStatement]:
     if not ANY_ATTRIBUTE.search(clause, at):
         return
     at -= 1 if clause[at - 1 : at] == " " else 0
@@ -137,15 +137,15 @@ def _attribute(clause: str, at: int, match: regex.Match[str], who: str) -> Itera
             if found is None:
                 continue
             slot = _slot_name(attribute.rule, found["slot"])
-            changed = number == CHANGED or _CHANGES.search(clause) is not None
+            changed = number == CHANGE or _CHANGES.search(clause) is not None
             # "The deadline" may be of anything, and "the budget is now" refers to a budget mentioned earlier.
             if not match["the"] or (attribute.about and (changed or _is_about(slot))):
-                yield Filled(who, slot, _clean(found["value"]), number == NEGATED, attribute.rule)
+                yield SlotStatement(who, slot, _clean(found["value"]), number == NEGATION, attribute.rule)
             return
 
 
-def _slot_name(rule: str, written: str) -> str:
-    slot = " ".join(written.lower().replace("’", "'").replace("favorite", "favourite").split())
+def _slot_name(rule: str, slot_text: str) -> str:
+    slot = " ".join(slot_text.lower().replace("’", "'").replace("favorite", "favourite").split())
     if rule == "job":
         return JOB
     if rule == "e-mail":

@@ -9,7 +9,7 @@ import regex
 from agentic_rag.ingest.stopwords import HAN_SURNAMES
 from agentic_rag.memory.reading.likings import LIKINGS_ZH, ONCE, PRONOUNS
 from agentic_rag.memory.reading.schemas import AGE, EMPLOYER, JOB, LIKING, LIVES_IN, NAME
-from agentic_rag.memory.reading.slots import Filled
+from agentic_rag.memory.reading.slots import SlotStatement
 
 _TIME = r"(?:今年|去年|前年|上周|上个?月|上星期|昨天|前天|今天|最近|现在|目前|如今|已经|已|刚刚?|终于|一直|仍然|依然|还是|还|又|正式|\d{4}年(?:\d{1,2}月)?(?:\d{1,2}[日号])?|\d{1,2}月(?:\d{1,2}[日号])?|[\d一二两三四五六七八九十几]+(?:天|周|个月|年)前)"
 LEAD_ZH = regex.compile(
@@ -78,20 +78,20 @@ _NOT_NAMED = regex.compile(
 )
 
 
-def filled_zh(clause: str, speaker: str) -> list[Filled]:
-    """The statements of an asserted Chinese clause about slots; see ``slots.filled``."""
+def filled_zh(clause: str, speaker: str) -> list[SlotStatement]:
+    """The statements of an asserted Chinese clause about slots; see ``slots.slot_statements``."""
     lead = LEAD_ZH.match(clause)
     start = lead.end() if lead is not None else 0
     bare = clause.rstrip("。！!.，,")
     if _GUARD.search(clause):
-        return [one for one in _filled(bare, start, speaker) if one.value == ONCE]
-    return list(_filled(bare, start, speaker))
+        return [one for one in _slot_statements(bare, start, speaker) if one.value == ONCE]
+    return list(_slot_statements(bare, start, speaker))
 
 
-def _filled(clause: str, start: int, speaker: str) -> Iterator[Filled]:
+def _slot_statements(clause: str, start: int, speaker: str) -> Iterator[SlotStatement]:
     thing = _THING.match(clause, start)
     if thing is not None:
-        yield Filled(speaker, thing["slot"], thing["value"].strip(), False, "measure")
+        yield SlotStatement(speaker, thing["slot"], thing["value"].strip(), False, "measure")
         return
     subject = _SUBJECT.match(clause, start)
     if subject is None:
@@ -123,16 +123,16 @@ def _who(match: regex.Match[str], speaker: str) -> str | None:
     return named if surname and not _NOT_NAMED.search(named) else None
 
 
-def _attribute(clause: str, at: int, who: str) -> Filled | None:
+def _attribute(clause: str, at: int, who: str) -> SlotStatement | None:
     for rule, pattern in _ATTRIBUTES:
         found = pattern.match(clause, at)
         if found is not None and not found["value"].startswith(tuple("不没得着什怎我你他她")):
             slot = found["slot"].removesuffix("的名字") + ("的名字" if rule == "name of family" else "")
-            return Filled(who, slot, found["value"].strip().removesuffix("了"), False, rule)
+            return SlotStatement(who, slot, found["value"].strip().removesuffix("了"), False, rule)
     return None
 
 
-def _predicate(clause: str, at: int, who: str, *, we: bool) -> Iterator[Filled]:
+def _predicate(clause: str, at: int, who: str, *, we: bool) -> Iterator[SlotStatement]:
     liking = [] if we else list(_liking(clause, at, who))
     yield from liking
     if liking:
@@ -144,16 +144,16 @@ def _predicate(clause: str, at: int, who: str, *, we: bool) -> Iterator[Filled]:
         value = found["value"]
         if slot == EMPLOYER and _WORKPLACE_IS_TOWN.fullmatch(value):
             continue
-        yield Filled(who, slot, _MARITAL.get(value, value), ends, slot)
+        yield SlotStatement(who, slot, _MARITAL.get(value, value), ends, slot)
         if slot == EMPLOYER and ends and not value:
-            yield Filled(who, JOB, "", True, slot)
+            yield SlotStatement(who, JOB, "", True, slot)
         return
 
 
-def _liking(clause: str, at: int, who: str) -> Iterator[Filled]:
+def _liking(clause: str, at: int, who: str) -> Iterator[SlotStatement]:
     for sign, ends, pattern in LIKINGS_ZH:
         found = pattern.match(clause, at)
         if found is not None:
             slot = PRONOUNS[0] if found["value"] is None else f"{LIKING} {found['value']}"
-            yield Filled(who, slot, sign, ends, LIKING)
+            yield SlotStatement(who, slot, sign, ends, LIKING)
             return

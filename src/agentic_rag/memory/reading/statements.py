@@ -16,10 +16,10 @@ from agentic_rag.memory.reading.clauses import Clause, Sentence, inside, sentenc
 from agentic_rag.memory.reading.instructions import how_tos, instruction
 from agentic_rag.memory.reading.likings import ONCE, PRONOUNS
 from agentic_rag.memory.reading.schemas import LIKING, Block, MemoryStatement
-from agentic_rag.memory.reading.slots import Filled, filled
+from agentic_rag.memory.reading.slots import SlotStatement, slot_statements
 from agentic_rag.memory.reading.slots_zh import LEAD_ZH, filled_zh
 from agentic_rag.memory.reading.subjects import LEAD, subject_of
-from agentic_rag.memory.reading.when import held, since
+from agentic_rag.memory.reading.when import held_interval, since
 from agentic_rag.memory.schemas import MemoryType
 
 
@@ -47,11 +47,11 @@ def statements(
     return list(_with_things(text, sorted(found, key=lambda one: (one.start, one.end))))
 
 
-def _with_things(text: str, found: Sequence[MemoryStatement]) -> Iterator[MemoryStatement]:
+def _with_things(text: str, statements: Sequence[MemoryStatement]) -> Iterator[MemoryStatement]:
     """The statements; a liking of a pronoun ("I used to love sushi, but now I hate it") is joined to the clause before,
     which names the thing, and left out where there is none."""
     before: MemoryStatement | None = None
-    for one in found:
+    for one in statements:
         if one.slot in PRONOUNS:
             if before is None or one.start > before.end + _BESIDE:
                 continue
@@ -83,7 +83,7 @@ def _statement(
     subject: str,
     reason: str,
     *,
-    fact: Filled | None = None,
+    fact: SlotStatement | None = None,
     block: Block | None = None,
     trigger: str | None = None,
     steps: tuple[str, ...] = (),
@@ -148,14 +148,18 @@ def _of_clause(clause: Clause, speaker: str, at: datetime | None) -> Iterator[Me
             valid_at=since(clause.text, at),
         )
         return
-    if not clause.asserted:
+    if not clause.is_asserted:
         return
-    facts = filled_zh(clause.text, speaker) if _HAN.search(clause.text) else filled(clause.text, speaker)
+    facts = (
+        filled_zh(clause.text, speaker) if _HAN.search(clause.text) else slot_statements(clause.text, speaker)
+    )
     found = [statement for fact in facts for statement in _fact(clause, fact, speaker, at)]
     yield from found or _without_slot(clause, speaker, at)
 
 
-def _fact(clause: Clause, fact: Filled, speaker: str, at: datetime | None) -> Iterator[MemoryStatement]:
+def _fact(
+    clause: Clause, fact: SlotStatement, speaker: str, at: datetime | None
+) -> Iterator[MemoryStatement]:
     if fact.past:
         yield from _once_held(clause, fact)
         return
@@ -180,13 +184,13 @@ def _fact(clause: Clause, fact: Filled, speaker: str, at: datetime | None) -> It
         )
 
 
-def _once_held(clause: Clause, fact: Filled) -> Iterator[MemoryStatement]:
+def _once_held(clause: Clause, fact: SlotStatement) -> Iterator[MemoryStatement]:
     """Both ends of a past state, if both are stated; else nothing, because it says nothing of the present."""
-    times = held(clause.text)
+    times = held_interval(clause.text)
     if times is None:
         return
     for ends, valid_at in ((False, times[0]), (True, times[1])):
-        closed = Filled(fact.subject, fact.slot, fact.value, ends, fact.rule)
+        closed = SlotStatement(fact.subject, fact.slot, fact.value, ends, fact.rule)
         reason = f'It states both ends of the time in which the slot "{fact.slot}" of {fact.subject} held.'
         yield _statement(
             MemoryType.SEMANTIC,
@@ -199,7 +203,7 @@ def _once_held(clause: Clause, fact: Filled) -> Iterator[MemoryStatement]:
         )
 
 
-def _when_of(clause: str, fact: Filled) -> str:
+def _when_of(clause: str, fact: SlotStatement) -> str:
     """The words that may state a start; if the slot's value is a date, only those before the value."""
     if fact.rule not in ("measure", "birthday"):
         return clause
@@ -214,7 +218,7 @@ _HUMAN_RULES = frozenset(
 )  # fmt: skip
 
 
-def _block(fact: Filled) -> Block | None:
+def _block(fact: SlotStatement) -> Block | None:
     if fact.rule in ("favourite", LIKING):
         return "preferences"
     return "human" if fact.rule in _HUMAN_RULES else None
@@ -264,7 +268,7 @@ def _asserted_of(clause: str, body: str, speaker: str, *, han: bool) -> str | No
     who, end = subject
     rest = clause[end:]
     if who == speaker and body[:4].lower() == "the ":
-        return who if _MEASURED.search(rest) else None
+        return who if _MEASUREMENT.search(rest) else None
     pattern = _FINITE if who == speaker or who.startswith(f"{speaker}'s ") else _OF_PERSON
     return who if pattern.match(rest) else None
 
@@ -322,7 +326,7 @@ _OF_PERSON = regex.compile(
     r"|graduated|quit|adopted|has\s(?:an?|one|two|three|\d+|been|never|just|moved)|is\s(?:an?|my|our|\d+|from|allergic|now|getting|moving|visiting|married|pregnant|vegan|vegetarian)|was\s(?:born|promoted|hired|fired|diagnosed))\b(?=\s)",
     regex.IGNORECASE,
 )
-_MEASURED = regex.compile(
+_MEASUREMENT = regex.compile(
     r"^(?=.*\d).*?\s(?:now|is|are|was|were|has|have|takes?|took|costs?|answers?|runs?|needs?|reached|returns?|\w{3,}ed)\s",
     regex.IGNORECASE,
 )

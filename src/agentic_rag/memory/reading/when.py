@@ -23,7 +23,7 @@ _DAY = re.compile(
     r"\b(?:on|since|from|as of|starting)\s(?:the\s)?(?:(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s(?P<day>\d{1,2})(?:st|nd|rd|th)?|(?P<day2>\d{1,2})(?:st|nd|rd|th)?\s(?:of\s)?(?P<month2>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*)\b(?!,?\s*\d{4}|\sto\b|\s?[-–])",
     re.IGNORECASE,
 )
-_MARKED = re.compile(
+_DATE_MARKER = re.compile(
     r"\b(?:since|in|on|from|as of|effective|starting)\s(?=[^,;]{0,20}\d{4})|[从自]\s*\d{4}|\d{4}年",
     re.IGNORECASE,
 )
@@ -41,7 +41,7 @@ def since(clause: str, at: datetime | None) -> datetime | None:
         at: time of the message; None: only full dates are read.
     """
     said_at = None if at is None else as_utc(at)
-    start, end = _stated(clause) or (None, None)
+    start, end = _only_date(clause) or (None, None)
     if start is None:
         return None if said_at is None else _relative(clause, said_at)
     lasting = end is not None and end - start > timedelta(days=1)
@@ -49,7 +49,7 @@ def since(clause: str, at: datetime | None) -> datetime | None:
     return None if going_on else start
 
 
-def held(clause: str) -> Interval | None:
+def held_interval(clause: str) -> Interval | None:
     """The stated interval in which a clause held, if it states both start and end."""
     stated = stated_interval(clause) if any(map(str.isdecimal, clause)) else None
     if stated is None or stated[0] is None or stated[1] is None:
@@ -57,11 +57,11 @@ def held(clause: str) -> Interval | None:
     return stated if re.search(r"\b(?:from|between)\b|[从自由至到]", clause, re.IGNORECASE) else None
 
 
-def _stated(clause: str) -> Interval | None:
+def _only_date(clause: str) -> Interval | None:
     if not any(map(str.isdecimal, clause)) and "年" not in clause:
         return None
     found = stated_interval(clause)
-    if found is not None or not _MARKED.search(clause):
+    if found is not None or not _DATE_MARKER.search(clause):
         return found
     dates = named_dates(clause)
     return dates[0] if len(dates) == 1 else None

@@ -38,18 +38,18 @@ _Name = TypeVar("_Name", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RoutingRequest:
     """A validated request."""
 
     query: str
     targets: Strategies
     """In the request's order, else in ``ORDER``."""
-    preferred: RetrievalStrategy | None
-    settled: bool
+    preferred_strategy: RetrievalStrategy | None
+    is_settled: bool
     """The request names both the types and the strategy."""
 
     @classmethod
-    def of(cls, request: RetrievalRequest, strategies: Strategies) -> Asked:
+    def of(cls, request: RetrievalRequest, strategies: Strategies) -> RoutingRequest:
         """
         Raises:
             InputError: a blank query; an unknown type or strategy; a type without an agent; no type, or no agent.
@@ -64,15 +64,15 @@ class Asked:
         return cls(
             request.query,
             _targets(given, strategies),
-            None if preferred is None else _known(RetrievalStrategy, preferred, "retrieval strategy"),
+            None if preferred is None else _enum_member(RetrievalStrategy, preferred, "retrieval strategy"),
             given is not None and preferred is not None,
         )
 
 
-def _targets(given: Sequence[MemoryType] | None, strategies: Strategies) -> Strategies:
-    if given is None:
+def _targets(memory_types: Sequence[MemoryType] | None, strategies: Strategies) -> Strategies:
+    if memory_types is None:
         return {memory_type: strategies[memory_type] for memory_type in ORDER if memory_type in strategies}
-    types = [_known(MemoryType, name, "memory type") for name in given]
+    types = [_enum_member(MemoryType, name, "memory type") for name in memory_types]
     if not types:
         raise InputError("target_memory_types is empty; name at least one, or give None to ask all")
     if missing := [name for name in types if name not in strategies]:
@@ -82,29 +82,29 @@ def _targets(given: Sequence[MemoryType] | None, strategies: Strategies) -> Stra
     return {memory_type: strategies[memory_type] for memory_type in types}
 
 
-def _known(names: type[_Name], name: str, called: str) -> _Name:
+def _enum_member(names: type[_Name], name: str, noun: str) -> _Name:
     try:
         return names(name)
     except ValueError:
-        raise InputError(f"unknown {called} {name!r}; use one of: {', '.join(names)}") from None
+        raise InputError(f"unknown {noun} {name!r}; use one of: {', '.join(names)}") from None
 
 
-def settled(asked: Asked) -> RoutingDecision:
+def is_settled(request: RoutingRequest) -> RoutingDecision:
     """The decision of a request with types and strategy: its targets in its order, all with weight 1."""
-    chosen, reasons = _chosen(asked, _default)
+    chosen, reasons = _choose_strategies(request, _default)
     reasons = ("The request names the memory types.", *reasons)
-    return RoutingDecision(tuple(asked.targets), chosen, dict.fromkeys(asked.targets, 1.0), reasons, 1.0)
+    return RoutingDecision(tuple(request.targets), chosen, dict.fromkeys(request.targets, 1.0), reasons, 1.0)
 
 
-def decided(asked: Asked, found: Sequence[RoutingEvidence], choose: Choice) -> RoutingDecision:
+def decide(request: RoutingRequest, evidence: Sequence[RoutingEvidence], choose: Choice) -> RoutingDecision:
     """Targets by their evidence; ``choose`` gives the strategy of each if the request prefers none."""
-    of_targets = [one for one in found if one.memory_type in asked.targets]
-    sums = dict.fromkeys(asked.targets, 0.0)
+    of_targets = [one for one in evidence if one.memory_type in request.targets]
+    sums = dict.fromkeys(request.targets, 0.0)
     for one in of_targets:
         sums[one.memory_type] += one.weight
-    ranked = sorted(asked.targets, key=lambda target: (-sums[target], ORDER.index(target)))
+    ranked = sorted(request.targets, key=lambda target: (-sums[target], ORDER.index(target)))
     top, total = sums[ranked[0]], sum(sums.values())
-    chosen, how = _chosen(asked, choose)
+    chosen, how = _choose_strategies(request, choose)
     of_targets.sort(key=lambda one: ranked.index(one.memory_type))
     why = [f"{one.memory_type}: {one.reason}." for one in of_targets]
     return RoutingDecision(
@@ -132,9 +132,14 @@ def weight(target: MemoryType, own: float) -> float:
     return least + (1.0 - least) * own**2 / (own**2 + 1.0)
 
 
-def _chosen(asked: Asked, choose: Choice) -> tuple[dict[MemoryType, RetrievalStrategy], tuple[str, ...]]:
+def _choose_strategies(
+    request: RoutingRequest, choose: Choice
+) -> tuple[dict[MemoryType, RetrievalStrategy], tuple[str, ...]]:
     """The strategy of each target, and a sentence for each reason with the targets it applies to."""
-    choices = {target: _choice(asked.preferred, target, has, choose) for target, has in asked.targets.items()}
+    choices = {
+        target: _choice(request.preferred_strategy, target, has, choose)
+        for target, has in request.targets.items()
+    }
     sharing: dict[tuple[RetrievalStrategy, str], list[MemoryType]] = {}
     for target, (strategy, why) in choices.items():
         if why is not None:
@@ -144,19 +149,23 @@ def _chosen(asked: Asked, choose: Choice) -> tuple[dict[MemoryType, RetrievalStr
 
 
 def _choice(
-    preferred: RetrievalStrategy | None,
+    preferred_strategy: RetrievalStrategy | None,
     target: MemoryType,
     has: tuple[RetrievalStrategy, ...],
     choose: Choice,
 ) -> tuple[RetrievalStrategy, str | None]:
-    if preferred is None:
+    if preferred_strategy is None:
         return choose(target, has)
-    return (preferred, "the request prefers it") if preferred in has else (has[0], lacking(preferred, has))
+    return (
+        (preferred_strategy, "the request prefers it")
+        if preferred_strategy in has
+        else (has[0], lacking(preferred_strategy, has))
+    )
 
 
-def lacking(wanted: str, has: Sequence[RetrievalStrategy]) -> str:
+def lacking(strategy: str, has: Sequence[RetrievalStrategy]) -> str:
     """Why an agent uses its default strategy."""
-    return f"{wanted} is not among what the agent implements ({', '.join(has)})"
+    return f"{strategy} is not among what the agent implements ({', '.join(has)})"
 
 
 def _default(_: MemoryType, has: tuple[RetrievalStrategy, ...]) -> tuple[RetrievalStrategy, None]:

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
-from agentic_rag.memory.routing.decision import Asked, Strategies, decided, lacking, settled
+from agentic_rag.memory.routing.decision import RoutingRequest, Strategies, decide, is_settled, lacking
 from agentic_rag.memory.routing.rules import LONGEST, RoutingEvidence, evidence
 from agentic_rag.memory.routing.strategies import choose_strategy
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingResult
-from agentic_rag.text.prompts import ROUTING_SYSTEM, fenced
+from agentic_rag.text.prompts import ROUTING_SYSTEM, fence_passages
 
 logger = logging.getLogger(__name__)
 MOST = 10
@@ -46,8 +46,8 @@ def route(request: RetrievalRequest, strategies: Strategies) -> RoutingResult:
     >>> decision.target_memory_types[0].value, decision.reasons[0]
     ('procedural', 'procedural: the query asks how something is done ("How do I").')
     """
-    asked = Asked.of(request, strategies)
-    return _given(asked) or _by_rules(asked)
+    asked = RoutingRequest.of(request, strategies)
+    return _given_route(asked) or _by_rules(asked)
 
 
 class Router:
@@ -72,8 +72,8 @@ class Router:
         Raises:
             InputError: as ``route``.
         """
-        asked = Asked.of(request, self._strategies)
-        if given := _given(asked):
+        asked = RoutingRequest.of(request, self._strategies)
+        if given := _given_route(asked):
             return given
         if self._chat is None:
             return _by_rules(asked)
@@ -84,28 +84,28 @@ class Router:
             return _by_rules(asked, str(error))
 
 
-def _given(asked: Asked) -> RoutingResult | None:
-    return RoutingResult(settled(asked), "given") if asked.settled else None
+def _given_route(request: RoutingRequest) -> RoutingResult | None:
+    return RoutingResult(is_settled(request), "given") if request.is_settled else None
 
 
-def _by_rules(asked: Asked, fallback_reason: str | None = None) -> RoutingResult:
-    decision = decided(
-        asked, evidence(asked.query), lambda target, has: choose_strategy(asked.query, target, has)
+def _by_rules(request: RoutingRequest, fallback_reason: str | None = None) -> RoutingResult:
+    decision = decide(
+        request, evidence(request.query), lambda target, has: choose_strategy(request.query, target, has)
     )
     return RoutingResult(decision, "rules", fallback_reason)
 
 
-def _prompt(asked: Asked) -> str:
-    listed = "\n".join(f"{target}: {', '.join(has)}" for target, has in asked.targets.items())
-    return f"{fenced([asked.query[:LONGEST]])}\n\nTypes and their ways to search:\n{listed}"
+def _prompt(request: RoutingRequest) -> str:
+    listed = "\n".join(f"{target}: {', '.join(has)}" for target, has in request.targets.items())
+    return f"{fence_passages([request.query[:LONGEST]])}\n\nTypes and their ways to search:\n{listed}"
 
 
-def _by_reply(asked: Asked, reply: str) -> RoutingResult:
+def _by_reply(request: RoutingRequest, reply: str) -> RoutingResult:
     """
     Raises:
         ModelError: the reply rates no target above 0.
     """
-    replied = _replied(asked, reply)
+    replied = _parse_ratings(request, reply)
     found = [
         RoutingEvidence(target, rating, f"the chat model rates it {rating} of {MOST}")
         for target, (rating, _) in replied.items()
@@ -117,29 +117,29 @@ def _by_reply(asked: Asked, reply: str) -> RoutingResult:
         )
     because = _BECAUSE.search(reply)
     said = [f'The chat model says: "{because["why"].strip()[:LONGEST_REASON]}"'] if because else []
-    decision = decided(asked, found, lambda target, has: _replied_strategy(asked, replied, target, has))
+    decision = decide(request, found, lambda target, has: _replied_strategy(request, replied, target, has))
     return RoutingResult(replace(decision, reasons=(*decision.reasons, *said)), "chat")
 
 
-def _replied(asked: Asked, reply: str) -> dict[MemoryType, tuple[int, str | None]]:
+def _parse_ratings(request: RoutingRequest, reply: str) -> dict[MemoryType, tuple[int, str | None]]:
     """Rating and strategy of each target in the reply; the first one counts."""
     replied: dict[MemoryType, tuple[int, str | None]] = {}
     for match in _RATING.finditer(reply):
         name, rating, strategy = match["type"].lower(), int(match["rating"]), match["strategy"]
-        if name in asked.targets and rating <= MOST:
+        if name in request.targets and rating <= MOST:
             replied.setdefault(MemoryType(name), (rating, strategy and strategy.lower()))
     return replied
 
 
 def _replied_strategy(
-    asked: Asked,
-    replied: Mapping[MemoryType, tuple[int, str | None]],
+    request: RoutingRequest,
+    ratings: Mapping[MemoryType, tuple[int, str | None]],
     target: MemoryType,
     has: tuple[RetrievalStrategy, ...],
 ) -> tuple[RetrievalStrategy, str | None]:
-    _, strategy = replied.get(target, (0, None))
+    _, strategy = ratings.get(target, (0, None))
     if strategy is None:
-        return choose_strategy(asked.query, target, has)
+        return choose_strategy(request.query, target, has)
     if strategy not in has:
         return has[0], lacking(strategy, has)
     return RetrievalStrategy(strategy), "the chat model chose it"

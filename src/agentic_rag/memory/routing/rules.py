@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agentic_rag.dates.stated import asked_interval
 from agentic_rag.ingest.named_things import named_things
 from agentic_rag.memory.schemas import MemoryType
-from agentic_rag.text import as_written, folded
+from agentic_rag.text import as_written, fold
 
 LONGEST = 2_000
 """Maximum characters of a query that are read; a long pasted text matches rules of every type."""
@@ -173,7 +173,7 @@ _RULES: tuple[tuple[MemoryType, float, str, re.Pattern[str]], ...] = (
 """Several rules may match; their weights add up per type. Phrases that often occur with those of another type ("what
 is", "who works") weigh less than specific ones ("how do I"), so that the specific one decides."""
 _FIRST_PERSON = _pattern(r"i|me|my|mine|myself", "我(?!们)")
-_WEAK, _NAMED, _DATED = 0.5, 1.0, 1.0
+_WEAK, _NAME_WEIGHT, _DATE_WEIGHT = 0.5, 1.0, 1.0
 """Weights of a first person, a name and a date. A name together with a first person weighs _WEAK too."""
 
 
@@ -184,17 +184,17 @@ def evidence(query: str) -> tuple[RoutingEvidence, ...]:
     ['the query asks how something is done ("How do you")']
     """
     text = query[:LONGEST]
-    plain = folded(text)
+    plain = fold(text)
     person = _FIRST_PERSON.search(plain)
     found = list(_by_words(text, plain))
     if person:
         found.append(
-            RoutingEvidence(_CORE, _WEAK, f'the query is about the person ("{_quoted(text, person)}")')
+            RoutingEvidence(_CORE, _WEAK, f'the query is about the person ("{_quote(text, person)}")')
         )
     if asked_interval(plain):
-        found.append(RoutingEvidence(_EPISODIC, _DATED, "the query states a time"))
+        found.append(RoutingEvidence(_EPISODIC, _DATE_WEIGHT, "the query states a time"))
     if things := named_things(plain):
-        weight = _WEAK if person else _NAMED
+        weight = _WEAK if person else _NAME_WEIGHT
         found.append(RoutingEvidence(_SEMANTIC, weight, f'the query names something ("{things[0].name}")'))
     return tuple(found)
 
@@ -202,8 +202,8 @@ def evidence(query: str) -> tuple[RoutingEvidence, ...]:
 def _by_words(text: str, plain: str) -> Iterator[RoutingEvidence]:
     for memory_type, weight, says, pattern in _RULES:
         if match := pattern.search(plain):
-            yield RoutingEvidence(memory_type, weight, f'the query {says} ("{_quoted(text, match)}")')
+            yield RoutingEvidence(memory_type, weight, f'the query {says} ("{_quote(text, match)}")')
 
 
-def _quoted(text: str, match: re.Match[str]) -> str:
+def _quote(text: str, match: re.Match[str]) -> str:
     return as_written(text, match.start(), match.end()).strip()

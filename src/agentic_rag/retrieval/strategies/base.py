@@ -17,7 +17,7 @@ from agentic_rag.domain.ports import (
     Restriction,
     ScoredChunk,
 )
-from agentic_rag.retrieval.calibration import Calibration, Legs, Vectors, gathered, likeness
+from agentic_rag.retrieval.calibration import Calibration, Legs, Vectors, gather_evidence, likeness
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
 from agentic_rag.retrieval.floor import Nats, doubt
 from agentic_rag.retrieval.schemas import Leg, RetrievalResult
@@ -61,11 +61,11 @@ class BaseStrategy(ABC):
         vector: FloatArray = vectors[0]
         return vector
 
-    async def joined(
+    async def join_results(
         self,
         dataset: str,
         question: str,
-        found: Sequence[RetrievalResult],
+        first_results: Sequence[RetrievalResult],
         more: Sequence[RetrievalResult],
     ) -> list[RetrievalResult]:
         """The results of the question, and further results of its rewrite, judged by their cosine with the
@@ -73,46 +73,53 @@ class BaseStrategy(ABC):
 
         A question without results counts as nonsense here, so its rewrite adds nothing.
         """
-        known = {result.id for result in found}
+        known = {result.id for result in first_results}
         new = {result.id: result for result in more if result.id not in known}
-        if not found or not new:
-            return list(found)
+        if not first_results or not new:
+            return list(first_results)
         asked = await self.embed(question)
         vectors = await self.store.get_vectors(dataset, sorted(new))
         nearest = [
             ScoredChunk(new[i].chunk, float(np.dot(vector, asked)), vector) for i, vector in vectors.items()
         ]
-        nearest.sort(key=lambda scored: (-scored.score, scored.chunk.id))
-        legs = {name: () for result in found for name in result.legs} | {"dense": nearest}
+        nearest.sort(key=lambda scored_chunk: (-scored_chunk.score, scored_chunk.chunk.id))
+        legs = {name: () for result in first_results for name in result.legs} | {"dense": nearest}
         judged = await self.judged_by_vectors(dataset, question, legs, asked, limit=len(nearest))
         alike = [RetrievalResult(result.chunk, result.score, new[result.id].legs) for result in judged]
-        return sorted([*found, *alike], key=lambda result: (-result.score, result.id))
+        return sorted([*first_results, *alike], key=lambda result: (-result.score, result.id))
 
     async def judged_by_vectors(
         self,
         dataset: str,
         query: str,
         legs: Legs,
-        asked: FloatArray,
+        query_vector: FloatArray,
         *,
         limit: int,
-        compared: bool = False,
+        is_compared: bool = False,
     ) -> list[RetrievalResult]:
-        """Results of the legs, the dense one among them, as ``judged``; [] for nonsense (see ``floor``).
+        """Results of the legs, the dense one among them, as ``judge``; [] for nonsense (see ``floor``).
 
         Args:
-            dataset, query, legs, limit: see ``judged``.
+            dataset, query, legs, limit: see ``judge``.
             asked: the query's unit vector.
             compared: also use each chunk's own vector and its similarity to the best chunks.
         """
         profile = await self.store.profile(dataset)
         calibration = await self.calibration.of_cosines()
-        doubted = doubt(calibration, query, legs, asked, profile, self.nats)
+        doubted = doubt(calibration, query, legs, query_vector, profile, self.nats)
         if doubted is None:
             return []
-        vectors = await self._vectors(dataset, legs) if compared else None
-        return self.judged(
-            calibration, query, legs, limit, profile, vectors=vectors, asked=asked, doubt=doubted
+        vectors = await self._vectors(dataset, legs) if is_compared else None
+        return self.judge(
+            calibration,
+            query,
+            legs,
+            limit,
+            profile,
+            vectors=vectors,
+            query_vector=query_vector,
+            doubt=doubted,
         )
 
     async def _vectors(self, dataset: str, legs: Legs) -> Vectors:
@@ -122,7 +129,7 @@ class BaseStrategy(ABC):
         read = await self.store.get_vectors(dataset, missing) if missing else {}
         return {i: vector for i, vector in found.items() if vector is not None} | read
 
-    def judged(
+    def judge(
         self,
         calibration: Calibration,
         query: str,
@@ -131,15 +138,17 @@ class BaseStrategy(ABC):
         profile: DatasetProfile | None,
         *,
         vectors: Vectors | None = None,
-        asked: FloatArray | None = None,
+        query_vector: FloatArray | None = None,
         doubt: float = 0.0,
     ) -> list[RetrievalResult]:
         """Results of the legs as one list, each chunk once, with relevance from its scores in the legs.
 
-        With ``vectors`` and ``asked`` also from its similarity to the best chunks. ``doubt``, in log-odds, is
+        With ``vectors`` and ``query_vector`` also from its similarity to the best chunks. ``doubt``, in log-odds, is
         subtracted from every result.
         """
-        evidence = gathered(query, legs, vectors, asked, chunks=profile.chunks if profile else None)
+        evidence = gather_evidence(
+            query, legs, vectors, query_vector, chunks=profile.chunks if profile else None
+        )
         logits = {chunk_id: calibration.logit(known) for chunk_id, known in evidence.items()}
         for chunk_id, alike in likeness(logits, vectors or {}).items():
             logits[chunk_id] += calibration.of_likeness(alike, script(query))

@@ -21,4 +21,4 @@ class HybridStrategy(BaseStrategy):
             self.store.search_sparse(dataset, query, limit=limit, restriction=restriction),
         )
         legs = {"dense": dense, "sparse": sparse}
-        return await self.judged_by_vectors(dataset, query, legs, asked, limit=limit, compared=True)
+        return await self.judged_by_vectors(dataset, query, legs, asked, limit=limit, is_compared=True)

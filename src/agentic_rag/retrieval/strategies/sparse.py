@@ -15,4 +15,4 @@ class SparseStrategy(BaseStrategy):
     ) -> list[RetrievalResult]:
         sparse = await self.store.search_sparse(dataset, query, limit=limit, restriction=restriction)
         profile = await self.store.profile(dataset)
-        return self.judged(self.calibration.of_words, query, {"sparse": sparse}, limit, profile)
+        return self.judge(self.calibration.of_words, query, {"sparse": sparse}, limit, profile)

@@ -11,7 +11,7 @@ from agentic_rag.stores.graph.tables import GraphTables
 
 _EDGE_KINDS: tuple[Kind, ...] = ("facts", "mentions")
 _NODE_KINDS: tuple[Kind, ...] = ("entities", "episodes")
-Touched = dict[str, dict[str, list[str]]]
+TouchedRows = dict[str, dict[str, list[str]]]
 """Group → kind → uuids; kind ``candidates`` lists entities that may have lost their last mention."""
 CANDIDATES = "candidates"
 """Journal key of entities that a crash may leave without a fact or mention."""
@@ -51,7 +51,7 @@ class Change:
         return not (self.rows or self.deletions or self.documents)
 
     def writing(self) -> set[str]:
-        """Groups that get rows."""
+        """The groups that the change adds rows to."""
         return {group for group, _ in self.rows} | set(self.documents)
 
     async def removing(self, tables: GraphTables) -> set[str]:
@@ -60,9 +60,9 @@ class Change:
         every = await tables.groups() if None in groups else []
         return {*every, *(group for group in groups if group is not None)}
 
-    def touched(self) -> Touched:
+    def touched_rows(self) -> TouchedRows:
         """Rows and candidates for the journal, which the repair checks if the process dies half way."""
-        groups: Touched = {}
+        groups: TouchedRows = {}
         for (group, kind), rows in self.rows.items():
             groups.setdefault(group, {})[kind] = sorted(rows)
         for group in self.documents:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.errors import StoreError
-from agentic_rag.stores.graph.change import Change, Touched
+from agentic_rag.stores.graph.change import Change, TouchedRows
 from agentic_rag.stores.graph.repair import Repair
 from agentic_rag.stores.graph.server_graph import Run
 from agentic_rag.stores.graph.tables import GraphTables
@@ -26,10 +26,10 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
 
-    async def write(self, touched: Mapping[str, Mapping[str, list[str]]]) -> None:
-        await asyncio.to_thread(self._write, json.dumps(touched))
+    async def write(self, touched_rows: Mapping[str, Mapping[str, list[str]]]) -> None:
+        await asyncio.to_thread(self._write, json.dumps(touched_rows))
 
-    async def read(self) -> Touched | None:
+    async def read(self) -> TouchedRows | None:
         """The uuids in the journal, empty without a journal; None if it is unreadable, so that any uuid may be
         affected."""
         return await asyncio.to_thread(self._read)
@@ -43,7 +43,7 @@ class Journal:
         except OSError as error:
             raise StoreError(f"cannot write the journal {self.path}: {error}") from error
 
-    def _read(self) -> Touched | None:
+    def _read(self) -> TouchedRows | None:
         try:
             touched = json.loads(self.path.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -53,14 +53,14 @@ class Journal:
         return touched if touched and _is_touched(touched) else None
 
 
-def _is_touched(read: Any) -> bool:
+def _is_touched(value: Any) -> bool:
     """Whether the value has a journal's form: group → kind → uuids."""
-    return isinstance(read, dict) and all(
+    return isinstance(value, dict) and all(
         isinstance(kinds, dict)
         and all(
             isinstance(uuids, list) and all(isinstance(u, str) for u in uuids) for uuids in kinds.values()
         )
-        for kinds in read.values()
+        for kinds in value.values()
     )
 
 
@@ -113,7 +113,7 @@ class Committer:
         if not change.is_empty():
             removing = await change.removing(self._tables)
             await exits.enter_async_context(self._tables.writing(change.writing(), removing=removing))
-            await self._journal.write(change.touched())
+            await self._journal.write(change.touched_rows())
 
     async def after_commit(self, change: Change) -> None:
         if not change.is_empty():

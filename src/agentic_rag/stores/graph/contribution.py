@@ -1,6 +1,6 @@
 """What documents add to a graph, as rows of its tables; pure.
 
-``planned`` assigns identities, ``built`` makes the rows once every text has its vector.
+``plan_contributions`` assigns identities, ``build_contribution`` makes the rows once every text has its vector.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from agentic_rag.stores.graph.chunks import episode_metadata
 from agentic_rag.stores.graph.rows import entity_row, episode_row, fact_row, utc
 from agentic_rag.stores.graph.schemas import Row
 
-UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
+UNDATED_INSTANT = datetime(1970, 1, 1, tzinfo=UTC)
 """``valid_at`` of an episode whose chunk has no date: Graphiti's episodes must have one."""
 
 
@@ -46,7 +46,7 @@ class Contributions:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """The same as rows."""
+    """The rows of ``Contributions``, with vectors."""
 
     episodes: Sequence[Row] = ()
     entities: Sequence[Row] = ()
@@ -54,7 +54,7 @@ class Contribution:
     mentions: Sequence[Row] = ()
 
 
-def planned(dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> Contributions:
+def plan_contributions(dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> Contributions:
     """Identities of everything given.
 
     Raises ``InputError`` for a document given twice, an id with a NUL, or a fact or mention of a chunk
@@ -70,7 +70,7 @@ def planned(dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> Contri
     episode_of = {chunk.id: episode_uuid(dataset, chunk.id) for graph in graphs for chunk in graph.chunks}
     facts = [fact for graph in graphs for fact in graph.facts]
     mentions = [mention for graph in graphs for mention in graph.all_mentions()]
-    entities = _merged(graphs, mentions)
+    entities = _merge_entities(graphs, mentions)
     entity_of = {key: entity_uuid(dataset, key) for key in entities}
     given: dict[tuple[str, str], tuple[str, ...]] = {}
     for graph in graphs:
@@ -93,7 +93,7 @@ def planned(dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> Contri
     )
 
 
-def settled(entity: Entity, stored: Row | None) -> Entity:
+def settle_entity(entity: Entity, stored_row: Row | None) -> Entity:
     """The entity as it will be stored, before ``GraphWriter`` removes labels that its documents no longer give.
 
     Labels add up; the stored name stays unless a new kind of thing names it.
@@ -101,16 +101,16 @@ def settled(entity: Entity, stored: Row | None) -> Entity:
     So a note's title wins over other spellings in any order of writing, and a difference in case embeds nothing
     again.
     """
-    if stored is None:
+    if stored_row is None:
         return entity
-    known = set(stored["labels"])
-    name = entity.name if set(entity.labels) - known else stored["name"]
+    known = set(stored_row["labels"])
+    name = entity.name if set(entity.labels) - known else stored_row["name"]
     return Entity(entity.key, name, tuple(sorted(known | set(entity.labels))))
 
 
-def is_settled(entity: Entity, stored: Row) -> bool:
+def is_settled(entity: Entity, stored_row: Row) -> bool:
     """Whether the stored row says the same already, so that it need not be written."""
-    return bool(entity.name == stored["name"] and set(entity.labels) <= set(stored["labels"]))
+    return bool(entity.name == stored_row["name"] and set(entity.labels) <= set(stored_row["labels"]))
 
 
 def texts(plan: Contributions, entities: Mapping[str, Entity]) -> dict[str, str]:
@@ -119,10 +119,10 @@ def texts(plan: Contributions, entities: Mapping[str, Entity]) -> dict[str, str]
     return names | {uuid: fact.text for uuid, fact in plan.facts.items()}
 
 
-def built(
+def build_contribution(
     plan: Contributions,
     entities: Mapping[str, Entity],
-    stored: Mapping[str, Row],
+    stored_rows: Mapping[str, Row],
     vectors: Mapping[str, FloatArray],
     now: datetime,
 ) -> Contribution:
@@ -130,7 +130,7 @@ def built(
     return Contribution(
         episodes=_episodes(plan, now),
         entities=[
-            _entity(uuid, entity, plan.group, stored.get(uuid), vectors[uuid], now)
+            _entity(uuid, entity, plan.group, stored_rows.get(uuid), vectors[uuid], now)
             for uuid, entity in entities.items()
         ],
         facts=[_fact(uuid, fact, plan, vectors[uuid], now) for uuid, fact in plan.facts.items()],
@@ -163,7 +163,7 @@ def _check_chunks(graph: DocumentGraph) -> None:
             )
 
 
-def _merged(graphs: Sequence[DocumentGraph], mentions: Iterable[Mention]) -> dict[str, Entity]:
+def _merge_entities(graphs: Sequence[DocumentGraph], mentions: Iterable[Mention]) -> dict[str, Entity]:
     """One entity a key: the first spelling of those with the most labels, all labels.
 
     One that no fact or mention names is left out; one that is named and not given is called by its key.
@@ -197,7 +197,7 @@ def _episodes(plan: Contributions, now: datetime) -> list[Row]:
                 "source_description": chunk.path,
                 "content": chunk.text,
                 "created_at": now,
-                "valid_at": utc(chunk.date) or UNDATED,
+                "valid_at": utc(chunk.date) or UNDATED_INSTANT,
                 "entity_edges": sorted(facts_of.get(chunk.id, [])),
                 "metadata": json.dumps(episode_metadata(chunk), ensure_ascii=True),
             },
@@ -208,7 +208,7 @@ def _episodes(plan: Contributions, now: datetime) -> list[Row]:
 
 
 def _entity(
-    uuid: str, entity: Entity, group: str, stored: Row | None, vector: FloatArray, now: datetime
+    uuid: str, entity: Entity, group: str, stored_row: Row | None, vector: FloatArray, now: datetime
 ) -> Row:
     return entity_row(
         {
@@ -216,9 +216,9 @@ def _entity(
             "name": entity.name,
             "group_id": group,
             "labels": entity.labels,
-            "created_at": stored["created_at"] if stored else now,
-            "summary": stored["summary"] if stored else "",
-            "attributes": stored["attributes"] if stored else "{}",
+            "created_at": stored_row["created_at"] if stored_row else now,
+            "summary": stored_row["summary"] if stored_row else "",
+            "attributes": stored_row["attributes"] if stored_row else "{}",
             "vector": vector,
         }
     )

@@ -50,7 +50,7 @@ class Changes:
     """All."""
 
 
-def assembled(
+def assemble_links(
     chunks: pa.Table,
     documents: Sequence[Titles],
     entities: pa.Table,
@@ -72,13 +72,13 @@ def assembled(
         names=entities["name"].combine_chunks(),
         labels=pa.array(labels, pa.int32()),
         label_sets=pa.array(label_sets, pa.list_(pa.string())),
-        **_linked(pairs, len(chunks), len(entities)),
+        **_link_arrays(pairs, len(chunks), len(entities)),
         other_rows=pa.array([other_rows]),
     )
 
 
 def brought_up_to_date(old: LinkColumns, since: Changes) -> LinkColumns | None:
-    """The result of ``assembled`` on the present tables; None if the changes do not determine it."""
+    """The result of ``assemble_links`` on the present tables; None if the changes do not determine it."""
     all_chunks, uuids = since.all_chunks.sort_by("chunk_id"), since.uuids.take(pc.sort_indices(since.uuids))
     now_chunks, now_entities = all_chunks["chunk_id"].combine_chunks(), uuids.combine_chunks()
     chunks, called = by_documents(since.chunks)
@@ -118,7 +118,7 @@ def brought_up_to_date(old: LinkColumns, since: Changes) -> LinkColumns | None:
         names=_both(since.entities["name"], old.names).take(known),
         labels=pa.array(labels, pa.int32()).take(known),
         label_sets=label_sets,
-        **_linked(pairs, len(all_chunks), len(uuids)),
+        **_link_arrays(pairs, len(all_chunks), len(uuids)),
         other_rows=pa.array([since.mention_rows - int(rows_of_chunks.sum())]),
     )
 
@@ -141,7 +141,7 @@ def mentioned_in(mentions: pa.Table, chunks: pa.Array, entities: pa.Array) -> tu
     chunk = pc.index_in(mentions["chunk_id"], value_set=chunks)
     entity = pc.index_in(mentions["target_uuid"], value_set=entities)
     rows = np.bincount(chunk.drop_null().to_numpy(), minlength=len(chunks)).astype(np.int32)
-    return _numbered(chunk, entity, len(entities)), rows
+    return _number_pairs(chunk, entity, len(entities)), rows
 
 
 def stated_in(facts: pa.Table, chunks: pa.Array, entities: pa.Array) -> Pairs:
@@ -151,10 +151,10 @@ def stated_in(facts: pa.Table, chunks: pa.Array, entities: pa.Array) -> Pairs:
     ends = [
         pc.index_in(facts[end], value_set=entities).take(parents) for end in ("source_uuid", "target_uuid")
     ]
-    return np.concatenate([_numbered(chunk, end, len(entities)) for end in ends]) + 1
+    return np.concatenate([_number_pairs(chunk, end, len(entities)) for end in ends]) + 1
 
 
-def _numbered(chunks: Any, entities: Any, count: int) -> Pairs:
+def _number_pairs(chunks: Any, entities: Any, count: int) -> Pairs:
     """Pairs from places of chunks and entities, marked as mentions; rows with a null are left out."""
     both = pa.table([chunks, entities], names=["chunk", "entity"]).drop_null()
     found: Pairs = 2 * (both["chunk"].to_numpy() * np.int64(count) + both["entity"].to_numpy())
@@ -167,12 +167,12 @@ def _unchanged_pairs(old: LinkColumns, chunk_now: pa.Array, entity_now: pa.Array
     kept = pc.and_(staying, old.by_mention)
     chunks, entities = (
         now.take(places.filter(kept))
-        for now, places in ((chunk_now, old.mentioning), (entity_now, old.mentioned))
+        for now, places in ((chunk_now, old.mentioning), (entity_now, old.mentioned_entities))
     )
-    return _numbered(chunks, entities, count)
+    return _number_pairs(chunks, entities, count)
 
 
-def _linked(pairs: Pairs, chunks: int, entities: int) -> dict[str, pa.Array]:
+def _link_arrays(pairs: Pairs, chunks: int, entities: int) -> dict[str, pa.Array]:
     """The columns that say which chunk mentions which entity, each pair once, in order; ``pairs`` is changed."""
     pairs.sort()  # np.unique hashes them, which takes ten times as long
     both = pairs >> 1
@@ -188,7 +188,7 @@ def _linked(pairs: Pairs, chunks: int, entities: int) -> dict[str, pa.Array]:
     by_entity = by_chunk.tocsc()
     return {
         "mentioning": pa.array(mentioning),
-        "mentioned": pa.array(mentioned),
+        "mentioned_entities": pa.array(mentioned),
         "by_mention": pa.array(once & 1 == 0),
         "chunks_of_entities": pa.array(by_entity.indices, pa.int32()),
         "ends": pa.array(by_entity.indptr[1:], pa.int32()),
@@ -214,9 +214,9 @@ def _labels(labels: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[list[str]]
     return joined.indices.to_numpy(), sets
 
 
-def _joined_labels(written: pa.ChunkedArray, old: LinkColumns) -> tuple[NDArray[np.int32], pa.Array]:
+def _joined_labels(written_rows: pa.ChunkedArray, old: LinkColumns) -> tuple[NDArray[np.int32], pa.Array]:
     """``_labels`` of the written entities followed by the old ones."""
-    numbers, sets = _labels(written)
+    numbers, sets = _labels(written_rows)
     places: dict[tuple[str, ...], int] = {}
     place = np.array(
         [places.setdefault(tuple(one), len(places)) for one in (*sets, *old.label_sets.to_pylist())], np.int32
@@ -225,8 +225,8 @@ def _joined_labels(written: pa.ChunkedArray, old: LinkColumns) -> tuple[NDArray[
     return place[both], pa.array(list(map(list, places)), pa.list_(pa.string()))
 
 
-def _both(written: pa.Array | pa.ChunkedArray, before: pa.Array) -> pa.Array:
-    return pa.concat_arrays([_whole(written), before])
+def _both(written_rows: pa.Array | pa.ChunkedArray, before: pa.Array) -> pa.Array:
+    return pa.concat_arrays([_whole(written_rows), before])
 
 
 def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -238,6 +238,6 @@ def _dates(chunks: pa.Table) -> NDArray[np.int64]:
     return dates
 
 
-def _aliases(noted: Mapping[str, str]) -> tuple[str, ...]:
-    properties = noted["metadata"]
+def _aliases(attributes: Mapping[str, str]) -> tuple[str, ...]:
+    properties = attributes["metadata"]
     return aliases(json.loads(properties)) if "alias" in properties.casefold() else ()

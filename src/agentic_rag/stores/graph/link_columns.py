@@ -26,7 +26,7 @@ TYPES = {
     "labels": pa.int32(),
     "label_sets": pa.list_(pa.string()),
     "mentioning": pa.int32(),
-    "mentioned": pa.int32(),
+    "mentioned_entities": pa.int32(),
     "by_mention": pa.bool_(),
     "chunks_of_entities": pa.int32(),
     "ends": pa.int32(),
@@ -65,7 +65,7 @@ class LinkColumns:
     """All that there are."""
     mentioning: pa.Array
     """Of each pair, the place of the chunk; ascending."""
-    mentioned: pa.Array
+    mentioned_entities: pa.Array
     """Of each pair, the place of the entity; ascending within a chunk."""
     by_mention: pa.Array
     """Of each pair, whether a row of mentions says it; a fact may say it as well."""

@@ -29,12 +29,12 @@ class LinkFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def write(self, as_of: Versions, found: LinkColumns) -> None:
+    def write(self, as_of: Versions, columns: LinkColumns) -> None:
         """Replace the file; processes that have mapped the old one keep it. Raises ``OSError``."""
-        values = [getattr(found, name) for name in TYPES]
+        values = [getattr(columns, name) for name in TYPES]
         row = [pa.ListArray.from_arrays([0, len(value)], value) for value in values]
         with whole_file(self._path) as file:
-            summed = _Summed(file)
+            summed = _ChecksumFile(file)
             with pa.ipc.new_stream(pa.PythonFile(summed, "w"), _SCHEMA) as stream:
                 stream.write_batch(pa.RecordBatch.from_arrays(row, schema=_SCHEMA))
             trailer = {"as_of": as_of, "bytes": summed.length, "crc32": summed.crc32}
@@ -85,7 +85,7 @@ class LinkFile:
         self._path.unlink(missing_ok=True)
 
 
-class _Summed:
+class _ChecksumFile:
     """A file opened for writing, with the checksum of the written bytes."""
 
     closed = False

@@ -77,7 +77,7 @@ class LinkIndexDelta:
 
     @property
     def links(self) -> GraphLinks:
-        """As they were read."""
+        """The links as they were read, before the delta."""
         return self.before.links
 
     def names(self, entities: Collection[str]) -> dict[str, str]:
@@ -89,7 +89,9 @@ class LinkIndexDelta:
         """The chunks that are known episodes."""
         known = self.before.chunks_of_episodes(episodes)
         kept = {
-            uuid: self._dated(chunk) for uuid, chunk in known.items() if chunk[0] not in self.removed_chunks
+            uuid: self._with_date(chunk)
+            for uuid, chunk in known.items()
+            if chunk[0] not in self.removed_chunks
         }
         written = {uuid: self.chunks[uuid] for uuid in episodes if uuid in self.chunks}
         return kept | {uuid: (chunk, self.dates[chunk]) for uuid, chunk in written.items()}
@@ -99,25 +101,27 @@ class LinkIndexDelta:
         known = self.before.chunks_of_entities(entities)
         written = {uuid: self.mentioning[uuid] for uuid in entities if uuid in self.mentioning}
         return {
-            uuid: self._joined(known.get(uuid, iter(())), written.get(uuid, {}))
+            uuid: self._merge_chunks(known.get(uuid, iter(())), written.get(uuid, {}))
             for uuid in known.keys() | written.keys()
         }
 
-    def _joined(
+    def _merge_chunks(
         self, before: Iterator[DatedChunk], since: Mapping[str, datetime | None]
     ) -> Iterator[DatedChunk]:
         kept = (
-            self._dated(one) for one in before if one[0] not in self.removed_chunks and one[0] not in since
+            self._with_date(one)
+            for one in before
+            if one[0] not in self.removed_chunks and one[0] not in since
         )
-        written = sorted(self._dated(one) for one in since.items() if one[0] not in self.removed_chunks)
+        written = sorted(self._with_date(one) for one in since.items() if one[0] not in self.removed_chunks)
         return merge(kept, written, key=itemgetter(0))
 
-    def _dated(self, chunk: DatedChunk) -> DatedChunk:
+    def _with_date(self, chunk: DatedChunk) -> DatedChunk:
         return chunk[0], self.dates.get(chunk[0], chunk[1])
 
 
 class SortedPlaces:
-    """Where uuids stand in an array, found by bisection: a dictionary of half a million takes 60 MB.
+    """The places of uuids in an array, found by bisection: a dictionary of half a million takes 60 MB.
 
     Args:
         uuids: distinct.
@@ -129,7 +133,7 @@ class SortedPlaces:
         self._order = order
 
     def of(self, uuids: Iterable[str]) -> Iterator[tuple[str, int]]:
-        """Those that are there, each with its place."""
+        """The given uuids that the array has, each with its place."""
         for uuid in uuids:
             found = bisect_left(self._order, uuid, key=self._at)
             if found < len(self._order) and self._at(place := int(self._order[found])) == uuid:
@@ -150,7 +154,7 @@ def _links(columns: LinkColumns) -> GraphLinks:
         names=Values(columns.names),
         labels=Values(pa.DictionaryArray.from_arrays(columns.labels, columns.label_sets)),
         mentioning=columns.mentioning.to_numpy(),
-        mentioned=columns.mentioned.to_numpy(),
+        mentioned_entities=columns.mentioned_entities.to_numpy(),
     )
 
 

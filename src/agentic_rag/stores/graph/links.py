@@ -26,7 +26,7 @@ from agentic_rag.stores.graph.link_assembly import (
     Changes,
     Pairs,
     Titles,
-    assembled,
+    assemble_links,
     brought_up_to_date,
     by_documents,
     mentioned_in,
@@ -58,13 +58,13 @@ _OF_CHUNKS = "chunk_id IS NOT NULL"
 
 
 @dataclass(slots=True)
-class _Read:
+class _LoadedLinks:
     """The links of a group, the table versions they were read at, and when they may be read again."""
 
     versions: Versions
     index: LinkIndex
     again_at: float
-    updated: tuple[Versions, LinkIndexDelta] | None = None
+    latest_delta: tuple[Versions, LinkIndexDelta] | None = None
     """The changes since then, read at these versions."""
 
 
@@ -79,7 +79,7 @@ class LinkReader:
     def __init__(self, tables: GraphTables, folder: Path) -> None:
         self._tables = tables
         self._folder = folder
-        self._read: dict[str, _Read] = {}
+        self._loaded_links: dict[str, _LoadedLinks] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def links(self, group: str) -> GraphLinks | None:
@@ -98,7 +98,7 @@ class LinkReader:
         The read goes on if a question stops waiting, so that the next question need not start again.
         """
         async with self._locks.setdefault(group, asyncio.Lock()):
-            kept = self._read.get(group)
+            kept = self._loaded_links.get(group)
             resting = kept is not None and time.monotonic() < kept.again_at
             if kept is not None and resting and not latest:
                 return kept.index
@@ -106,12 +106,14 @@ class LinkReader:
             if kept is not None and kept.versions == versions:
                 return kept.index
             if kept is not None and resting:
-                if kept.updated is None or kept.updated[0] != versions:
-                    kept.updated = versions, await self._since(group, kept)
-                return kept.updated[1]
+                if kept.latest_delta is None or kept.latest_delta[0] != versions:
+                    kept.latest_delta = versions, await self._since(group, kept)
+                return kept.latest_delta[1]
             index = await self._read_now(group, versions, kept)
             small = len(index.links.chunk_ids) <= ALWAYS_FRESH_CHUNKS
-            self._read[group] = _Read(versions, index, 0.0 if small else time.monotonic() + MAX_LAG_SECONDS)
+            self._loaded_links[group] = _LoadedLinks(
+                versions, index, 0.0 if small else time.monotonic() + MAX_LAG_SECONDS
+            )
             return index
 
     async def keep(self, group: str) -> None:
@@ -148,7 +150,7 @@ class LinkReader:
                 return False
         return True
 
-    async def _since(self, group: str, before: _Read) -> LinkIndexDelta:
+    async def _since(self, group: str, before: _LoadedLinks) -> LinkIndexDelta:
         new, read = _written_after(before.versions), partial(_columns, self._tables, group)
         all_chunks, episodes, entities, mentions, facts = await asyncio.gather(
             read("episodes", _OF_CHUNKS, ["chunk_id"]),
@@ -159,7 +161,7 @@ class LinkReader:
         )
         return await asyncio.to_thread(_delta, before.index, all_chunks, episodes, entities, mentions, facts)
 
-    async def _read_now(self, group: str, versions: Versions, before: _Read | None) -> LinkIndex:
+    async def _read_now(self, group: str, versions: Versions, before: _LoadedLinks | None) -> LinkIndex:
         """Links from the file if it has the tables' versions, else from memory or the file brought up to date,
         else from the tables."""
         found = None
@@ -178,17 +180,17 @@ class LinkReader:
         return None if as_of is None else await self._brought_up_to_date(group, as_of, file.read, versions)
 
     async def _brought_up_to_date(
-        self, group: str, as_of: Versions, read: Callable[[], LinkColumns | None], versions: Versions
+        self, group: str, as_of: Versions, read_links: Callable[[], LinkColumns | None], versions: Versions
     ) -> LinkColumns | None:
         """The links with the changes since ``as_of``. None if they cannot be read, if a table was created anew,
         or if so much changed that a full read is as quick."""
         if as_of == versions:
-            return await asyncio.to_thread(read)
+            return await asyncio.to_thread(read_links)
         if any(
             name != known or now < then for (name, now), (known, then) in zip(versions, as_of, strict=True)
         ):
             return None
-        before, changes = await asyncio.gather(asyncio.to_thread(read), self._changes(group, as_of))
+        before, changes = await asyncio.gather(asyncio.to_thread(read_links), self._changes(group, as_of))
         if before is None or changes is None:
             return None
         found = await asyncio.to_thread(brought_up_to_date, before, changes)
@@ -232,14 +234,14 @@ class LinkReader:
         # In id order, whatever order the rows lie in: the same graph gives the same walk.
         chunks, entities = pa.concat_tables(read).sort_by("chunk_id"), entities.sort_by("uuid")
         said = await self._pairs(group, chunks["chunk_id"], entities["uuid"])
-        found = await asyncio.to_thread(assembled, chunks, documents, entities, *said)
+        found = await asyncio.to_thread(assemble_links, chunks, documents, entities, *said)
         await asyncio.to_thread(trim_memory)
         return found
 
     async def _pairs(
         self, group: str, chunks: pa.ChunkedArray, entities: pa.ChunkedArray
     ) -> tuple[Pairs, NDArray[np.int32], int]:
-        """Pairs, mention rows by chunk, and the number of other mention rows, as arguments for ``assembled``."""
+        """Pairs, mention rows by chunk, and the number of other mention rows, as arguments for ``assemble_links``."""
         among, entity_set = chunks.combine_chunks(), entities.combine_chunks()
         rows, of_chunks = 0, np.zeros(len(among), np.int32)
         found = [np.zeros(0, np.int64)]

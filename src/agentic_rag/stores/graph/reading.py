@@ -25,7 +25,7 @@ from agentic_rag.stores.graph.schemas import (
 from agentic_rag.stores.lancedb.connection import (
     KEYS_PER_CONDITION,
     LanceConnection,
-    translated,
+    translate_errors,
     trim_memory,
 )
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
@@ -62,21 +62,21 @@ class TableReader:
         return sorted({group for group in found if group is not None})
 
     async def exists(self, group: str) -> bool:
-        return await self._opened(group, "episodes") is not None
+        return await self._open_table(group, "episodes") is not None
 
     async def count(self, group: str, kind: Kind) -> int:
-        table = await self._opened(group, kind, any_model=True)
+        table = await self._open_table(group, kind, any_model=True)
         if table is None:
             return 0
-        with translated(f"counting {kind}"):
+        with translate_errors(f"counting {kind}"):
             return int(await table.count_rows())
 
     async def version(self, group: str, kind: Kind) -> tuple[str, int]:
         """The name of the table in force, and a number that goes up with every change to it; nothing and 0 for none."""
-        table = await self._opened(group, kind, any_model=True)
+        table = await self._open_table(group, kind, any_model=True)
         if table is None:
             return "", 0
-        with translated(f"reading {kind}"):
+        with translate_errors(f"reading {kind}"):
             return table.name, int(await table.version())
 
     async def select(
@@ -111,10 +111,10 @@ class TableReader:
         self, group: str, kind: Kind, uuids: Collection[str], select: Sequence[str]
     ) -> list[Row]:
         """Rows that exist among the uuids, in no particular order; quicker than ``select_in`` in a large table."""
-        table = await self._opened(group, kind, any_model="vector" not in select)
+        table = await self._open_table(group, kind, any_model="vector" not in select)
         if table is None:
             return []
-        with translated(f"reading {kind}"):
+        with translate_errors(f"reading {kind}"):
             rows = await self._row_ids.rows(table, uuids, select)
         return [] if rows is None else rows_of(rows)
 
@@ -132,11 +132,11 @@ class TableReader:
             unit_vector: each row then has the ``cosine`` of its own vector with it, in [-1, 1], None where
                 that is 0.
         """
-        table = await self._opened(group, kind)
+        table = await self._open_table(group, kind)
         if table is None or not row_ids:
             return {}
         vector = [] if unit_vector is None else ["vector"]
-        with translated(f"reading {kind}"):
+        with translate_errors(f"reading {kind}"):
             rows = await table.take_row_ids(sorted(row_ids)).select([*select, *vector]).to_arrow()
         if unit_vector is not None:
             rows = rows.append_column("cosine", _cosines(vectors_of(rows), unit_vector)).drop_columns(
@@ -162,10 +162,10 @@ class TableReader:
         limit: int | None = None,
     ) -> pa.Table | None:
         """Columns as Arrow, rows in no particular order; None without a table."""
-        table = await self._opened(group, kind, any_model="vector" not in select)
+        table = await self._open_table(group, kind, any_model="vector" not in select)
         if table is None or where == sql.NOTHING:
             return None
-        with translated(f"reading {kind}"):
+        with translate_errors(f"reading {kind}"):
             query = table.query().select(list(select))
             query = query.where(where) if where else query
             return await (query.limit(limit) if limit is not None else query).to_arrow()
@@ -174,11 +174,11 @@ class TableReader:
         self, group: str, kind: Kind, select: Sequence[str], at_once: int = PART_ROWS
     ) -> AsyncIterator[pa.Table]:
         """Columns of all rows, in no particular order, in batches of about that many rows; none without a table."""
-        table = await self._opened(group, kind, any_model="vector" not in select)
+        table = await self._open_table(group, kind, any_model="vector" not in select)
         if table is None:
             return
         held: list[pa.RecordBatch] = []
-        with translated(f"reading {kind}"):
+        with translate_errors(f"reading {kind}"):
             async for batch in await table.query().select(list(select)).to_batches():
                 held.append(batch)
                 if sum(map(len, held)) >= at_once:
@@ -188,7 +188,7 @@ class TableReader:
         if held:
             yield pa.Table.from_batches(held)
 
-    async def _opened(self, group: str, kind: Kind, *, any_model: bool = False) -> Any | None:
+    async def _open_table(self, group: str, kind: Kind, *, any_model: bool = False) -> Any | None:
         """The table in force; ``any_model`` where no vector is read or written."""
         generation = 0
         if kind in WITH_VECTOR:
@@ -196,9 +196,9 @@ class TableReader:
         return await self._connection.table(generation_name(table_name(group, kind), generation))
 
 
-def rows_of(found: pa.Table) -> list[Row]:
+def rows_of(table: pa.Table) -> list[Row]:
     """The result of ``to_pylist``, in half the time for time columns, which it converts one value at a time."""
-    names, values = found.column_names, [_values(column) for column in found.columns]
+    names, values = table.column_names, [_values(column) for column in table.columns]
     return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
 
 
@@ -209,9 +209,9 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
     return [None if moment is None else moment.replace(tzinfo=UTC) for moment in moments]
 
 
-def _cosines(stored: FloatArray, unit_vector: FloatArray) -> pa.Array:
-    lengths = np.linalg.norm(stored, axis=1)
+def _cosines(stored_vectors: FloatArray, unit_vector: FloatArray) -> pa.Array:
+    lengths = np.linalg.norm(stored_vectors, axis=1)
     products = np.sum(
-        stored * unit_vector, axis=1
+        stored_vectors * unit_vector, axis=1
     )  # each row by itself, so that equal rows have equal cosines
     return pa.array(products / np.maximum(lengths, 1e-12), pa.float64(), mask=lengths == 0)

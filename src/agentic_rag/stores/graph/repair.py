@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
-from agentic_rag.stores.graph.change import CANDIDATES, Change, Touched
+from agentic_rag.stores.graph.change import CANDIDATES, Change, TouchedRows
 from agentic_rag.stores.graph.schemas import KINDS, Kind, Row, columns
 from agentic_rag.stores.graph.server_graph import Run, ServerGraph
-from agentic_rag.stores.graph.shared_entities import labels_given, relabelled
+from agentic_rag.stores.graph.shared_entities import labels_given, relabel
 from agentic_rag.stores.graph.tables import GraphTables
 
 _LOGGER = logging.getLogger(__name__)
@@ -25,49 +25,51 @@ class Repair:
     def __init__(self, tables: GraphTables, server: ServerGraph | None) -> None:
         self._tables = tables
         self._server = server
-        self._compared = False
+        self._is_compared = False
 
-    async def settle(self, run: Run, touched: Touched | None) -> None:
+    async def settle(self, run: Run, touched_rows: TouchedRows | None) -> None:
         """Undo what an interrupted write left half done; the first time, compare the whole server with LanceDB.
 
-        ``touched``: what the write's journal names, None where that could not be read.
+        ``touched_rows``: what the write's journal names, None where that could not be read.
         """
-        everything = touched is None
-        if touched is None:
-            touched = {group: await self._every_entity(group) for group in await self._tables.groups()}
-        await self._sweep(touched)
+        everything = touched_rows is None
+        if touched_rows is None:
+            touched_rows = {group: await self._every_entity(group) for group in await self._tables.groups()}
+        await self._sweep(touched_rows)
         if self._server is not None:
-            await self._level_all(self._server, run, touched, everything=everything)
+            await self._level_all(self._server, run, touched_rows, everything=everything)
 
     async def _every_entity(self, group: str) -> dict[str, list[str]]:
         rows = await self._tables.select(group, "entities", select=["uuid"])
         return {CANDIDATES: [row["uuid"] for row in rows]}
 
-    async def _sweep(self, touched: Touched) -> None:
+    async def _sweep(self, touched_rows: TouchedRows) -> None:
         """Delete the entities that an interrupted write left without a fact or mention, and correct the labels of
         the others."""
-        for group, kinds in touched.items():
+        for group, kinds in touched_rows.items():
             candidates = set(kinds.get(CANDIDATES, []))
-            orphans = candidates - await named(self._tables, group, candidates)
+            orphans = candidates - await named_entities(self._tables, group, candidates)
             given = await labels_given(self._tables, group, candidates - orphans)
             change = Change()
             if orphans:
                 change.delete_nodes(orphans, group)
-            change.put("entities", await relabelled(self._tables, group, given))
+            change.put("entities", await relabel(self._tables, group, given))
             if not change.is_empty():
                 removing = await change.removing(self._tables)
                 async with self._tables.writing(change.writing(), removing=removing):
                     await change.apply(self._tables)
 
-    async def _level_all(self, server: ServerGraph, run: Run, touched: Touched, *, everything: bool) -> None:
-        groups = set(touched) if self._compared else {*touched, *await self._tables.groups()}
+    async def _level_all(
+        self, server: ServerGraph, run: Run, touched_rows: TouchedRows, *, everything: bool
+    ) -> None:
+        groups = set(touched_rows) if self._is_compared else {*touched_rows, *await self._tables.groups()}
         written = deleted = 0
         for group in sorted(groups):
             for kind in KINDS:
-                suspects = touched.get(group, {}).get(kind, [])
+                suspects = touched_rows.get(group, {}).get(kind, [])
                 more, fewer = await self._level(server, run, group, kind, suspects, everything=everything)
                 written, deleted = written + more, deleted + fewer
-        self._compared = True
+        self._is_compared = True
         if written or deleted:
             _LOGGER.warning(
                 "the graph was repaired from LanceDB: %d rows written, %d deleted", written, deleted
@@ -101,10 +103,10 @@ class Repair:
         return await self._tables.select_in(group, kind, "uuid", uuids, columns(kind)) if uuids else []
 
 
-async def named(
+async def named_entities(
     tables: GraphTables, group: str, entities: Collection[str], outside: str | None = None
 ) -> set[str]:
-    """Those among the entities that a fact or mention names; ``outside`` restricts facts and mentions."""
+    """The entities, of the given ones, that a fact or mention names; ``outside`` restricts facts and mentions."""
     facts_from = await tables.select_in(group, "facts", "source_uuid", entities, ["source_uuid"], outside)
     facts_to = await tables.select_in(group, "facts", "target_uuid", entities, ["target_uuid"], outside)
     mentions = await tables.select_in(group, "mentions", "target_uuid", entities, ["target_uuid"], outside)

@@ -7,7 +7,7 @@ from datetime import datetime
 from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, search_text
 from agentic_rag.stores.graph.schemas import Row
-from agentic_rag.stores.lancedb.full_text import indexed
+from agentic_rag.stores.lancedb.full_text import index_text
 
 BASE = "Entity"
 """The label that every entity has."""
@@ -15,13 +15,13 @@ BASE = "Entity"
 
 def entity_row(columns: Row) -> Row:
     """The entity with its full text, and its labels sorted and complete."""
-    text = indexed(f"{columns['name']}\n{columns['summary']}")
+    text = index_text(f"{columns['name']}\n{columns['summary']}")
     return {**columns, "text": text, "labels": sorted({*columns["labels"], BASE})}
 
 
 def fact_row(columns: Row) -> Row:
     """The fact with its full text; ``Change`` adds the columns that come from its episodes."""
-    return {**columns, "text": indexed(f"{columns['name'].replace('_', ' ')}\n{columns['fact']}")}
+    return {**columns, "text": index_text(f"{columns['name'].replace('_', ' ')}\n{columns['fact']}")}
 
 
 def episode_row(columns: Row, chunk: Chunk | None) -> Row:
@@ -29,7 +29,7 @@ def episode_row(columns: Row, chunk: Chunk | None) -> Row:
     return {
         **columns,
         "document_id": chunk.document_id if chunk else None,
-        "text": indexed(search_text(chunk) if chunk else columns["content"]),
+        "text": index_text(search_text(chunk) if chunk else columns["content"]),
         "chunk_id": chunk.id if chunk else None,
         "chunk_date": utc(chunk.date) if chunk else None,
     }

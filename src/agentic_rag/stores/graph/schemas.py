@@ -22,7 +22,7 @@ FULL_TEXT: frozenset[Kind] = frozenset({"facts", "entities", "episodes"})
 WITH_VECTOR: frozenset[Kind] = frozenset({"facts", "entities"})
 OF_DOCUMENTS: tuple[Kind, ...] = ("episodes", "facts", "mentions")
 """Kinds with a document column in their rows, so that one filter replaces a document's rows."""
-INDEXED: Mapping[Kind, tuple[str, ...]] = {
+INDEXED_COLUMNS: Mapping[Kind, tuple[str, ...]] = {
     "facts": ("uuid", "document_id", "source_uuid", "target_uuid"),
     "entities": ("uuid",),
     "episodes": ("uuid", "document_id"),

@@ -13,15 +13,22 @@ MAX_SUMMARY = 1_000
 
 
 def touched_by_reading(
-    facts: Mapping[str, Row], mentions: Mapping[str, Row], read: Collection[str], removals: Collection[str]
+    facts: Mapping[str, Row],
+    mentions: Mapping[str, Row],
+    episode_ids: Collection[str],
+    removals: Collection[str],
 ) -> set[str]:
     """Entities that lose a fact or mention which a chat model had read from one of the episodes."""
     lost = [
         facts[uuid]
         for uuid in removals
-        if uuid in facts and not set(read).isdisjoint(facts[uuid]["episodes"])
+        if uuid in facts and not set(episode_ids).isdisjoint(facts[uuid]["episodes"])
     ]
-    left = [mentions[uuid] for uuid in removals if uuid in mentions and mentions[uuid]["source_uuid"] in read]
+    left = [
+        mentions[uuid]
+        for uuid in removals
+        if uuid in mentions and mentions[uuid]["source_uuid"] in episode_ids
+    ]
     ends = {end for row in lost for end in (row["source_uuid"], row["target_uuid"])}
     return ends | {row["target_uuid"] for row in left}
 
@@ -47,11 +54,11 @@ async def without_facts(
     changed = []
     for row in rows:
         about = [f["fact"] for f in in_order if row["uuid"] in (f["source_uuid"], f["target_uuid"])]
-        changed.append(entity_row({**row, "summary": _joined(about), "vector": vectors[row["uuid"]]}))
+        changed.append(entity_row({**row, "summary": _join_sentences(about), "vector": vectors[row["uuid"]]}))
     return changed
 
 
-def _joined(sentences: list[str]) -> str:
+def _join_sentences(sentences: list[str]) -> str:
     """Whole sentences, as many as there is room for."""
     summary = ""
     for sentence in dict.fromkeys(sentences):
@@ -80,7 +87,7 @@ async def labels_given(
     return given
 
 
-async def relabelled(tables: GraphTables, group: str, labels: Mapping[str, Collection[str]]) -> list[Row]:
+async def relabel(tables: GraphTables, group: str, labels: Mapping[str, Collection[str]]) -> list[Row]:
     """Whole rows, with vectors, of the stored entities that have other labels than these, with these."""
     rows = await tables.select_in(group, "entities", "uuid", labels)
     changed = [

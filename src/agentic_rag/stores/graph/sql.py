@@ -1,13 +1,13 @@
 """LanceDB predicates for the graph's tables, built from values only; pure.
 
-Column names are literals of this package; every value goes through ``quoted``.
+Column names are literals of this package; every value goes through ``quote``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from agentic_rag.stores.lancedb.sql import is_one_of, quoted
+from agentic_rag.stores.lancedb.sql import is_one_of, quote
 
 NOTHING = "1 = 0"
 
@@ -25,7 +25,7 @@ def has_any(column: str, values: Collection[str]) -> str:
     clean = [value for value in values if "\0" not in value]
     if not clean:
         return NOTHING
-    return f"array_has_any({column}, make_array({', '.join(quoted(value) for value in clean)}))"
+    return f"array_has_any({column}, make_array({', '.join(quote(value) for value in clean)}))"
 
 
 def every(conditions: Iterable[str | None]) -> str | None:

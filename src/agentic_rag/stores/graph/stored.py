@@ -22,7 +22,7 @@ class Before:
     episodes: Mapping[str, Row]
     going: frozenset[str]
     """Episodes that no longer support facts, unless the new contribution says so."""
-    read: frozenset[str]
+    episode_ids: frozenset[str]
     """Episodes that a chat model has read."""
     facts: Mapping[str, Row]
     mentions: Mapping[str, Row]
@@ -50,7 +50,7 @@ async def before_change(
     return Before(
         episodes=episodes,
         going=frozenset(going),
-        read=frozenset(
+        episode_ids=frozenset(
             uuid for uuid, row in episodes.items() if READ_BY in json.loads(row["metadata"] or "{}")
         ),
         facts={row["uuid"]: rows.get(row["uuid"], row) for row in facts},
@@ -70,16 +70,16 @@ def shared_facts(before: Before) -> dict[str, Row]:
 
 
 async def stored_entities(tables: GraphTables, plan: Contributions) -> dict[str, Row]:
-    """By uuid, of those that the documents name."""
+    """The stored entities that the documents name, by uuid."""
     rows = await tables.select_in(plan.group, "entities", "uuid", plan.entities)
     return {row["uuid"]: row for row in rows}
 
 
 async def stored_vectors(
-    tables: GraphTables, plan: Contributions, entities: Mapping[str, Entity], stored: Mapping[str, Row]
+    tables: GraphTables, plan: Contributions, entities: Mapping[str, Entity], stored_rows: Mapping[str, Row]
 ) -> tuple[dict[str, FloatArray], dict[str, str], dict[str, FloatArray]]:
     """Stored vectors by uuid; texts by uuid without a vector; vectors of moved documents' texts, by text."""
-    same = [uuid for uuid, entity in entities.items() if stored.get(uuid, {}).get("name") == entity.name]
+    same = [uuid for uuid, entity in entities.items() if stored_rows.get(uuid, {}).get("name") == entity.name]
     vectors = await tables.vectors(plan.group, "entities", same)
     vectors |= await tables.vectors(plan.group, "facts", plan.facts)
     wanted = {uuid: text for uuid, text in texts(plan, entities).items() if uuid not in vectors}

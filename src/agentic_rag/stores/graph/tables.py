@@ -14,7 +14,7 @@ from agentic_rag.stores.graph import sql
 from agentic_rag.stores.graph.reading import TableReader, rows_of
 from agentic_rag.stores.graph.schemas import (
     FULL_TEXT,
-    INDEXED,
+    INDEXED_COLUMNS,
     KINDS,
     WITH_VECTOR,
     Kind,
@@ -25,22 +25,22 @@ from agentic_rag.stores.graph.schemas import (
     table_name,
 )
 from agentic_rag.stores.lancedb.connection import (
-    translated,
+    translate_errors,
     upsert,
 )
-from agentic_rag.stores.lancedb.full_text import full_text_index, index_words, searched
+from agentic_rag.stores.lancedb.full_text import full_text_index, index_words, query_text
 from agentic_rag.stores.lancedb.indexes import (
     BUILT_HERE,
     VECTOR_INDEX_FROM,
     IndexBuilder,
     IndexPlan,
     PlannedIndex,
-    planned,
+    plan_indexes,
     probes,
     refine_factor,
     table_stats,
-    tidied,
     tidied_when_due,
+    tidy_table,
 )
 from agentic_rag.stores.lancedb.manifests import generation_name
 from agentic_rag.stores.lancedb.process_lock import writing
@@ -66,10 +66,10 @@ class GraphTables(TableReader):
         limit: int,
     ) -> list[tuple[Row, float]]:
         """Rows by cosine in [-1, 1], descending, ties by uuid; ``select`` has ``uuid``."""
-        table = await self._opened(group, kind)
+        table = await self._open_table(group, kind)
         if table is None or where == sql.NOTHING or limit < 1:
             return []
-        with translated(f"searching vectors of {kind}"):
+        with translate_errors(f"searching vectors of {kind}"):
             query = table.query().nearest_to(np.asarray(vector, dtype=np.float32)).distance_type("cosine")
             query = query.nprobes(probes(where)).refine_factor(refine_factor(limit))
             query = query.select([*select, "_distance"]).limit(limit)
@@ -77,7 +77,7 @@ class GraphTables(TableReader):
             async with self._scans:
                 rows = rows_of(await query.to_arrow())
         scored = [(row, 1.0 - row.pop("_distance")) for row in rows]
-        return _ordered([(row, score) for row, score in scored if score == score])
+        return _sort_rows([(row, score) for row, score in scored if score == score])
 
     async def matching(
         self,
@@ -90,55 +90,59 @@ class GraphTables(TableReader):
         limit: int,
     ) -> list[tuple[Row, float]]:
         """Rows by BM25 ≥ 0, descending, ties by uuid; the text must be ``searchable`` already, ``select`` has ``uuid``."""
-        table = await self._opened(group, kind)
-        words = searched(text)
+        table = await self._open_table(group, kind)
+        words = query_text(text)
         if table is None or where == sql.NOTHING or limit < 1 or not words:
             return []
         from lancedb.query import MatchQuery
 
-        with translated(f"searching words of {kind}"):
+        with translate_errors(f"searching words of {kind}"):
             query = table.query().nearest_to_text(MatchQuery(words, "text"))
             query = query.select([*select, "_score"]).limit(limit)
             rows = rows_of(await (query.where(where) if where else query).to_arrow())
         scored = [(row, row.pop("_score")) for row in rows]
-        return _ordered([(row, score) for row, score in scored if score > 0])
+        return _sort_rows([(row, score) for row, score in scored if score > 0])
 
     async def upsert(self, group: str, kind: Kind, rows: Sequence[Row]) -> None:
         """Insert or overwrite by uuid, as one version of the table."""
         if not rows:
             return
-        table = await self._created(group, kind)
-        with translated(f"storing {len(rows)} {kind}"):
+        table = await self._create_table(group, kind)
+        with translate_errors(f"storing {len(rows)} {kind}"):
             await upsert(table, "uuid", _to_arrow(rows, table_schema=await table.schema()))
         await self._tidied_when_due(table, kind)
 
     async def replace(self, group: str, kind: Kind, rows: Sequence[Row], where: str) -> None:
         """Make the rows that match a predicate exactly the given ones: see ``replace_rows``."""
-        table = await self._created(group, kind) if rows else await self._opened(group, kind, any_model=True)
+        table = (
+            await self._create_table(group, kind)
+            if rows
+            else await self._open_table(group, kind, any_model=True)
+        )
         if table is None:
             return
-        with translated(f"storing {len(rows)} {kind}"):
+        with translate_errors(f"storing {len(rows)} {kind}"):
             await replace_rows(table, _to_arrow(rows, table_schema=await table.schema()), where)
         await self._tidied_when_due(table, kind)
 
     async def _tidied_when_due(self, table: Any, kind: Kind) -> None:
-        await tidied_when_due(table, lambda: tidied(table, _plan(kind), kind), kind)
+        await tidied_when_due(table, lambda: tidy_table(table, _plan(kind), kind), kind)
 
     async def delete(self, group: str, kind: Kind, where: str) -> None:
-        table = await self._opened(group, kind, any_model=True)
+        table = await self._open_table(group, kind, any_model=True)
         if table is None or where == sql.NOTHING:
             return
-        with translated(f"deleting {kind}"):
+        with translate_errors(f"deleting {kind}"):
             # A delete that matches nothing would still write a version, and versions slow searches.
             if await table.count_rows(where):
                 await table.delete(where)
 
     async def optimize(self, group: str, *, purge: bool = False, builder: IndexBuilder = BUILT_HERE) -> None:
-        """Compact, and index what pays to be indexed; the caller is ``writing``. ``purge``: see ``indexes.tidied``."""
+        """Compact, and index what pays to be indexed; the caller is ``writing``. ``purge``: see ``indexes.tidy_table``."""
         for kind in KINDS:
-            table = await self._opened(group, kind, any_model=True)
+            table = await self._open_table(group, kind, any_model=True)
             if table is not None:
-                await tidied(table, _plan(kind), kind, purge=purge, builder=builder)
+                await tidy_table(table, _plan(kind), kind, purge=purge, builder=builder)
         await self._manifests.drop_superseded(group, [table_name(group, kind) for kind in WITH_VECTOR])
 
     @asynccontextmanager
@@ -156,10 +160,10 @@ class GraphTables(TableReader):
 
     async def stats(self, group: str) -> StoreStats:
         """A table each kind that has one; of any model."""
-        manifest = await self._manifests.stored(group)
+        manifest = await self._manifests.stored_manifest(group)
         found = []
         for kind in KINDS:
-            table = await self._opened(group, kind, any_model=True)
+            table = await self._open_table(group, kind, any_model=True)
             if table is not None:
                 found.append(await table_stats(table, self._connection.uri, kind))
         if manifest is None:
@@ -173,9 +177,9 @@ class GraphTables(TableReader):
     def _vector_table(self, group: str, kind: Kind) -> VectorTable:
         made, column = schema(kind, dimension=self.dimension), embedded_column(kind)
 
-        def rows_of(rows: Sequence[Row], found: PassageVectors) -> pa.Table:
+        def rows_of(rows: Sequence[Row], vectors: PassageVectors) -> pa.Table:
             return _to_arrow(
-                [{**row, "vector": vector} for row, vector in zip(rows, found.vectors, strict=True)], made
+                [{**row, "vector": vector} for row, vector in zip(rows, vectors.vectors, strict=True)], made
             )
 
         return VectorTable(
@@ -183,16 +187,16 @@ class GraphTables(TableReader):
             base=table_name(group, kind),
             key="uuid",
             columns=columns(kind),
-            measured=column,
+            measured_column=column,
             schema=made,
             text=lambda row: str(row[column]),
-            made=rows_of,
+            make_rows=rows_of,
             prepare=index_words,
             plan=_plan(kind),
         )
 
-    async def _created(self, group: str, kind: Kind) -> Any:
-        table = await self._opened(group, kind)
+    async def _create_table(self, group: str, kind: Kind) -> Any:
+        table = await self._open_table(group, kind)
         if table is not None:
             return table
         generation = await self._manifests.make(group) if kind in WITH_VECTOR else 0
@@ -207,12 +211,12 @@ def _plan(kind: Kind) -> IndexPlan:
     from lancedb.index import BTree
 
     words = (PlannedIndex("text", full_text_index),) if kind in FULL_TEXT else ()
-    keys = planned(INDEXED[kind], BTree, INDEX_FROM)
+    keys = plan_indexes(INDEXED_COLUMNS[kind], BTree, INDEX_FROM)
     return IndexPlan((*words, *keys), VECTOR_INDEX_FROM if kind in WITH_VECTOR else None)
 
 
-def _ordered(scored: list[tuple[Row, float]]) -> list[tuple[Row, float]]:
-    return sorted(scored, key=lambda pair: (-pair[1], pair[0]["uuid"]))
+def _sort_rows(scored_rows: list[tuple[Row, float]]) -> list[tuple[Row, float]]:
+    return sorted(scored_rows, key=lambda pair: (-pair[1], pair[0]["uuid"]))
 
 
 def _to_arrow(rows: Sequence[Row], table_schema: pa.Schema) -> pa.Table:

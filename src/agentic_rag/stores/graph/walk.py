@@ -13,14 +13,14 @@ MAX_FRONTIER = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class WalkResult:
     """What a walk found, nearest first, ties by uuid; facts and entities once each."""
 
     facts: dict[str, None]
     entities: dict[str, None]
 
 
-async def reach(tables: GraphTables, group: str, origins: Sequence[str], depth: int) -> Reached:
+async def reach(tables: GraphTables, group: str, origins: Sequence[str], depth: int) -> WalkResult:
     """Follow facts from source to target, and mentions from episode to entity, up to ``depth`` edges.
 
     An origin is found only when an edge leads back to it.
@@ -42,11 +42,11 @@ async def reach(tables: GraphTables, group: str, origins: Sequence[str], depth: 
         facts |= dict.fromkeys(sorted(row["uuid"] for row in found if row["uuid"] not in facts))
         entities |= dict.fromkeys(sorted(targets - set(entities)))
         frontier = sorted(targets - seen)
-    return Reached(facts, entities)
+    return WalkResult(facts, entities)
 
 
 async def neighbours(tables: GraphTables, group: str, center: str, candidates: Collection[str]) -> set[str]:
-    """Those among the candidates that a fact joins to the centre, in either direction."""
+    """The candidates that a fact joins to the centre, in either direction."""
     onward = sql.is_in("source_uuid", [center])
     back = sql.is_in("target_uuid", [center])
     targets = await tables.select_in(group, "facts", "target_uuid", candidates, ["target_uuid"], onward)

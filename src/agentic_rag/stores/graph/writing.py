@@ -14,17 +14,17 @@ from agentic_rag.stores.batch import batches
 from agentic_rag.stores.graph.contribution import (
     Contribution,
     Contributions,
-    built,
+    build_contribution,
     is_settled,
-    planned,
-    settled,
+    plan_contributions,
+    settle_entity,
 )
-from agentic_rag.stores.graph.repair import named
+from agentic_rag.stores.graph.repair import named_entities
 from agentic_rag.stores.graph.schemas import Row
 from agentic_rag.stores.graph.server_graph import NoGraph
 from agentic_rag.stores.graph.shared_entities import (
     labels_given,
-    relabelled,
+    relabel,
     touched_by_reading,
     without_facts,
 )
@@ -77,26 +77,26 @@ class GraphWriter:
 
         ``keep``: episodes whose stored facts and mentions stay beside the given ones. ``vectors``: by text.
         """
-        plan = await asyncio.to_thread(planned, dataset, group, graphs)
-        while not await self._replaced(plan, frozenset(keep) & set(plan.chunks), vectors):
+        plan = await asyncio.to_thread(plan_contributions, dataset, group, graphs)
+        while not await self._try_replace(plan, frozenset(keep) & set(plan.chunks), vectors):
             pass  # another write changed an entity that this one counted on
 
     async def new_texts(self, dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> list[str]:
         """What ``replace`` would embed now, each text once."""
-        plan = await asyncio.to_thread(planned, dataset, group, graphs)
+        plan = await asyncio.to_thread(plan_contributions, dataset, group, graphs)
         stored = await stored_entities(self._tables, plan)
-        _, wanted, known = await stored_vectors(self._tables, plan, _changed(plan, stored), stored)
+        _, wanted, known = await stored_vectors(self._tables, plan, _changed_entities(plan, stored), stored)
         return sorted(set(wanted.values()) - known.keys())
 
-    async def _replaced(
-        self, plan: Contributions, keep: frozenset[str], given: Mapping[str, FloatArray]
+    async def _try_replace(
+        self, plan: Contributions, keep: frozenset[str], given_vectors: Mapping[str, FloatArray]
     ) -> bool:
         version = await self._tables.version(plan.group, "entities")
         stored = await stored_entities(self._tables, plan)
-        changed = _changed(plan, stored)
-        vectors = await self._vectors(plan, changed, stored, given)
+        changed = _changed_entities(plan, stored)
+        vectors = await self._vectors(plan, changed, stored, given_vectors)
         now = datetime.now(UTC)
-        contribution = await asyncio.to_thread(built, plan, changed, stored, vectors, now)
+        contribution = await asyncio.to_thread(build_contribution, plan, changed, stored, vectors, now)
         await self._carry_over(plan.group, contribution, keep)
         try:
             await self._transact(plan, contribution, stored, version, keep)
@@ -130,17 +130,17 @@ class GraphWriter:
         self,
         plan: Contributions,
         new: Contribution,
-        stored: Mapping[str, Row] | None = None,
+        stored_rows: Mapping[str, Row] | None = None,
         version: tuple[str, int] | None = None,
         keep: frozenset[str] = frozenset(),
     ) -> None:
-        """``stored``: the entity rows at the table's ``version`` that the contribution was built from."""
+        """``stored_rows``: the entity rows at the table's ``version`` that the contribution was built from."""
 
         async def work(transaction: Any) -> None:
             await transaction.begin()
             # ``begin`` refreshed the table, so an equal version means equal rows.
             if version is None or version != await self._tables.version(plan.group, "entities"):
-                await self._check_entities(plan, stored or {})
+                await self._check_entities(plan, stored_rows or {})
             before = await before_change(self._tables, plan.group, plan.documents, keep)
             _keep_moments(before, new)
             await self._clear(transaction, plan, before, new)
@@ -155,11 +155,11 @@ class GraphWriter:
         finally:
             await session.close()
 
-    async def _check_entities(self, plan: Contributions, stored: Mapping[str, Row]) -> None:
+    async def _check_entities(self, plan: Contributions, stored_rows: Mapping[str, Row]) -> None:
         columns = ["uuid", "name", "labels"]
         rows = await self._tables.select_in(plan.group, "entities", "uuid", plan.entities, columns)
         if {row["uuid"]: row for row in rows} != {
-            uuid: {column: row[column] for column in columns} for uuid, row in stored.items()
+            uuid: {column: row[column] for column in columns} for uuid, row in stored_rows.items()
         }:
             raise _EntitiesChanged
 
@@ -203,7 +203,9 @@ class GraphWriter:
         entities: Collection[str],
     ) -> None:
         """Remake the summaries that extraction wrote from facts and mentions that are now gone."""
-        touched = touched_by_reading(before.facts, before.mentions, before.read, removals) & set(entities)
+        touched = touched_by_reading(before.facts, before.mentions, before.episode_ids, removals) & set(
+            entities
+        )
         changed = await without_facts(self._tables, group, touched, removals)
         if changed:
             await self._graph.put(transaction, "entities", changed)
@@ -230,7 +232,7 @@ class GraphWriter:
         for row in new.entities:
             if row["uuid"] in given:
                 row["labels"] = sorted(given[row["uuid"]])
-        rows = await relabelled(self._tables, plan.group, given)
+        rows = await relabel(self._tables, plan.group, given)
         summarised = transaction.change.rows.get((plan.group, "entities"), {})
         rows = [{**row, **summarised.get(row["uuid"], {}), "labels": row["labels"]} for row in rows]
         for label in sorted(set().union(*lost.values())):
@@ -240,30 +242,30 @@ class GraphWriter:
 
     async def _orphans(self, group: str, documents: Collection[str], candidates: set[str]) -> set[str]:
         """Candidates that nothing outside the documents names."""
-        return candidates - await named(self._tables, group, candidates, outside(documents))
+        return candidates - await named_entities(self._tables, group, candidates, outside(documents))
 
     async def _vectors(
         self,
         plan: Contributions,
         entities: Mapping[str, Entity],
-        stored: Mapping[str, Row],
-        given: Mapping[str, FloatArray],
+        stored_rows: Mapping[str, Row],
+        given_vectors: Mapping[str, FloatArray],
     ) -> dict[str, FloatArray]:
         """Stored vectors where the text is the same, then the given ones; the others embedded, each text once."""
-        vectors, wanted, moved = await stored_vectors(self._tables, plan, entities, stored)
-        known = {**given, **moved}
+        vectors, wanted, moved = await stored_vectors(self._tables, plan, entities, stored_rows)
+        known = {**given_vectors, **moved}
         for batch in batches(sorted(set(wanted.values()) - known.keys()), EMBED_BATCH):
             known |= dict(zip(batch, await self._embedding.embed_passages(batch), strict=True))
         return vectors | {uuid: known[text] for uuid, text in wanted.items()}
 
 
-def _changed(plan: Contributions, stored: Mapping[str, Row]) -> dict[str, Entity]:
+def _changed_entities(plan: Contributions, stored_rows: Mapping[str, Row]) -> dict[str, Entity]:
     """The plan's resolved entities that have to be written."""
-    entities = {uuid: settled(entity, stored.get(uuid)) for uuid, entity in plan.entities.items()}
+    entities = {uuid: settle_entity(entity, stored_rows.get(uuid)) for uuid, entity in plan.entities.items()}
     return {
         uuid: entity
         for uuid, entity in entities.items()
-        if uuid not in stored or not is_settled(entity, stored[uuid])
+        if uuid not in stored_rows or not is_settled(entity, stored_rows[uuid])
     }
 
 

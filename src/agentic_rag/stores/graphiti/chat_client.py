@@ -17,14 +17,14 @@ from agentic_rag.domain.usage import Usage
 from agentic_rag.errors import BudgetSpent, ConfigError, ModelError
 from agentic_rag.models.endpoint import (
     Spending,
+    describe_failure,
     failure_text,
-    happened,
     http_client,
     most_tokens,
     retry_wait,
     status,
 )
-from agentic_rag.models.remote import chat_endpoint, spoken
+from agentic_rag.models.remote import chat_endpoint, without_thoughts
 from agentic_rag.settings.addresses import without_login
 from agentic_rag.settings.config import ChatConfig
 from agentic_rag.stores.graphiti.library import LLMConfig, OpenAIGenericClient
@@ -54,7 +54,7 @@ class Reading:
 
     undated_text: str | None = None
     """The text where the episode has no date, so that dates it does not state can be dropped."""
-    retried: int = 0
+    retry_count: int = 0
     failure: ModelError | None = None
     """The first call that failed for good, even if Graphiti went on without it."""
     calls: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -109,7 +109,7 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
         self._longest = config.max_tokens
         self._sampling = {"temperature": config.temperature, "seed": config.seed}
         self._refused_options: set[str] = set()
-        self._called = f"the chat model {config.model!r} at {without_login(config.base_url)}"
+        self._model_name = f"the chat model {config.model!r} at {without_login(config.base_url)}"
 
     async def close(self) -> None:
         await self.client.close()
@@ -152,7 +152,7 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
                 if self._left_out(error):
                     continue  # a server that does not know an option is asked again without it, once each
                 if status(error) in _HOPELESS:
-                    raise EndpointRefused(f"{self._called} {failure_text(error, 'chat')}") from error
+                    raise EndpointRefused(f"{self._model_name} {failure_text(error, 'chat')}") from error
                 spent += 1
                 wait = 0.0 if isinstance(error, _Unusable) else retry_wait(error, spent)
                 if wait is None or spent >= self._endpoint.tries:
@@ -161,7 +161,7 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
                     ) from error
                 # A server may ignore response_format; then the model has not seen the shape yet.
                 show_schema = show_schema or isinstance(error, _Unusable)
-            now.retried += 1
+            now.retry_count += 1
             await self._sleep(wait)
 
     async def _try_once(self, messages: list[Any], response_model: Any, show_schema: bool) -> dict[str, Any]:
@@ -188,9 +188,9 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
         answer = await self._endpoint.once(
             lambda: self.client.chat.completions.create(model=self.model, messages=sent, **options),
             most,
-            lambda answer: _used(answer, most),
+            lambda answer: _reported_usage(answer, most),
         )
-        return _parsed(answer, response_model)
+        return _parse_answer(answer, response_model)
 
     def _left_out(self, error: BaseException) -> bool:
         """Whether the server refused an option that can be left out, and it now is."""
@@ -207,7 +207,7 @@ class _Unusable(Exception):
     """A response that does not match the requested schema."""
 
 
-def _used(answer: Any, most: Usage) -> Usage:
+def _reported_usage(answer: Any, most: Usage) -> Usage:
     """The tokens of a call as the endpoint reports them, else their upper bound."""
     usage = getattr(answer, "usage", None)
     if usage is None:
@@ -215,10 +215,10 @@ def _used(answer: Any, most: Usage) -> Usage:
     return Usage(prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
 
 
-def _parsed(answer: Any, response_model: Any) -> dict[str, Any]:
+def _parse_answer(answer: Any, response_model: Any) -> dict[str, Any]:
     """The JSON object of an answer, of the asked shape."""
     try:
-        text = spoken(answer.choices[0].message.content or "")
+        text = without_thoughts(answer.choices[0].message.content or "")
     except (AttributeError, IndexError, TypeError) as error:
         raise _Unusable("an answer without a message") from error
     try:
@@ -250,7 +250,9 @@ def _storable(value: Any) -> Any:
 
 def _reason(error: BaseException) -> str:
     return (
-        f"the model gave {error}" if isinstance(error, _Unusable) else f"the chat endpoint {happened(error)}"
+        f"the model gave {error}"
+        if isinstance(error, _Unusable)
+        else f"the chat endpoint {describe_failure(error)}"
     )
 
 

@@ -16,7 +16,7 @@ from agentic_rag.stores.graphiti.library import (
     GraphProvider,
     Transaction,
 )
-from agentic_rag.stores.uninterrupted import uninterrupted
+from agentic_rag.stores.uninterrupted import run_uninterrupted
 
 _current: ContextVar[EmbeddedTransaction | None] = ContextVar("embedded_transaction", default=None)
 
@@ -39,7 +39,7 @@ class EmbeddedTransaction(Transaction):  # type: ignore[misc]
         if self._turn is None:
             async with AsyncExitStack() as taken:
                 await taken.enter_async_context(self.driver.committer.turn())
-                await uninterrupted(self.driver.committer.prepare())
+                await run_uninterrupted(self.driver.committer.prepare())
                 self._turn = taken.pop_all()
 
     async def run(self, query: str, **parameters: Any) -> Any:
@@ -49,7 +49,7 @@ class EmbeddedTransaction(Transaction):  # type: ignore[misc]
         """Write the change, even if cancelled meanwhile."""
         if not self.change.is_empty():
             await self.begin()
-            await uninterrupted(self._write())
+            await run_uninterrupted(self._write())
 
     async def _write(self) -> None:
         async with AsyncExitStack() as exits:

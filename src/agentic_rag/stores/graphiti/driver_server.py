@@ -16,7 +16,7 @@ from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.graph.change import Change
 from agentic_rag.stores.graph.commit import Committer
 from agentic_rag.stores.graphiti.library import GraphDriverSession, Transaction
-from agentic_rag.stores.uninterrupted import uninterrupted
+from agentic_rag.stores.uninterrupted import run_uninterrupted
 
 GREETING_SECONDS = 10.0
 """The longest wait for a server's first answer."""
@@ -47,7 +47,7 @@ def server_driver(
     address = _address(backend, uri)
     driver = _DRIVERS[backend](address, user, password)
     driver.committer = committer
-    driver.told = f"{backend} at {address.netloc}"
+    driver.description = f"{backend} at {address.netloc}"
     return driver
 
 
@@ -115,15 +115,15 @@ class CommittedSession(GraphDriverSession):  # type: ignore[misc]
 
         async def write() -> Any:
             async with exits:
-                result = await self._driver.answered(self._inner.execute_write(attempt))
+                result = await self._driver.wait_for_answer(self._inner.execute_write(attempt))
                 await committer.after_commit(change)
                 return result
 
         async with committer.turn():
             try:
                 await self._driver.ensure_indexes()
-                await uninterrupted(committer.prepare(self._driver.run_answered))
-                return await uninterrupted(write())
+                await run_uninterrupted(committer.prepare(self._driver.run_answered))
+                return await run_uninterrupted(write())
             except self._driver.failures as error:
                 raise self._driver.unusable(first_line(error).rstrip(":")) from error
 
@@ -135,7 +135,7 @@ class ServerDriver:
     is down.
     """
 
-    told: str
+    description: str
     """Kind and address of the server."""
     failures: tuple[type[Exception], ...] = ()
     """What the driver raises where the server cannot be reached, or refuses the login."""
@@ -155,7 +155,7 @@ class ServerDriver:
     def unusable(self, reason: str) -> StoreAway:
         """What to say of it, in one line."""
         return StoreAway(
-            f"{self.told} cannot be used: {reason}; start it (docker compose --profile {self.told.partition(' ')[0]} up -d), "
+            f"{self.description} cannot be used: {reason}; start it (docker compose --profile {self.description.partition(' ')[0]} up -d), "
             "or correct graph.uri, graph.user and graph.password"
         )
 
@@ -177,14 +177,14 @@ class ServerDriver:
         if not self._indexes_made:
             await self.reach()
             self._indexes_wanted = True
-            await self.answered(self.build_indices_and_constraints())
+            await self.wait_for_answer(self.build_indices_and_constraints())
             self._indexes_made = True
 
     async def run_answered(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
-        """``run_alone``, ``answered``."""
-        return await self.answered(self.run_alone(query, **parameters))
+        """``run_alone``, ``wait_for_answer``."""
+        return await self.wait_for_answer(self.run_alone(query, **parameters))
 
-    async def answered(self, request: Coroutine[Any, Any, Answer]) -> Answer:
+    async def wait_for_answer(self, request: Coroutine[Any, Any, Answer]) -> Answer:
         """The server's answer, however long it takes, as long as the server answers a greeting every SILENT_SECONDS.
 
         Raises:
@@ -210,7 +210,7 @@ class CommittedTransaction(Transaction):  # type: ignore[misc]
         self.change = change
 
     async def begin(self) -> None:
-        """It has begun."""
+        """Nothing to do: the transaction is open already."""
 
     async def run(self, query: str, **parameters: Any) -> Any:
         return await self._inner.run(query, **parameters)
@@ -266,7 +266,7 @@ def _falkordb(address: SplitResult, user: str | None, password: str | None) -> A
             return self._own_client
 
         @client.setter
-        def client(self, given: object) -> None:
+        def client(self, driver: object) -> None:
             """Graphiti would have it when the driver is made."""
 
         async def greet(self) -> None:

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain import Chunk, DocumentGraph
 from agentic_rag.domain.identity import episode_uuid, group_id
-from agentic_rag.domain.ports import Extracted, GraphStore
+from agentic_rag.domain.ports import ExtractionOutcome, GraphStore
 from agentic_rag.errors import ConfigError, ModelError, StoreError
 from agentic_rag.stores.graph.chunks import READ_BY
 from agentic_rag.stores.graphiti.store import GraphitiStore, translated_failure
 from agentic_rag.stores.whole_file import write_whole
-from agentic_rag.text.prompts import fenced
+from agentic_rag.text.prompts import fence_passages
 
 if TYPE_CHECKING:
     from agentic_rag.models.endpoint import Spending
@@ -50,9 +50,9 @@ logger = logging.getLogger(__name__)
 class _Tally:
     """What one ``extract`` did so far; mutable, of that call alone."""
 
-    retried: int = 0
+    retry_count: int = 0
     attempts: int = 0
-    failed: list[tuple[Chunk, str]] = field(default_factory=list)
+    failed_chunks: list[tuple[Chunk, str]] = field(default_factory=list)
 
 
 class GraphitiExtractor:
@@ -85,9 +85,9 @@ class GraphitiExtractor:
             max_coroutines=PARALLEL_CALLS,
             prompt_library=fenced_prompts(),
         )
-        self._unanswered = 0
+        self._unanswered_calls = 0
 
-    async def extract(self, dataset: str, graphs: Sequence[DocumentGraph]) -> Extracted:
+    async def extract(self, dataset: str, graphs: Sequence[DocumentGraph]) -> ExtractionOutcome:
         """See ``ports.GraphExtractor``; ``episodes`` counts the chunks that had to be read, without skipped ones.
 
         A fact whose chunk has no date is dated only where its text states the year.
@@ -107,13 +107,13 @@ class GraphitiExtractor:
                 if chunk.id not in known and _worth_reading(chunk):
                     before = graph.chunks[max(0, place - CONTEXT_CHUNKS) : place]
                     await self._attempt(dataset, chunk, before, tally)
-        await self.quarantine.settle(dataset, [graph.document_id for graph in graphs], tally.failed)
-        return Extracted(
+        await self.quarantine.settle(dataset, [graph.document_id for graph in graphs], tally.failed_chunks)
+        return ExtractionOutcome(
             episodes=tally.attempts,
-            extracted=tally.attempts - len(tally.failed),
-            retried=tally.retried,
-            quarantined=len(tally.failed),
-            unfinished=tuple(sorted({chunk.document_id for chunk, _ in tally.failed})),
+            read_count=tally.attempts - len(tally.failed_chunks),
+            retry_count=tally.retry_count,
+            quarantine_count=len(tally.failed_chunks),
+            unfinished_ids=tuple(sorted({chunk.document_id for chunk, _ in tally.failed_chunks})),
         )
 
     async def forget(self, dataset: str, document_ids: Sequence[str]) -> None:
@@ -140,24 +140,24 @@ class GraphitiExtractor:
         from agentic_rag.stores.graphiti.chat_client import CallFailed, Reading
 
         tally.attempts += 1
-        if self._unanswered >= GIVE_UP_AFTER:
+        if self._unanswered_calls >= GIVE_UP_AFTER:
             reason = f"not asked: the chat endpoint had failed for {GIVE_UP_AFTER} episodes in a row"
-            tally.failed.append((chunk, reason))
+            tally.failed_chunks.append((chunk, reason))
             return
         now = Reading(undated_text=chunk.text if chunk.date is None else None)
         try:
             await self._read(dataset, chunk, before, now)
         except CallFailed as failure:
-            self._unanswered = self._unanswered + 1 if failure.endpoint_down else 0
-            tally.failed.append((chunk, str(failure)))
+            self._unanswered_calls = self._unanswered_calls + 1 if failure.endpoint_down else 0
+            tally.failed_chunks.append((chunk, str(failure)))
             logger.warning("quarantined an episode of %r: %s", dataset, failure)
         else:
-            self._unanswered = 0
-        tally.retried += now.retried > 0
+            self._unanswered_calls = 0
+        tally.retry_count += now.retry_count > 0
 
     async def _read(self, dataset: str, chunk: Chunk, before: Sequence[Chunk], now: Any) -> None:
         """Graphiti's ``add_episode`` on the stored episode; the chunk's metadata stays on it."""
-        from agentic_rag.stores.graph.contribution import UNDATED
+        from agentic_rag.stores.graph.contribution import UNDATED_INSTANT
         from agentic_rag.stores.graph.rows import utc
         from agentic_rag.stores.graphiti.chat_client import CallFailed, reading
 
@@ -169,7 +169,7 @@ class GraphitiExtractor:
                         name=chunk.id,
                         episode_body=chunk.text,
                         source_description=chunk.path,
-                        reference_time=utc(chunk.date) or UNDATED,
+                        reference_time=utc(chunk.date) or UNDATED_INSTANT,
                         group_id=group_id(dataset),
                         uuid=episode_uuid(dataset, chunk.id),
                         previous_episode_uuids=[episode_uuid(dataset, other.id) for other in before],
@@ -188,14 +188,14 @@ class GraphitiExtractor:
 
     async def _finish(self, result: Any, chunk: Chunk, *, whole: bool) -> None:
         """Note on the episode who has read it, and take the placeholder for a missing date off its facts."""
-        from agentic_rag.stores.graph.contribution import UNDATED
+        from agentic_rag.stores.graph.contribution import UNDATED_INSTANT
 
         driver = self._graphiti.driver
         if chunk.date is None:
             own = [edge for edge in result.edges if set(edge.episodes) == {result.episode.uuid}]
             for edge in own:
                 edge.reference_time = None
-                if edge.valid_at == UNDATED and str(UNDATED.year) not in chunk.text:
+                if edge.valid_at == UNDATED_INSTANT and str(UNDATED_INSTANT.year) not in chunk.text:
                     edge.valid_at = None
             await driver.graph_operations_interface.save_many(driver, "facts", own)
         noted = result.episode.episode_metadata or {}
@@ -253,7 +253,7 @@ def _instructions(chunk: Chunk) -> str:
     place = {"title": chunk.title, "under": list(chunk.heading_path)}
     told = (
         "The episode is a passage of a document. It stands here:\n"
-        f"{fenced([json.dumps(place, ensure_ascii=False)])}"
+        f"{fence_passages([json.dumps(place, ensure_ascii=False)])}"
     )
     if chunk.date is None:
         told += (
@@ -277,12 +277,12 @@ class Quarantine:
         return await asyncio.to_thread(self._read)
 
     async def settle(
-        self, dataset: str, documents: Collection[str], failed: Sequence[tuple[Chunk, str]] = ()
+        self, dataset: str, documents: Collection[str], failed_chunks: Sequence[tuple[Chunk, str]] = ()
     ) -> None:
         """Forget the documents' lines, then set aside the failed chunks, each with its reason."""
-        await asyncio.to_thread(self._settle, dataset, set(documents), failed)
+        await asyncio.to_thread(self._settle, dataset, set(documents), failed_chunks)
 
-    def _settle(self, dataset: str, documents: set[str], failed: Sequence[tuple[Chunk, str]]) -> None:
+    def _settle(self, dataset: str, documents: set[str], failed_chunks: Sequence[tuple[Chunk, str]]) -> None:
         before = self._read()
         kept = [e for e in before if e.get("dataset") != dataset or e.get("document_id") not in documents]
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -294,7 +294,7 @@ class Quarantine:
                 "reason": reason,
                 "time": now,
             }
-            for chunk, reason in failed
+            for chunk, reason in failed_chunks
         ]
         if kept != before:
             self._write(kept)

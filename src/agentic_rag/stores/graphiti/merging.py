@@ -25,7 +25,7 @@ _SIGNS = str.maketrans(
     }
 )
 _INVISIBLE = regex.compile(r"\p{Cf}+")
-_RAISED = regex.compile(r"(?<=\w)(?=[²³¹⁰⁴-⁹])|(?<=\p{Nd})(?=\p{No})|(?<=\p{No})(?=\p{Nd})")
+_DIGIT_BOUNDARY = regex.compile(r"(?<=\w)(?=[²³¹⁰⁴-⁹])|(?<=\p{Nd})(?=\p{No})|(?<=\p{No})(?=\p{Nd})")
 """Where NFKC would run numbers together: it makes 105 of 10⁵."""
 _IDLE_SPACE = re.compile(r"(?<!\w) | (?!\w)")
 _CJK_SPACE = regex.compile(rf"(?<=[{CJK}]) | (?=[{CJK}])")
@@ -40,7 +40,7 @@ def spelling(name: str) -> str:
     >>> spelling("C++") == spelling("C#"), spelling("10⁵ cells") == spelling("105 cells")
     (False, False)
     """
-    visible = _RAISED.sub("^", _INVISIBLE.sub("", name))
+    visible = _DIGIT_BOUNDARY.sub("^", _INVISIBLE.sub("", name))
     return str(_CJK_SPACE.sub("", _IDLE_SPACE.sub("", entity_key(visible).translate(_SIGNS))))
 
 

@@ -11,7 +11,7 @@ from agentic_rag.stores.graphiti.library import (
     create_prompt_library,
     default_chat_prompt_library,
 )
-from agentic_rag.text.prompts import tag_pattern, untagged
+from agentic_rag.text.prompts import neutralise_tags, tag_pattern
 
 _TAG = re.compile(r"<([A-Z][A-Z_ ]*)>")
 
@@ -25,20 +25,21 @@ def fenced_prompts() -> Any:
     return create_prompt_library(
         {
             group: {
-                name: _fenced(getattr(getattr(default_chat_prompt_library, group), name)) for name in names
+                name: _fence_prompt(getattr(getattr(default_chat_prompt_library, group), name))
+                for name in names
             }
             for group, names in PROMPT_GROUPS.items()
         }
     )
 
 
-def _fenced(build: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def built(context: Any) -> Any:
+def _fence_prompt(build: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def fenced_prompt(context: Any) -> Any:
         blank = build(_each_text(context, lambda _: " "))
         tags = tag_pattern(*sorted(set(_TAG.findall(blank.user.content))))
-        return build(_each_text(context, lambda text: untagged(text, tags)))
+        return build(_each_text(context, lambda text: neutralise_tags(text, tags)))
 
-    return built
+    return fenced_prompt
 
 
 def _each_text(value: Any, change: Callable[[str], str]) -> Any:

@@ -110,11 +110,11 @@ class ReadOperations(GraphOperationsInterface):  # type: ignore[misc]
         return [objects.to_episode(row) for row in await _rows(self._tables, "episodes", latest)]
 
 
-def _only(found: Any, missing: Exception) -> Any:
+def _only(results: Any, missing: Exception) -> Any:
     """What was found; raises ``missing`` where that is nothing."""
-    if not found:
+    if not results:
         raise missing
-    return found
+    return results
 
 
 async def _rows(tables: GraphTables, kind: Kind, uuids: Collection[str]) -> list[Row]:

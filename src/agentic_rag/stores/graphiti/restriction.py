@@ -20,7 +20,7 @@ from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graphiti.library import ComparisonOperator, DateFilter, SearchFilters
 from agentic_rag.stores.lancedb.sql import not_after, timestamp
 
-Scored = list[tuple[Row, float]]
+ScoredRows = list[tuple[Row, float]]
 _OPERATORS = {"=", "<>", ">", "<", ">=", "<="}
 _NULL_TESTS = {"IS NULL", "IS NOT NULL"}
 GROWTH = 4
@@ -119,18 +119,18 @@ class Visibility:
             as_of=as_of if kind == "entities" else None,
         )
 
-    async def filled(self, fetch: Callable[[int], Awaitable[Scored]], limit: int) -> Scored:
+    async def fill_leg(self, fetch: Callable[[int], Awaitable[ScoredRows]], limit: int) -> ScoredRows:
         """Up to ``limit`` allowed rows of a leg, best first."""
         count = limit
         while True:
             found = await fetch(count)
-            allowed = {row["uuid"] for row in await self.allowed([row for row, _ in found])}
+            allowed = {row["uuid"] for row in await self.allowed_rows([row for row, _ in found])}
             kept = [(row, score) for row, score in found if row["uuid"] in allowed]
             if len(kept) >= limit or len(found) < count:
                 return kept[:limit]
             count *= GROWTH
 
-    async def allowed(self, rows: Sequence[Row]) -> list[Row]:
+    async def allowed_rows(self, rows: Sequence[Row]) -> list[Row]:
         """Rows that pass the restrictions on labels and dates that are no predicates."""
         if rows and self.labels is not None:
             ends = {row["source_uuid"] for row in rows} | {row["target_uuid"] for row in rows}

@@ -20,14 +20,14 @@ from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graph.walk import neighbours, reach
 from agentic_rag.stores.graphiti import objects
 from agentic_rag.stores.graphiti.library import EntityEdge, EntityNode, EpisodicNode, SearchInterface
-from agentic_rag.stores.graphiti.restriction import RestrictedFilters, Scored, Visibility
+from agentic_rag.stores.graphiti.restriction import RestrictedFilters, ScoredRows, Visibility
 
 MAX_WORDS = 60
 """Graphiti drops the full-text leg beyond 63 words on one backend and 128 on another."""
 MAX_CHARACTERS = 600
 """Bounds scripts that put no space between words."""
 
-Fetch = Callable[[str, str | None, int], Awaitable[Scored]]
+Fetch = Callable[[str, str | None, int], Awaitable[ScoredRows]]
 """One leg on one group: group, predicate, limit."""
 
 
@@ -123,7 +123,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         found: list[Row] = []
         for group in await self._groups(group_ids):
             reached = await reach(self._tables, group, bfs_origin_node_uuids or [], bfs_max_depth)
-            allowed = await self._picked(group, "facts", list(reached.facts), search_filter)
+            allowed = await self._pick_rows(group, "facts", list(reached.facts), search_filter)
             found.extend(allowed[uuid] for uuid in reached.facts if uuid in allowed)
         return [objects.to_fact(row) for row in found[:limit]]
 
@@ -140,7 +140,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         found: list[Row] = []
         for group in await self._groups(group_ids):
             reached = await reach(self._tables, group, bfs_origin_node_uuids or [], bfs_max_depth)
-            allowed = await self._picked(group, "entities", list(reached.entities), search_filter)
+            allowed = await self._pick_rows(group, "entities", list(reached.entities), search_filter)
             found.extend(allowed[uuid] for uuid in reached.entities if uuid in allowed)
         return [objects.to_entity(row) for row in found[:limit]]
 
@@ -179,14 +179,14 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
 
     async def _full_text(
         self, kind: Kind, query: str, search_filter: Any, group_ids: list[str] | None, limit: int
-    ) -> Scored:
+    ) -> ScoredRows:
         text = searchable(query)
         select = _columns(kind, search_filter)
 
-        async def fetch(group: str, where: str | None, count: int) -> Scored:
+        async def fetch(group: str, where: str | None, count: int) -> ScoredRows:
             return await self._tables.matching(group, kind, text, select, where=where, limit=count)
 
-        found = await self._searched(kind, fetch, search_filter, group_ids, limit)
+        found = await self._search_leg(kind, fetch, search_filter, group_ids, limit)
         if isinstance(search_filter, RestrictedFilters):
             for row, score in found:
                 search_filter.recorder.saw(row, score)
@@ -201,23 +201,23 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         limit: int,
         min_score: float,
         ends: Sequence[str | None] = (),
-    ) -> Scored:
+    ) -> ScoredRows:
         if not all(math.isfinite(x) for x in vector) or not any(vector):
             return []
 
         select = _columns(kind, search_filter)
 
-        async def fetch(group: str, where: str | None, count: int) -> Scored:
+        async def fetch(group: str, where: str | None, count: int) -> ScoredRows:
             return await self._tables.nearest(group, kind, vector, select, where=where, limit=count)
 
-        found = await self._searched(kind, fetch, search_filter, group_ids, limit, ends)
+        found = await self._search_leg(kind, fetch, search_filter, group_ids, limit, ends)
         kept = [(row, score) for row, score in found if score > min_score]
         if isinstance(search_filter, RestrictedFilters):
             for row, _ in kept:
                 search_filter.recorder.saw(row)
         return kept
 
-    async def _searched(
+    async def _search_leg(
         self,
         kind: Kind,
         fetch: Fetch,
@@ -225,25 +225,25 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         group_ids: list[str] | None,
         limit: int,
         ends: Sequence[str | None] = (),
-    ) -> Scored:
+    ) -> ScoredRows:
         """One leg over all groups, each restricted before ranks are given."""
 
-        async def one(group: str) -> Scored:
+        async def one(group: str) -> ScoredRows:
             visible = await Visibility.of(self._tables, group, kind, search_filter)
             where = sql.every([*visible.conditions, *ends])
-            return await visible.filled(lambda count: fetch(group, where, count), limit)
+            return await visible.fill_leg(lambda count: fetch(group, where, count), limit)
 
         parts = await asyncio.gather(*(one(group) for group in await self._groups(group_ids)))
         merged = [pair for part in parts for pair in part]
         return sorted(merged, key=lambda pair: (-pair[1], pair[0]["uuid"]))[:limit]
 
-    async def _picked(
+    async def _pick_rows(
         self, group: str, kind: Kind, uuids: Sequence[str], search_filter: Any
     ) -> dict[str, Row]:
         visible = await Visibility.of(self._tables, group, kind, search_filter)
         where = sql.every(visible.conditions)
         rows = await self._tables.select_in(group, kind, "uuid", uuids, also=where)
-        return {row["uuid"]: row for row in await visible.allowed(rows)}
+        return {row["uuid"]: row for row in await visible.allowed_rows(rows)}
 
     async def _groups(self, group_ids: list[str] | None) -> list[str]:
         return group_ids if group_ids is not None else await self._tables.groups()
@@ -265,13 +265,13 @@ _TYPES: Mapping[Kind, tuple[Callable[[Row], Any], Any]] = {
 """Constructor of Graphiti's objects by kind, and an empty object: a copy takes a hundredth of a construction."""
 
 
-def _objects(kind: Kind, found: Scored, search_filter: Any) -> list[Any]:
+def _objects(kind: Kind, scored_rows: ScoredRows, search_filter: Any) -> list[Any]:
     """Graphiti's objects; those of our own searches have only a uuid, because the best rows are read
     afterwards."""
     made, empty = _TYPES[kind]
     if isinstance(search_filter, RestrictedFilters):
-        return [empty.model_copy(update={"uuid": row["uuid"]}) for row, _ in found]
-    return [made(row) for row, _ in found]
+        return [empty.model_copy(update={"uuid": row["uuid"]}) for row, _ in scored_rows]
+    return [made(row) for row, _ in scored_rows]
 
 
 def searchable(query: str) -> str:

@@ -108,7 +108,7 @@ class Searcher:
         return unit
 
     async def _hits(
-        self, scope: Scope, found: Any, recorder: Recorder, query_vector: FloatArray | None
+        self, scope: Scope, search_results: Any, recorder: Recorder, query_vector: FloatArray | None
     ) -> list[GraphHit]:
         async def read(kind: Kind, objects: Sequence[Any], vector: FloatArray | None) -> list[Row]:
             """The rows of the found objects, in order."""
@@ -117,9 +117,9 @@ class Searcher:
             return [rows[one.uuid] for one in objects if one.uuid in rows]
 
         facts, entities, of_search = await asyncio.gather(
-            read("facts", found.edges, query_vector),
-            read("entities", found.nodes, query_vector),
-            read("episodes", found.episodes, None),
+            read("facts", search_results.edges, query_vector),
+            read("entities", search_results.nodes, query_vector),
+            read("episodes", search_results.episodes, None),
         )
         ends = {row[end] for row in facts for end in ("source_uuid", "target_uuid")}
         episodes = {uuid for row in facts for uuid in row["episodes"]}

@@ -148,7 +148,7 @@ class GraphitiStore:
         return {chunk.id: chunk for chunk, _ in await self._episodes(dataset, chunk_ids)}
 
     async def read_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, tuple[Chunk, str]]:
-        """Those of the chunks that a chat model has read, as they were then, and the model."""
+        """The chunks, of the given ones, that a chat model has read, as they were then, and the model."""
         found = await self._episodes(dataset, chunk_ids)
         return {chunk.id: (chunk, noted[READ_BY]) for chunk, noted in found if READ_BY in noted}
 

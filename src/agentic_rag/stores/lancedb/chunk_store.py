@@ -25,7 +25,7 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.batch import check_query, checked_ids, checked_vectors, tokens_of
-from agentic_rag.stores.lancedb.connection import LanceConnection, translated
+from agentic_rag.stores.lancedb.connection import LanceConnection, translate_errors
 from agentic_rag.stores.lancedb.full_text import full_text_index, index_words
 from agentic_rag.stores.lancedb.indexes import (
     BUILT_HERE,
@@ -34,13 +34,13 @@ from agentic_rag.stores.lancedb.indexes import (
     IndexPlan,
     PlannedIndex,
     table_stats,
-    tidied,
     tidied_when_due,
+    tidy_table,
 )
-from agentic_rag.stores.lancedb.legs import Searched, dense_leg, sparse_leg
+from agentic_rag.stores.lancedb.legs import SearchScope, dense_leg, sparse_leg
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.metadata import MetadataValues, value_items
-from agentic_rag.stores.lancedb.pieces import committed, written
+from agentic_rag.stores.lancedb.pieces import commit_files, write_files
 from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lock, writing
 from agentic_rag.stores.lancedb.reindex import VectorTable
 from agentic_rag.stores.lancedb.replacing import replace_rows
@@ -51,11 +51,11 @@ from agentic_rag.stores.lancedb.rows import (
     chunk_schema,
     to_chunk,
     to_table,
-    unpacked,
+    unpack_chunk,
     vectors_of,
 )
 from agentic_rag.stores.lancedb.sql import is_one_of, not_after
-from agentic_rag.stores.uninterrupted import uninterrupted
+from agentic_rag.stores.uninterrupted import run_uninterrupted
 
 KEYS_FROM = 4_096
 """Chunks from which it pays to look some up by an index of their ids: all of them are compared otherwise."""
@@ -96,27 +96,27 @@ class LanceChunkStore:
         if not documents:
             return
         async with writing(self._connection.locks, [group_id(dataset)]):
-            table = await self._created(dataset)
+            table = await self._create_table(dataset)
             rows = await self._rows(dataset, documents, table)
             async with process_lock(self._connection.locks, RECORDING_VALUES):
                 await self._values.record(dataset, value_items(rows))
-                with translated(f"storing {len(ids)} documents of {dataset!r}"):
+                with translate_errors(f"storing {len(ids)} documents of {dataset!r}"):
                     await table.checkout_latest()  # another process may have written them a moment ago
-                    await uninterrupted(replace_rows(table, rows, is_one_of("document_id", ids)))
-        await self._changed(dataset, table)
+                    await run_uninterrupted(replace_rows(table, rows, is_one_of("document_id", ids)))
+        await self._note_change(dataset, table)
 
     async def prepare_staging(self, dataset: str) -> None:
         async with writing(self._connection.locks, [group_id(dataset)]):
-            await self._created(dataset)
+            await self._create_table(dataset)
 
     async def stage(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> StagedRows:
         ids = checked_ids(documents)
-        table = await self._opened(dataset)
+        table = await self._open_table(dataset)
         if table is None:
             raise StoreError(f"dataset {dataset!r} was dropped meanwhile; run the ingest again")
         rows = await self._rows(dataset, documents, table)
-        with translated(f"writing {len(ids)} documents of {dataset!r}"):
-            files = await written(table, rows)
+        with translate_errors(f"writing {len(ids)} documents of {dataset!r}"):
+            files = await write_files(table, rows)
         return StagedRows(table.name, tuple(ids), tuple(value_items(rows)), files)
 
     async def commit_staged(self, dataset: str, pieces: Sequence[StagedRows]) -> None:
@@ -124,20 +124,20 @@ class LanceChunkStore:
             return
         ids = [document_id for piece in pieces for document_id in piece.document_ids]
         async with writing(self._connection.locks, [group_id(dataset)]):
-            table = await self._opened(dataset, now=True)
+            table = await self._open_table(dataset, now=True)
             if table is None or any(piece.table != table.name for piece in pieces):
                 raise StoreError(f"dataset {dataset!r} was reindexed meanwhile; run the ingest again")
             async with process_lock(self._connection.locks, RECORDING_VALUES):
                 await self._values.record(dataset, sorted({item for piece in pieces for item in piece.items}))
-                with translated(f"storing {len(ids)} documents of {dataset!r}"):
+                with translate_errors(f"storing {len(ids)} documents of {dataset!r}"):
                     files = [piece.files for piece in pieces]
-                    await uninterrupted(committed(table, files, is_one_of("document_id", ids)))
-        await self._changed(dataset, table)
+                    await run_uninterrupted(commit_files(table, files, is_one_of("document_id", ids)))
+        await self._note_change(dataset, table)
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         ids = [document_id for document_id in document_ids if is_unicode(document_id)]
         async with writing(self._connection.locks, [group_id(dataset)]):
-            table = await self._opened(dataset, now=True)
+            table = await self._open_table(dataset, now=True)
             if table is not None and ids:
                 await _remove(table, dataset, ids)
                 self._profiles.pop(table.name, None)
@@ -146,24 +146,24 @@ class LanceChunkStore:
         self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
         self._check_dimension(vector)
-        of = await self._searched(dataset, restriction)
+        of = await self._search_scope(dataset, restriction)
         if of is None:
             return []
-        with translated(f"searching vectors of {dataset!r}"):
+        with translate_errors(f"searching vectors of {dataset!r}"):
             return await dense_leg(of, vector, limit)
 
     async def search_sparse(
         self, dataset: str, text: str, *, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
-        of = await self._searched(dataset, restriction)
+        of = await self._search_scope(dataset, restriction)
         if of is None:
             return []
-        with translated(f"searching words of {dataset!r}"):
+        with translate_errors(f"searching words of {dataset!r}"):
             return await sparse_leg(of, text, limit)
 
-    async def _searched(self, dataset: str, restriction: Restriction) -> Searched | None:
-        table = await self._opened(dataset)
-        return None if table is None else Searched(table, await self._where(dataset, restriction))
+    async def _search_scope(self, dataset: str, restriction: Restriction) -> SearchScope | None:
+        table = await self._open_table(dataset)
+        return None if table is None else SearchScope(table, await self._where(dataset, restriction))
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         rows = await self._by_ids(dataset, chunk_ids, CHUNK_COLUMNS)
@@ -175,14 +175,14 @@ class LanceChunkStore:
             return {}
         where = is_one_of("document_id", ids)
         rows = await self._select(f"reading documents of {dataset!r}", dataset, CHUNK_COLUMNS, where)
-        return by_document(map(unpacked, rows["chunk"].to_pylist()))
+        return by_document(map(unpack_chunk, rows["chunk"].to_pylist()))
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         rows = await self._by_ids(dataset, chunk_ids, ["chunk_id", "vector"])
         return dict(zip(rows["chunk_id"].to_pylist(), vectors_of(rows), strict=True))
 
     async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
-        table = await self._opened(dataset)
+        table = await self._open_table(dataset)
         if table is None or not await _has_tokens(table):
             return {}
         rows = await self._by_ids(dataset, chunk_ids, ["chunk_id", TOKENS])
@@ -190,13 +190,13 @@ class LanceChunkStore:
         return {chunk_id: tokens for chunk_id, tokens in told if tokens}
 
     async def profile(self, dataset: str) -> DatasetProfile | None:
-        table = await self._opened(dataset)
+        table = await self._open_table(dataset)
         if table is None:
             return None
         asked, known = self._profiles.get(table.name, (0.0, None))
         if known is not None and time.monotonic() - asked < PROFILE_SECONDS:
             return known
-        with translated(f"sampling {dataset!r}"):
+        with translate_errors(f"sampling {dataset!r}"):
             rows = await table.count_rows()
             if not rows:
                 return None
@@ -221,10 +221,10 @@ class LanceChunkStore:
         return set(rows["document_id"].to_pylist())
 
     async def count(self, dataset: str) -> int:
-        table = await self._opened(dataset)
+        table = await self._open_table(dataset)
         if table is None:
             return 0
-        with translated(f"counting {dataset!r}"):
+        with translate_errors(f"counting {dataset!r}"):
             return int(await table.count_rows())
 
     async def datasets(self) -> list[str]:
@@ -236,10 +236,10 @@ class LanceChunkStore:
         group = group_id(dataset)
         async with process_lock(self._connection.locks, f"indexing-{group}"):
             async with writing(self._connection.locks, [group]):
-                table = await self._opened(dataset, now=True)
+                table = await self._open_table(dataset, now=True)
                 if table is None:
                     return
-                await tidied(table, _plan(), repr(dataset), purge=purge, builder=builder)
+                await tidy_table(table, _plan(), repr(dataset), purge=purge, builder=builder)
                 await self._values.tidy(dataset, table, purge=purge)
             await self._manifests.drop_superseded(group, [_chunks_name(dataset)])
 
@@ -251,7 +251,7 @@ class LanceChunkStore:
                 await self._values.record(dataset, value_items(rows))
 
     async def stats(self, dataset: str) -> StoreStats:
-        manifest = await self._manifests.stored(group_id(dataset))
+        manifest = await self._manifests.stored_manifest(group_id(dataset))
         if manifest is None:
             return StoreStats(None, None, None)
         table = await self._connection.table(_chunks_name(dataset, manifest.generation))
@@ -260,7 +260,7 @@ class LanceChunkStore:
         tables = (await table_stats(table, self._connection.uri, "chunks"),)
         told = False
         if await _has_tokens(table):
-            with translated(f"looking for token vectors in {dataset!r}"):
+            with translate_errors(f"looking for token vectors in {dataset!r}"):
                 query = table.query().where(f"{TOKENS} IS NOT NULL").select(["chunk_id"]).limit(1)
                 told = len(await query.to_arrow()) > 0
         return StoreStats(manifest.model, manifest.dimension, manifest.metric, tables, told)
@@ -273,10 +273,12 @@ class LanceChunkStore:
                 base=_chunks_name(dataset),
                 key="chunk_id",
                 columns=["chunk_id", *CHUNK_COLUMNS],
-                measured="chunk",
+                measured_column="chunk",
                 schema=self._schema,
                 text=lambda row: search_text(to_chunk(row)),
-                made=lambda rows, found: to_table([to_chunk(row) for row in rows], found, self._schema),
+                make_rows=lambda rows, vectors: to_table(
+                    [to_chunk(row) for row in rows], vectors, self._schema
+                ),
                 tokens=True,
                 prepare=index_words,
                 plan=_plan(),
@@ -286,28 +288,28 @@ class LanceChunkStore:
     async def _rows(self, dataset: str, documents: Sequence[EmbeddedDocument], table: Any) -> pa.Table:
         """All chunks, in the columns that the table has."""
         chunks = [chunk for document in documents for chunk in document.chunks]
-        vectors = checked_vectors(documents, self._manifests.configured.dimension)
+        vectors = checked_vectors(documents, self._manifests.configured_manifest.dimension)
         tokens = tuple(tokens for document in documents for tokens in tokens_of(document))
-        with translated(f"looking at the columns of {dataset!r}"):
+        with translate_errors(f"looking at the columns of {dataset!r}"):
             schema = await table.schema()
         return await asyncio.to_thread(to_table, chunks, PassageVectors(vectors, tokens), schema)
 
-    async def _changed(self, dataset: str, table: Any) -> None:
+    async def _note_change(self, dataset: str, table: Any) -> None:
         """After a write."""
         self._profiles.pop(table.name, None)
         await tidied_when_due(table, lambda: self.optimize(dataset), repr(dataset))
 
     def _check_dimension(self, vector: FloatArray) -> None:
-        configured = self._manifests.configured
+        configured = self._manifests.configured_manifest
         check_query(vector, configured.dimension, configured.model)
 
-    async def _opened(self, dataset: str, *, now: bool = False) -> Any | None:
+    async def _open_table(self, dataset: str, *, now: bool = False) -> Any | None:
         """The table in force, as of a second ago, or now, where a writer asks."""
         group = group_id(dataset)
         resolved = self._manifests.generation_now if now else self._manifests.generation
         return await self._connection.table(_chunks_name(dataset, await resolved(group)))
 
-    async def _created(self, dataset: str) -> Any:
+    async def _create_table(self, dataset: str) -> Any:
         """The table in force, created if missing; the caller holds ``writing``."""
         generation = await self._manifests.make(group_id(dataset), dataset_name(dataset))
         return await self._connection.create_table(
@@ -325,10 +327,10 @@ class LanceChunkStore:
     async def _by_ids(self, dataset: str, chunk_ids: Sequence[str], columns: list[str]) -> pa.Table:
         """The rows that exist, in no particular order."""
         ids = {chunk_id for chunk_id in chunk_ids if is_unicode(chunk_id)}
-        table = await self._opened(dataset)
+        table = await self._open_table(dataset)
         found = None
         if table is not None:
-            with translated(f"reading chunks of {dataset!r}"):
+            with translate_errors(f"reading chunks of {dataset!r}"):
                 found = await self._row_ids.rows(table, ids, columns)
         return self._schema.empty_table().select(columns) if found is None else found
 
@@ -336,23 +338,23 @@ class LanceChunkStore:
         self, doing: str, dataset: str, columns: list[str], where: str | None = None
     ) -> pa.Table:
         """Columns of the rows under a condition; none of a dataset that is not there."""
-        table = await self._opened(dataset)
+        table = await self._open_table(dataset)
         if table is None:
             return self._schema.empty_table().select(columns)
-        with translated(doing):
+        with translate_errors(doing):
             query = table.query().select(columns)
             return await (query.where(where) if where else query).to_arrow()
 
 
 async def _has_tokens(table: Any) -> bool:
     """A table of an earlier version lacks the column until ``reindex``; its rows are ranked without it."""
-    with translated(f"looking at the columns of {table.name}"):
+    with translate_errors(f"looking at the columns of {table.name}"):
         return TOKENS in (await table.schema()).names
 
 
 async def _remove(table: Any, dataset: str, document_ids: Sequence[str]) -> None:
-    with translated(f"removing {len(document_ids)} documents of {dataset!r}"):
-        await uninterrupted(table.delete(is_one_of("document_id", document_ids)))
+    with translate_errors(f"removing {len(document_ids)} documents of {dataset!r}"):
+        await run_uninterrupted(table.delete(is_one_of("document_id", document_ids)))
 
 
 def _plan() -> IndexPlan:
@@ -372,4 +374,4 @@ def _chunks_name(dataset: str, generation: int = 0) -> str:
 
 
 def _by_id(rows: pa.Table) -> dict[str, Chunk]:
-    return {chunk.id: chunk for chunk in map(unpacked, rows["chunk"].to_pylist())}
+    return {chunk.id: chunk for chunk in map(unpack_chunk, rows["chunk"].to_pylist())}

@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from agentic_rag.errors import StoreError
 from agentic_rag.settings.addresses import without_login
-from agentic_rag.stores.lancedb.connection import lance_connection, translated
+from agentic_rag.stores.lancedb.connection import lance_connection, translate_errors
 
 WRITERS, ROUNDS = 4, 2
-_REFUSED = "501 Not Implemented"
+_REFUSAL = "501 Not Implemented"
 _SCHEMA = pa.schema([pa.field("number", pa.int64(), nullable=False)])
 
 
@@ -38,7 +38,7 @@ async def lost_writes(uri: str, storage_options: Mapping[str, str]) -> int | Non
         ]
         databases = [await connection.database() for connection in connections]
         try:
-            with translated(f"writing at once to {without_login(uri)}"):
+            with translate_errors(f"writing at once to {without_login(uri)}"):
                 await databases[0].create_table(name, schema=_SCHEMA)
                 tables = [await database.open_table(name) for database in databases]
                 for number in range(ROUNDS):
@@ -47,7 +47,7 @@ async def lost_writes(uri: str, storage_options: Mapping[str, str]) -> int | Non
                     await asyncio.gather(*(table.checkout_latest() for table in tables))
                 written = int(await tables[0].count_rows())
         except StoreError as error:
-            if _REFUSED in str(error.__cause__):
+            if _REFUSAL in str(error.__cause__):
                 return None
             raise
         finally:

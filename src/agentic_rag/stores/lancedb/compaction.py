@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from agentic_rag.stores.uninterrupted import uninterrupted
+from agentic_rag.stores.uninterrupted import run_uninterrupted
 
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 PIECE_BYTES = 256 << 20
 """Of the rows in a piece from which it is not copied any more, but for rows that were deleted."""
 MOST_ROWS = 1 << 20
@@ -35,7 +35,7 @@ os.environ.setdefault("LANCE_LOG", "error")
 os.environ.setdefault("LANCE_DEFAULT_IO_BUFFER_SIZE", str(IO_BUFFER))
 
 
-async def compacted(table: Any, keep: timedelta, *, leaving: Collection[str] = ()) -> None:
+async def compact(table: Any, keep: timedelta, *, leaving: Collection[str] = ()) -> None:
     """Merge the small pieces of a table, index what was written since, and remove what only old versions hold.
 
     Args:
@@ -46,24 +46,24 @@ async def compacted(table: Any, keep: timedelta, *, leaving: Collection[str] = (
     await table.checkout_latest()
 
 
-async def cleaned(table: Any, keep: timedelta) -> None:
+async def clean(table: Any, keep: timedelta) -> None:
     """Remove what only older versions hold."""
     await in_lance(table, lambda dataset: dataset.cleanup_old_versions(older_than=keep))
 
 
 def expected_pieces(size: int) -> int:
-    """Of a compacted table of so many bytes, about."""
+    """About the number of files of a compacted table of this size in bytes."""
     return 2 * size // PIECE_BYTES
 
 
-async def in_lance(table: Any, work: Callable[[Any], Done]) -> Done:
+async def in_lance(table: Any, work: Callable[[Any], Result]) -> Result:
     """What is done with a LanceDB table as Lance's data set.
 
     In a thread, which a caller that is cancelled waits for: it would go on after the locks were given away.
     """
     uri, options = await table.uri(), await table.latest_storage_options()
 
-    def called() -> Done:
+    def call_lance() -> Result:
         try:
             return work(_dataset(uri, options))
         except BaseException as error:
@@ -71,7 +71,7 @@ async def in_lance(table: Any, work: Callable[[Any], Done]) -> Done:
                 raise
             raise RuntimeError(f"panicked: {error}") from error
 
-    return await uninterrupted(asyncio.to_thread(called))
+    return await run_uninterrupted(asyncio.to_thread(call_lance))
 
 
 def _compact(dataset: Any, keep: timedelta, leaving: Collection[str]) -> None:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from agentic_rag.errors import AgenticRagError, StoreAway, StoreError
 from agentic_rag.settings.addresses import without_login
 from agentic_rag.stores.batch import batches, first_line
-from agentic_rag.stores.lancedb.compaction import cleaned
+from agentic_rag.stores.lancedb.compaction import clean
 from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, in_use, is_alone, process_lock
 from agentic_rag.stores.lancedb.sql import is_one_of
 from agentic_rag.stores.lancedb.versions import has_data, is_blank, is_latest_gone
@@ -55,7 +55,7 @@ LATEST_BLANK = "the manifest file of its latest version is blank"
 _FAILURES = (RuntimeError, OSError, ValueError, KeyError, TypeError, NotImplementedError)
 _PANIC = "RustPanic"
 """Of a class that has no importable name: Lance met a content that it does not expect."""
-_DAMAGED = re.compile(
+_DAMAGE = re.compile(
     r"Not found: .*\.(?:lance|manifest|arrow|bin)|invalid magic|fill whole buffer|file size is too small|"
     r"Invalid range \d+\.\.\d+ for object|panicked|[Cc]orrupt|LanceError\(Arrow\): (?:Io|Parser) error|"
     r"failed to decode Protobuf",
@@ -71,7 +71,7 @@ os.environ.setdefault("LANCEDB_LOG", "error")
 
 
 @contextmanager
-def translated(doing: str) -> Iterator[None]:
+def translate_errors(doing: str) -> Iterator[None]:
     """Turn whatever LanceDB raises into ``StoreError``; our own errors pass."""
     try:
         yield
@@ -90,7 +90,7 @@ def _reason(error: Exception) -> str:
     if away is not None:
         return f"the object store at {away[1] or away[2]} cannot be reached; start it, or correct lancedb_uri and storage_options"
     reason = _IN_ITS_SOURCE.sub("", first_line(error))
-    is_damaged = type(error).__name__ == _PANIC or _DAMAGED.search(str(error))
+    is_damaged = type(error).__name__ == _PANIC or _DAMAGE.search(str(error))
     return f"{reason}; run: {REPAIR}" if is_damaged else reason
 
 
@@ -110,7 +110,7 @@ class LanceConnection:
         """The folder of the locks of its writers: an object store has none, so they share one beside it."""
         self._storage_options = dict(storage_options or {})
         self._database: Any = None
-        self._closed = False
+        self._is_closed = False
         self._using: IO[bytes] | None = None
         self._tables: dict[str, Any] = {}
         self._stale: set[str] = set()
@@ -126,7 +126,7 @@ class LanceConnection:
         Raises:
             StoreError: it cannot be opened, or was closed.
         """
-        if self._closed:
+        if self._is_closed:
             raise StoreError(
                 f"{without_login(self.uri)} was closed; ask within its `async with open_rag(…)`, or open it again"
             )
@@ -135,7 +135,7 @@ class LanceConnection:
                 import lancedb
 
                 _return_freed_memory()
-                with translated(f"opening {without_login(self.uri)}"):
+                with translate_errors(f"opening {without_login(self.uri)}"):
                     self._using = self._using or await in_use(self.uri)
                     self._database = await lancedb.connect_async(
                         address(self.uri),
@@ -153,7 +153,7 @@ class LanceConnection:
         """
         if name not in self._tables:
             database = await self.database()
-            with translated(f"opening table {name}"):
+            with translate_errors(f"opening table {name}"):
                 if await self._of_files(name, is_latest_gone):
                     raise StoreError(f"table {name}: {LATEST_GONE}; run: {REPAIR}")
                 try:
@@ -172,7 +172,7 @@ class LanceConnection:
                     return None
         table = self._tables[name]
         if name in self._stale:
-            with translated(f"reading the latest version of {name}"):
+            with translate_errors(f"reading the latest version of {name}"):
                 await table.checkout_latest()
             self._stale.discard(name)
         return table
@@ -196,13 +196,13 @@ class LanceConnection:
         if existing is not None:
             return existing
         database = await self.database()
-        with translated(f"creating table {name}"):
+        with translate_errors(f"creating table {name}"):
             async with self._making, process_lock(self.locks, MAKING_TABLES):
                 existing = await self.table(name)
                 if existing is not None:
                     return existing
                 table = await database.create_table(
-                    name, schema=_keyed(schema, key), exist_ok=True, storage_options=STABLE_ROW_IDS
+                    name, schema=_with_primary_key(schema, key), exist_ok=True, storage_options=STABLE_ROW_IDS
                 )
                 if prepare is not None:
                     await prepare(table)
@@ -225,18 +225,18 @@ class LanceConnection:
         """Delete a table with its rows; one that is not there is ignored."""
         database = await self.database()
         self._tables.pop(name, None)
-        with translated(f"dropping table {name}"):
+        with translate_errors(f"dropping table {name}"):
             await database.drop_table(name, ignore_missing=True)
 
     async def reach(self) -> None:
         """Raises ``StoreError`` where the database cannot be listed."""
         database = await self.database()
-        with translated("listing tables"):
+        with translate_errors("listing tables"):
             await database.list_tables(limit=1)
 
     async def table_names(self) -> list[str]:
         database = await self.database()
-        with translated("listing tables"):
+        with translate_errors("listing tables"):
             names: list[str] = []
             token: str | None = None
             while True:
@@ -252,7 +252,7 @@ class LanceConnection:
         The last user of the database removes the old versions of the changed tables. No table is closed, here or when it is
         dropped: LanceDB panics where one is read that was closed, and work that was left running may still read it.
         """
-        self._closed = True
+        self._is_closed = True
         if self._using is not None:
             if is_alone(self._using):
                 await self._clean_up()
@@ -266,10 +266,10 @@ class LanceConnection:
     async def _clean_up(self) -> None:
         for name, table in list(self._tables.items()):  # work that was left running may open one meanwhile
             try:
-                with translated(f"removing old versions of {name}"):
+                with translate_errors(f"removing old versions of {name}"):
                     await table.checkout_latest()
                     if await table.version() != self._versions[name]:
-                        await cleaned(table, KEEP_NONE)
+                        await clean(table, KEEP_NONE)
             except StoreError as error:
                 _LOGGER.warning("%s; a later run removes them", error)
 
@@ -305,7 +305,7 @@ async def lance_connection(
         await connection.close()
 
 
-def _keyed(schema: pa.Schema, key: str) -> pa.Schema:
+def _with_primary_key(schema: pa.Schema, key: str) -> pa.Schema:
     """The schema with its primary key, as LanceDB itself marks one; marked afterwards, two processes
     that make one table would collide."""
     index = schema.get_field_index(key)

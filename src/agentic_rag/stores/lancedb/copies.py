@@ -28,7 +28,7 @@ from agentic_rag.stores.lancedb.connection import (
     READ_CONSISTENCY,
     LanceConnection,
     Prepare,
-    translated,
+    translate_errors,
 )
 from agentic_rag.stores.lancedb.process_lock import process_lock
 from agentic_rag.stores.lancedb.versions import version_files, version_of
@@ -67,12 +67,12 @@ class TableCopies:
         self._session = lance.file.LanceFileSession(_COMMIT_TABLE.sub(r"\1://\2", uri), dict(storage_options))
         self._uri = uri
         self._folder = folder
-        self._stopped = False
-        self._unlisted: dict[str, float] = {}
+        self._is_stopped = False
+        self._unlisted_since: dict[str, float] = {}
         """Since when a file of a copy is not one of its table any more, by the clock of this process."""
 
     def names(self) -> list[str]:
-        """Of the tables that there are.
+        """The names of the tables in the folder or bucket.
 
         Raises:
             OSError, RuntimeError: the object store failed, or the folder is not there.
@@ -107,7 +107,7 @@ class TableCopies:
 
     def stop(self) -> None:
         """Copy no further file; for another thread to call."""
-        self._stopped = True
+        self._is_stopped = True
 
     def _latest(self, name: str) -> Path | None:
         """The manifest of the latest version, as the session names it."""
@@ -134,7 +134,7 @@ class TableCopies:
 
     def _holds(self, manifest: str) -> bool:
         """Whether a manifest of the copy is the table's."""
-        part = self._downloaded(manifest)
+        part = self._download(manifest)
         is_same = part.read_bytes() == (self._folder / manifest).read_bytes()
         part.unlink()
         return is_same
@@ -152,14 +152,14 @@ class TableCopies:
         self._remove(held - needed - {manifest})
 
     def _copy(self, file: str) -> None:
-        part = self._downloaded(file)
+        part = self._download(file)
         with part.open("rb") as written:
             os.fsync(written.fileno())
         part.replace(self._folder / file)
 
-    def _downloaded(self, file: str) -> Path:
+    def _download(self, file: str) -> Path:
         """Beside its place."""
-        if self._stopped:
+        if self._is_stopped:
             raise InterruptedError(errno.EINTR, "the copying was stopped", file)
         target = self._folder / file
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -173,14 +173,14 @@ class TableCopies:
             raise
         return part
 
-    def _remove(self, unlisted: Iterable[str]) -> None:
+    def _remove(self, unlisted_files: Iterable[str]) -> None:
         """Those of versions that nobody can be in the middle of reading any more."""
         now = time.monotonic()
-        for file in unlisted:
-            since = self._unlisted.setdefault(file, now)
+        for file in unlisted_files:
+            since = self._unlisted_since.setdefault(file, now)
             if now - since > KEEP_VERSIONS.total_seconds():
                 (self._folder / file).unlink(missing_ok=True)
-                del self._unlisted[file]
+                del self._unlisted_since[file]
 
 
 class CopiedConnection(LanceConnection):
@@ -198,25 +198,25 @@ class CopiedConnection(LanceConnection):
         super().__init__(str(folder))
         self._of = (uri, storage_options)
         self._copies: TableCopies | None = None
-        self._copied: dict[str, Copy | None] = {}
+        self._copies_by_table: dict[str, Copy | None] = {}
         """As of the last time; None for a table that is not there."""
         self._checked_out: dict[str, Copy] = {}
-        self._looked: dict[str, float] = {}
+        self._last_look: dict[str, float] = {}
         """When a table was last looked at, by the clock of this process."""
-        self._compared: dict[str, float] = {}
+        self._last_comparison: dict[str, float] = {}
         """When its manifest was last compared."""
         self._looking: dict[str, asyncio.Future[int]] = {}
         self._copying: dict[str, tuple[float, asyncio.Future[None]]] = {}
         """Since when it is copied."""
-        self._failed: dict[str, Exception] = {}
+        self._failures: dict[str, Exception] = {}
         """Why it could not be copied the last time."""
         self._opening_copies = asyncio.Lock()
 
     async def table(self, name: str) -> Any | None:
-        if self._closed:
+        if self._is_closed:
             return await super().table(name)
         await self._up_to_date(name)
-        copied, open_at = self._copied.get(name), self._checked_out.get(name)
+        copied, open_at = self._copies_by_table.get(name), self._checked_out.get(name)
         if (
             open_at is not None
             and copied != open_at
@@ -228,7 +228,7 @@ class CopiedConnection(LanceConnection):
             return None
         table = await super().table(name)
         if table is not None and self._checked_out.get(name) != copied:
-            with translated(f"reading the latest version of {name}"):
+            with translate_errors(f"reading the latest version of {name}"):
                 await table.checkout(copied.version)
             self._checked_out[name] = copied
         return table
@@ -237,11 +237,11 @@ class CopiedConnection(LanceConnection):
         await asyncio.gather(*map(self._up_to_date, await self.table_names()))
 
     def refresh(self) -> None:
-        self._looked.clear()
+        self._last_look.clear()
 
     async def table_names(self) -> list[str]:
-        copies = await self._opened()
-        with translated("listing tables"):
+        copies = await self._open_copies()
+        with translate_errors("listing tables"):
             return await asyncio.to_thread(copies.names)
 
     async def reach(self) -> None:
@@ -262,7 +262,7 @@ class CopiedConnection(LanceConnection):
         )
 
     async def close(self) -> None:
-        self._closed = True
+        self._is_closed = True
         if self._copies is not None:
             self._copies.stop()
         copying: list[asyncio.Future[Any]] = [task for _, task in self._copying.values()]
@@ -272,54 +272,54 @@ class CopiedConnection(LanceConnection):
 
     async def _up_to_date(self, name: str) -> None:
         """Check for the latest version and wait until it is copied; only briefly if an older one is readable."""
-        since = time.monotonic() - self._looked.get(name, float("-inf"))
-        if name not in self._copied or since > READ_CONSISTENCY.total_seconds():
+        since = time.monotonic() - self._last_look.get(name, float("-inf"))
+        if name not in self._copies_by_table or since > READ_CONSISTENCY.total_seconds():
             if name not in self._looking:
                 self._looking[name] = without_unretrieved_warning(asyncio.create_task(self._look(name)))
             latest = await asyncio.shield(self._looking[name])
-            known = self._copied.get(name)
+            known = self._copies_by_table.get(name)
             unlike = latest != (known.version if known else 0)
-            is_due = time.monotonic() - self._compared.get(name, float("-inf")) > COMPARED_EVERY
+            is_due = time.monotonic() - self._last_comparison.get(name, float("-inf")) > COMPARED_EVERY
             if (unlike or is_due) and name not in self._copying:
                 task = without_unretrieved_warning(asyncio.create_task(self._copy(name)))
                 self._copying[name] = (time.monotonic(), task)
         if name in self._copying:
             begun, task = self._copying[name]
             longest = max(0.0, begun + PATIENCE - time.monotonic())
-            await asyncio.wait([task], timeout=longest if name in self._copied else None)
-            if name in self._failed:
-                raise self._failed[name]
+            await asyncio.wait([task], timeout=longest if name in self._copies_by_table else None)
+            if name in self._failures:
+                raise self._failures[name]
 
     async def _look(self, name: str) -> int:
         """The number of the latest version."""
         try:
-            copies = await self._opened()
-            with translated(f"looking for the latest version of {name}"):
+            copies = await self._open_copies()
+            with translate_errors(f"looking for the latest version of {name}"):
                 latest = await asyncio.to_thread(copies.latest, name)
-            self._looked[name] = time.monotonic()
+            self._last_look[name] = time.monotonic()
             return latest
         finally:
             del self._looking[name]
 
     async def _copy(self, name: str) -> None:
         try:
-            copies = await self._opened()
+            copies = await self._open_copies()
             async with process_lock(self.locks, f"copying-{name}"):
-                with translated(f"copying table {name} of {without_login(self._of[0])}"):
-                    self._copied[name] = await asyncio.to_thread(copies.follow, name)
-            self._compared[name] = time.monotonic()
-            self._failed.pop(name, None)
+                with translate_errors(f"copying table {name} of {without_login(self._of[0])}"):
+                    self._copies_by_table[name] = await asyncio.to_thread(copies.follow, name)
+            self._last_comparison[name] = time.monotonic()
+            self._failures.pop(name, None)
         except StoreError as error:
-            self._failed[name] = error
-            self._looked.pop(name, None)
+            self._failures[name] = error
+            self._last_look.pop(name, None)
         finally:
             del self._copying[name]
 
-    async def _opened(self) -> TableCopies:
+    async def _open_copies(self) -> TableCopies:
         async with self._opening_copies:
             if self._copies is None:
                 uri, options = self._of
-                with translated(f"opening {without_login(uri)}"):
+                with translate_errors(f"opening {without_login(uri)}"):
                     copies = await asyncio.to_thread(TableCopies, uri, options, Path(self.uri))
                     await asyncio.to_thread(copies.remove_others)
                 self._copies = copies

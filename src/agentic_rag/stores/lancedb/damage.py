@@ -26,7 +26,7 @@ from agentic_rag.stores.lancedb.connection import (
     REPAIR,
     STABLE_ROW_IDS,
     address,
-    translated,
+    translate_errors,
 )
 from agentic_rag.stores.lancedb.full_text import WORD_COLUMNS, index_words
 from agentic_rag.stores.lancedb.process_lock import in_use
@@ -57,8 +57,8 @@ class Damage:
 class Salvage:
     """How much of a damaged table was copied."""
 
-    kept: int
-    lost: int | None
+    kept_rows: int
+    lost_rows: int | None
     """Rows that could not be read; None where nothing says how many there were."""
     is_latest: bool
     """Whether all salvaged rows are of the latest version; else some come from earlier ones."""
@@ -96,7 +96,7 @@ async def _damage_of(database: Any, folder: Path, name: str) -> Damage | None:
     if is_latest_gone(folder / f"{name}.lance"):
         return Damage(name, LATEST_GONE)
     try:
-        with translated("reading"):
+        with translate_errors("reading"):
             table = await database.open_table(name)
             if await is_blank(table):
                 return Damage(name, LATEST_BLANK)
@@ -109,7 +109,7 @@ async def _damage_of(database: Any, folder: Path, name: str) -> Damage | None:
     broken: dict[str, str] = {}
     for index in indexes:
         try:
-            with translated("reading"):
+            with translate_errors("reading"):
                 await table.prewarm_index(index.name)
         except StoreError as error:
             broken[index.name] = _reason(error)
@@ -124,7 +124,7 @@ async def without_indexes(folder: Path, damage: Damage) -> None:
     """Drop the indexes that cannot be read; full text is indexed anew at once, the rest when it is tidied."""
     import lancedb
 
-    with translated(f"indexing {damage.table} anew"):
+    with translate_errors(f"indexing {damage.table} anew"):
         database = await lancedb.connect_async(address(str(folder)))
         table = await database.open_table(damage.table)
         for name in filter(None, damage.indexes):
@@ -134,7 +134,7 @@ async def without_indexes(folder: Path, damage: Damage) -> None:
         database.close()
 
 
-async def salvaged(folder: Path, name: str, scratch: Path) -> Salvage:
+async def salvage(folder: Path, name: str, scratch: Path) -> Salvage:
     """Copy what can be read of the table ``<folder>/<name>.lance`` to ``<scratch>/<name>.lance``, of which it leaves
     none where nothing can.
 
@@ -145,25 +145,25 @@ async def salvaged(folder: Path, name: str, scratch: Path) -> Salvage:
     shutil.rmtree(scratch, ignore_errors=True)
     gone = is_latest_gone(folder / f"{name}.lance")
     old = scratch / "old" / f"{name}.lance"
-    await asyncio.to_thread(_linked, folder / f"{name}.lance", old)
+    await asyncio.to_thread(_link_files, folder / f"{name}.lance", old)
     latest_hint(old).unlink(missing_ok=True)
     copy = _Copy(await lancedb.connect_async(address(str(scratch))), name)
     latest, is_latest = None, True
     for number, manifest in enumerate(version_files(old)):
-        before = copy.kept
+        before = copy.kept_rows
         rows, whole = await copy.add_version(old.parent)
         if number == 0:
             latest = None if gone else rows
-            is_latest = latest is not None and copy.kept <= latest
-        elif copy.kept > before:
+            is_latest = latest is not None and copy.kept_rows <= latest
+        elif copy.kept_rows > before:
             is_latest = False
         if whole:
             break
         manifest.unlink()
     await copy.finish()
     await asyncio.to_thread(shutil.rmtree, scratch / "old")
-    lost = None if latest is None else max(0, latest - copy.kept)
-    return Salvage(copy.kept, lost, is_latest and latest is not None)
+    lost = None if latest is None else max(0, latest - copy.kept_rows)
+    return Salvage(copy.kept_rows, lost, is_latest and latest is not None)
 
 
 class _Copy:
@@ -173,10 +173,10 @@ class _Copy:
         self._database = database
         self._name = name
         self._table: Any = None
-        self._seen: set[Any] = set()
-        self._known: set[int] | None = None
+        self._seen_keys: set[Any] = set()
+        self._known_ids: set[int] | None = None
         """Ids of the rows of the first version that tells them; an earlier one has others, which were deleted."""
-        self.kept = 0
+        self.kept_rows = 0
 
     async def add_version(self, folder: Path) -> tuple[int | None, bool]:
         """Rows of the latest version in the folder, None if it cannot be opened; whether all were read."""
@@ -184,7 +184,7 @@ class _Copy:
 
         database = await lancedb.connect_async(address(str(folder)))
         try:
-            with translated("reading"):
+            with translate_errors("reading"):
                 table = await database.open_table(self._name)
                 schema = await table.schema()
                 rows = int(await table.count_rows())
@@ -202,10 +202,10 @@ class _Copy:
                 self._name, schema=schema, storage_options=STABLE_ROW_IDS
             )
         whole = len(places) == rows
-        self._known = {row_id for _, row_id in places} if self._known is None else self._known
+        self._known_ids = {row_id for _, row_id in places} if self._known_ids is None else self._known_ids
         # Of rows of one key the one in the last fragment is the latest.
         for _, fragment in groupby(sorted(places, reverse=True), key=lambda place: place[0]):
-            ids = sorted(row_id for _, row_id in fragment if row_id in self._known)
+            ids = sorted(row_id for _, row_id in fragment if row_id in self._known_ids)
             least = max(1, len(ids) // MOST_PARTS)
             for block in batches(ids, BLOCK):
                 whole = await self._add(table, list(block), least) and whole
@@ -216,7 +216,7 @@ class _Copy:
     async def _add(self, table: Any, ids: list[int], least: int) -> bool:
         """Copy these rows, or those of them that can be read; whether all could be."""
         try:
-            with translated("reading"):
+            with translate_errors("reading"):
                 found = await table.take_row_ids(ids).to_arrow()
                 found.validate(full=True)
         except StoreError:
@@ -226,22 +226,22 @@ class _Copy:
             first = await self._add(table, ids[:half], least)
             return await self._add(table, ids[half:], least) and first
         keys = found.column(0).to_pylist()
-        new = [number for number, key in enumerate(keys) if key not in self._seen]
+        new = [number for number, key in enumerate(keys) if key not in self._seen_keys]
         new = list({keys[number]: number for number in new}.values())
         if new:
-            self._seen.update(keys)
-            self.kept += len(new)
-            with translated(f"copying {self._name}"):
+            self._seen_keys.update(keys)
+            self.kept_rows += len(new)
+            with translate_errors(f"copying {self._name}"):
                 await self._table.add(found.take(new))
         return True
 
     async def finish(self) -> None:
         """Search by words works at once; nothing is left of a table without a row."""
         if self._table is not None:
-            if self.kept:
+            if self.kept_rows:
                 await index_words(self._table)
             self._table.close()
-            if not self.kept:
+            if not self.kept_rows:
                 await self._database.drop_table(self._name)
         self._database.close()
 
@@ -251,7 +251,7 @@ async def _places(table: Any, folder: Path) -> list[tuple[int, int]] | None:
     emptied: set[Path] = set()
     while True:
         try:
-            with translated("reading"):
+            with translate_errors("reading"):
                 found = await table.query().select(["_rowaddr", "_rowid"]).to_arrow()
         except StoreError as error:
             lists = _unreadable_lists(folder, str(error.__cause__)) - emptied
@@ -265,10 +265,10 @@ async def _places(table: Any, folder: Path) -> list[tuple[int, int]] | None:
             return list(zip(fragments, found["_rowid"].to_pylist(), strict=True))
 
 
-def _unreadable_lists(folder: Path, told: str) -> set[Path]:
+def _unreadable_lists(folder: Path, message: str) -> set[Path]:
     """Unreadable lists of deleted rows: the damaged files, and the missing one that an error names."""
     there = {file for file in (folder / "_deletions").glob("*") if not _is_arrow(file)}
-    return there | {folder / "_deletions" / name for name in _DELETIONS.findall(told)}
+    return there | {folder / "_deletions" / name for name in _DELETIONS.findall(message)}
 
 
 def _empty(file: Path) -> None:
@@ -294,7 +294,7 @@ def _is_arrow(file: Path) -> bool:
     return True
 
 
-def _linked(source: Path, target: Path) -> None:
+def _link_files(source: Path, target: Path) -> None:
     """A copy; LanceDB never changes a file that it has written, so links are as good."""
     for file in _files(source):
         to = target / file.relative_to(source)

@@ -11,11 +11,11 @@ from typing import Any
 
 import regex
 
-from agentic_rag.text import STOPWORDS, amount_forms, any_of, folded, inner_terms
+from agentic_rag.text import STOPWORDS, amount_forms, any_of, fold, inner_terms
 
 MAX_QUERY_WORDS = 512
 WORD_COLUMNS = ("search_text", "text")
-"""Columns with ``indexed`` text: of chunks, and of objects of a graph."""
+"""Columns with the text of ``index_text``: of chunks, and of objects of a graph."""
 
 _NOT_WORD = regex.compile(r"[^\w'\-.]+")
 _HANGUL = regex.compile(r"\p{Hangul}{3,}")
@@ -24,19 +24,19 @@ _PHRASES = any_of(word for word in STOPWORDS if not word.isascii() and len(word)
 """Chinese stop words of more than one character; one alone may be a part of a word that says something."""
 
 
-def indexed(text: str) -> str:
+def index_text(text: str) -> str:
     """What the index holds of a stored text: the text, then what its words alone would not find."""
-    plain = folded(text)
+    plain = fold(text)
     inside = inner_terms(plain)
     return " ".join([plain, *inside]) if inside else plain
 
 
-def searched(text: str) -> str:
+def query_text(text: str) -> str:
     """Search terms of a question: its content words; all words if there is no content word; at most MAX_QUERY_WORDS.
 
     "" for a text without a letter or digit.
     """
-    whole = folded(text)
+    whole = fold(text)
     plain = _NOT_WORD.sub(" ", whole)
     words = [word for word in plain.split() if any(character.isalnum() for character in word)]
     kept = [word for place, word in enumerate(words) if not _is_stop_word(word, first=place == 0)]

@@ -14,13 +14,13 @@ from typing import Any, Protocol
 
 from agentic_rag.domain.ports import IndexStats, TableStats
 from agentic_rag.errors import StoreError
-from agentic_rag.stores.lancedb.compaction import compacted, expected_pieces
+from agentic_rag.stores.lancedb.compaction import compact, expected_pieces
 from agentic_rag.stores.lancedb.connection import (
     KEEP_NONE,
     KEEP_VERSIONS,
     folder_bytes,
     needed_bytes,
-    translated,
+    translate_errors,
     trim_memory,
 )
 from agentic_rag.stores.lancedb.manifests import of_generation
@@ -108,7 +108,7 @@ class IndexPlan:
 
 
 class IndexBuilder(Protocol):
-    """Who builds indexes."""
+    """Builds the indexes of a table, here or on a cluster."""
 
     @property
     def least(self) -> float:
@@ -130,10 +130,10 @@ class _BuiltHere:
 BUILT_HERE: IndexBuilder = _BuiltHere()
 
 
-async def tidied(
+async def tidy_table(
     table: Any,
     plan: IndexPlan,
-    called: str,
+    table_name: str,
     *,
     purge: bool = False,
     builder: IndexBuilder = BUILT_HERE,
@@ -148,7 +148,7 @@ async def tidied(
     """
     for attempt in range(TRIES):
         try:
-            with translated(f"indexing {called}"):
+            with translate_errors(f"indexing {table_name}"):
                 await _tidy(table, plan, purge, builder)
             await asyncio.to_thread(trim_memory)
             return
@@ -156,9 +156,9 @@ async def tidied(
             if "conflict" not in str(error).lower():
                 raise
         await asyncio.sleep(FIRST_PAUSE * 2**attempt)
-        with translated(f"indexing {called}"):
+        with translate_errors(f"indexing {table_name}"):
             await table.checkout_latest()
-    _LOGGER.info("%s is written too often to be indexed now; a later write updates its indexes", called)
+    _LOGGER.info("%s is written too often to be indexed now; a later write updates its indexes", table_name)
 
 
 async def _tidy(table: Any, plan: IndexPlan, purge: bool, builder: IndexBuilder) -> None:
@@ -177,7 +177,7 @@ async def _tidy(table: Any, plan: IndexPlan, purge: bool, builder: IndexBuilder)
         if index.index_type == _LABELS or (index.num_unindexed_rows or 0) >= builder.least
     ]
     stale.update(index.columns[0] for index in slow if index.num_unindexed_rows)
-    await compacted(table, KEEP_VERSIONS, leaving=[index.name for index in slow])
+    await compact(table, KEEP_VERSIONS, leaving=[index.name for index in slow])
     rows = await table.count_rows()
     have = {index.columns[0]: index.name for index in found}
     for planned in plan.columns:
@@ -190,7 +190,7 @@ async def _tidy(table: Any, plan: IndexPlan, purge: bool, builder: IndexBuilder)
     elif purge and _VECTOR in have:
         await table.drop_index(have[_VECTOR])
     if purge:
-        await compacted(table, KEEP_NONE)
+        await compact(table, KEEP_NONE)
 
 
 async def _counting_removed(table: Any, indexes: Sequence[Any]) -> set[str]:
@@ -238,15 +238,15 @@ def _built_for(name: str) -> int:
     return int(number) if number.isdecimal() else 0
 
 
-async def tidied_when_due(table: Any, tidy: Callable[[], Awaitable[None]], called: str) -> None:
+async def tidied_when_due(table: Any, tidy: Callable[[], Awaitable[None]], table_name: str) -> None:
     """Tidy after a write if it is due; a failure is only logged, since the write is done."""
     try:
-        with translated(f"looking at the indexes of {called}"):
+        with translate_errors(f"looking at the indexes of {table_name}"):
             due = await is_due(table)
         if due:
             await tidy()
     except StoreError as error:
-        _LOGGER.warning("%s was stored, but not indexed: %s", called, error)
+        _LOGGER.warning("%s was stored, but not indexed: %s", table_name, error)
 
 
 async def is_due(table: Any) -> bool:
@@ -266,16 +266,16 @@ async def is_due(table: Any) -> bool:
     return bool(rested and missing > UNINDEXED_ROWS)
 
 
-async def table_stats(table: Any, uri: str, called: str) -> TableStats:
+async def table_stats(table: Any, uri: str, table_name: str) -> TableStats:
     """Statistics of a table; the size includes all versions, indexes and generations."""
-    with translated(f"looking at {called}"):
+    with translate_errors(f"looking at {table_name}"):
         rows = int(await table.count_rows())
         indexes = [_index_stats(index) for index in await table.list_indices()]
         versions = len(await table.list_versions())
         ordered = tuple(sorted(indexes, key=lambda index: (index.column, index.kind)))
         fragments = int((await table.stats())["fragment_stats"]["num_fragments"])
         needed = await needed_bytes(table, Path(uri) / f"{table.name}.lance")
-    told = TableStats(called, rows, ordered, versions, needed, fragments=fragments)
+    told = TableStats(table_name, rows, ordered, versions, needed, fragments=fragments)
     if "://" in uri:
         return told
     size = await asyncio.to_thread(_size, Path(uri), of_generation(table.name)[0])
@@ -297,6 +297,6 @@ def _size(database: Path, base: str) -> int:
     return sum(map(folder_bytes, (database / f"{base}.lance", *database.glob(f"{base}.*.lance"))))
 
 
-def planned(columns: Sequence[str], make: Callable[[], Any], rows: int = 0) -> tuple[PlannedIndex, ...]:
+def plan_indexes(columns: Sequence[str], make: Callable[[], Any], rows: int = 0) -> tuple[PlannedIndex, ...]:
     """The same index on several columns."""
     return tuple(PlannedIndex(column, make, rows) for column in columns)

@@ -11,10 +11,10 @@ import pyarrow as pa
 from agentic_rag.domain.identity import dataset_name, digest
 from agentic_rag.domain.ports import DocumentRecord, Failure
 from agentic_rag.stores.batch import checked_records
-from agentic_rag.stores.lancedb.connection import LanceConnection, delete_keys, translated, upsert
-from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied, tidied_when_due
-from agentic_rag.stores.lancedb.sql import quoted
-from agentic_rag.stores.uninterrupted import uninterrupted
+from agentic_rag.stores.lancedb.connection import LanceConnection, delete_keys, translate_errors, upsert
+from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied_when_due, tidy_table
+from agentic_rag.stores.lancedb.sql import quote
+from agentic_rag.stores.uninterrupted import run_uninterrupted
 
 _NAME = "ledger"
 _SCHEMA = pa.schema(
@@ -48,7 +48,7 @@ class LanceLedger:
 
     def __init__(self, connection: LanceConnection) -> None:
         self._connection = connection
-        self._held: dict[str, tuple[int, dict[str, DocumentRecord]]] = {}
+        self._records_by_dataset: dict[str, tuple[int, dict[str, DocumentRecord]]] = {}
         """By dataset its records and the table's version that they were read of: 50,000 take half a second to read."""
         self._names: tuple[int, list[str]] | None = None
         """Of all datasets, and the table's version: every question looks whether its own is there."""
@@ -58,16 +58,16 @@ class LanceLedger:
         table = await self._connection.table(_NAME)
         if table is None:
             return {}
-        with translated("reading the ledger"):
+        with translate_errors("reading the ledger"):
             await table.checkout_latest()
             version = await table.version()
-            held = self._held.get(name)
+            held = self._records_by_dataset.get(name)
             if held is None or held[0] != version:
-                rows = await table.query().where(f"dataset = {quoted(name)}").to_list()
+                rows = await table.query().where(f"dataset = {quote(name)}").to_list()
                 held = version, {row["document_id"]: _record(row) for row in rows}
                 # Another process may have written between the two; then the next reading reads again.
                 if await table.version() == version:
-                    self._held[name] = held
+                    self._records_by_dataset[name] = held
         return dict(held[1])
 
     async def put(self, dataset: str, records: Sequence[DocumentRecord]) -> None:
@@ -80,30 +80,30 @@ class LanceLedger:
             for record in checked.values()
         ]
         table = await self._connection.create_table(_NAME, _SCHEMA, "key")
-        with translated("writing the ledger"):
-            await uninterrupted(upsert(table, "key", pa.Table.from_pylist(rows, schema=_SCHEMA)))
+        with translate_errors("writing the ledger"):
+            await run_uninterrupted(upsert(table, "key", pa.Table.from_pylist(rows, schema=_SCHEMA)))
             version = await table.version()
-        held = self._held.pop(name, None)
+        held = self._records_by_dataset.pop(name, None)
         if held is not None and version == held[0] + 1:  # else another process has written too
-            self._held[name] = version, {**held[1], **checked}
-        await tidied_when_due(table, lambda: tidied(table, IndexPlan(), "the ledger"), "the ledger")
+            self._records_by_dataset[name] = version, {**held[1], **checked}
+        await tidied_when_due(table, lambda: tidy_table(table, IndexPlan(), "the ledger"), "the ledger")
 
     async def remove(self, dataset: str, document_ids: Sequence[str]) -> None:
         table = await self._connection.table(_NAME)
         if table is None or not document_ids:
             return
         name = dataset_name(dataset)
-        with translated("writing the ledger"):
+        with translate_errors("writing the ledger"):
             keys = {digest(name, document_id) for document_id in document_ids}
-            await uninterrupted(delete_keys(table, "key", keys))
+            await run_uninterrupted(delete_keys(table, "key", keys))
 
     async def failures(self, dataset: str) -> dict[str, Failure]:
         table = await self._connection.table(_FAILURES)
         if table is None:
             return {}
-        with translated("reading the failures"):
+        with translate_errors("reading the failures"):
             await table.checkout_latest()
-            rows = await table.query().where(f"dataset = {quoted(dataset_name(dataset))}").to_list()
+            rows = await table.query().where(f"dataset = {quote(dataset_name(dataset))}").to_list()
         names = [field.name for field in fields(Failure)]
         return {row["document_id"]: Failure(*(row[name] for name in names)) for row in rows}
 
@@ -117,18 +117,20 @@ class LanceLedger:
             {**asdict(one), "dataset": name, "key": digest(name, one.document_id)} for one in now.values()
         ]
         table = await self._connection.create_table(_FAILURES, _FAILURE_SCHEMA, "key")
-        with translated("writing the failures"):
+        with translate_errors("writing the failures"):
             gone = {digest(name, document_id) for document_id in before.keys() - now.keys()}
-            await uninterrupted(delete_keys(table, "key", gone))
+            await run_uninterrupted(delete_keys(table, "key", gone))
             if rows:
-                await uninterrupted(upsert(table, "key", pa.Table.from_pylist(rows, schema=_FAILURE_SCHEMA)))
-        await tidied_when_due(table, lambda: tidied(table, IndexPlan(), "the failures"), "the failures")
+                await run_uninterrupted(
+                    upsert(table, "key", pa.Table.from_pylist(rows, schema=_FAILURE_SCHEMA))
+                )
+        await tidied_when_due(table, lambda: tidy_table(table, IndexPlan(), "the failures"), "the failures")
 
     async def datasets(self) -> list[str]:
         table = await self._connection.table(_NAME)
         if table is None:
             return []
-        with translated("reading the ledger"):
+        with translate_errors("reading the ledger"):
             version = await table.version()
             if self._names is None or self._names[0] != version:
                 rows = await table.query().select(["dataset"]).to_arrow()

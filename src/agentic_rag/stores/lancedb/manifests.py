@@ -18,9 +18,9 @@ from typing import Any
 import pyarrow as pa
 
 from agentic_rag.errors import ManifestMismatch
-from agentic_rag.stores.lancedb.connection import READ_CONSISTENCY, LanceConnection, translated
-from agentic_rag.stores.lancedb.sql import quoted
-from agentic_rag.stores.uninterrupted import uninterrupted
+from agentic_rag.stores.lancedb.connection import READ_CONSISTENCY, LanceConnection, translate_errors
+from agentic_rag.stores.lancedb.sql import quote
+from agentic_rag.stores.uninterrupted import run_uninterrupted
 
 METRIC = "cosine"
 KEEP_GENERATIONS = timedelta(minutes=10)
@@ -66,9 +66,9 @@ class Manifests:
     """
 
     def __init__(self, connection: LanceConnection, *, model: str, dimension: int) -> None:
-        self.configured = Manifest(model, dimension)
+        self.configured_manifest = Manifest(model, dimension)
         self._connection = connection
-        self._known: dict[str, tuple[float, Manifest]] = {}
+        self._known_manifests: dict[str, tuple[float, Manifest]] = {}
         self._asking = asyncio.Lock()
 
     async def generation(self, group: str, *, any_model: bool = False) -> int:
@@ -86,64 +86,65 @@ class Manifests:
 
     def _fresh(self, group: str, any_model: bool) -> Manifest | None:
         """The manifests from a recent read, if these are fresh enough."""
-        asked, manifest = self._known.get(group, (0.0, None))
-        fits = manifest is not None and (any_model or manifest.is_made_like(self.configured))
+        asked, manifest = self._known_manifests.get(group, (0.0, None))
+        fits = manifest is not None and (any_model or manifest.is_made_like(self.configured_manifest))
         return manifest if fits and time.monotonic() - asked < READ_CONSISTENCY.total_seconds() else None
 
     async def generation_now(self, group: str, *, any_model: bool = False) -> int:
-        """The same, read anew: what a writer needs, who holds ``process_lock.writing``."""
-        stored = await self.stored(group)
+        """The generation in force, read anew: what a writer needs, who holds ``process_lock.writing``."""
+        stored = await self.stored_manifest(group)
         if stored is None:
             return 0
-        return stored.generation if any_model else self._checked(group, stored).generation
+        return stored.generation if any_model else self._check(group, stored).generation
 
-    async def stored(self, group: str) -> Manifest | None:
+    async def stored_manifest(self, group: str) -> Manifest | None:
         """What is written down, whatever is configured."""
         asked = time.monotonic()
-        found = await self._rows(f"group_id = {quoted(group)}")
+        found = await self._rows(f"group_id = {quote(group)}")
         if not found:
-            self._known.pop(group, None)
+            self._known_manifests.pop(group, None)
             return None
         manifest = _read(found[0])
-        self._known[group] = (asked, manifest)
+        self._known_manifests[group] = (asked, manifest)
         return manifest
 
     async def names(self) -> list[str]:
-        """Of the datasets that were ever written, sorted."""
+        """Names of the datasets that were ever written, sorted."""
         return sorted(row["name"] for row in await self._rows() if row["name"])
 
     async def make(self, group: str, name: str = "") -> int:
         """The generation in force, after writing down the configured model where nothing was yet."""
-        stored = await self.stored(group)
+        stored = await self.stored_manifest(group)
         if stored is not None and (stored.name or not name):
-            return self._checked(group, stored).generation
-        await self._write(group, replace(stored or self.configured, name=name), anew=stored is None)
+            return self._check(group, stored).generation
+        await self._write(group, replace(stored or self.configured_manifest, name=name), anew=stored is None)
         return await self.generation_now(group)
 
     async def switch(self, group: str, generation: int) -> None:
         """Put a generation made by the configured model into force; the caller holds ``switching``."""
-        stored = await self.stored(group)
+        stored = await self.stored_manifest(group)
         name = stored.name if stored is not None else ""
         await self._write(
-            group, replace(self.configured, name=name, generation=generation, since=datetime.now(UTC))
+            group,
+            replace(self.configured_manifest, name=name, generation=generation, since=datetime.now(UTC)),
         )
-        await self.stored(group)
+        await self.stored_manifest(group)
 
     async def restore(self, group: str, manifest: Manifest) -> None:
         """Write lost manifests again."""
         await self._write(group, manifest)
-        self._known.pop(group, None)
+        self._known_manifests.pop(group, None)
 
     async def drop_superseded(self, group: str, bases: Collection[str]) -> None:
         """Drop the generations before the one in force, once no search can be under way on them."""
-        stored = await self.stored(group)
+        stored = await self.stored_manifest(group)
         if stored is None or stored.since is None or datetime.now(UTC) - stored.since < KEEP_GENERATIONS:
             return
         await self._drop(bases, lambda generation: generation < stored.generation)
 
     async def drop_unfinished(self, group: str, bases: Collection[str]) -> None:
         """Drop the generations that never came into force; the caller is the only one who makes any."""
-        stored = await self.stored(group)
+        stored = await self.stored_manifest(group)
         now = stored.generation if stored is not None else 0
         await self._drop(bases, lambda generation: generation > now)
 
@@ -152,34 +153,34 @@ class Manifests:
 
         The caller is the only one who makes any.
         """
-        stored = await self.stored(group)
+        stored = await self.stored_manifest(group)
         now = stored.generation if stored is not None else 0
         if stored is not None and stored.since is not None:
             known = stored.since + READ_CONSISTENCY - datetime.now(UTC)
             await asyncio.sleep(max(0.0, known.total_seconds()))
         await self._drop(bases, lambda generation: generation != now)
 
-    async def _drop(self, bases: Collection[str], unwanted: Callable[[int], bool]) -> None:
+    async def _drop(self, bases: Collection[str], is_unwanted: Callable[[int], bool]) -> None:
         for name in await self._connection.table_names():
             base, generation = of_generation(name)
-            if base in bases and unwanted(generation):
+            if base in bases and is_unwanted(generation):
                 await self._connection.drop_table(name)
 
-    def _checked(self, group: str, stored: Manifest) -> Manifest:
-        if not stored.is_made_like(self.configured):
-            called = stored.name or group
+    def _check(self, group: str, stored_manifest: Manifest) -> Manifest:
+        if not stored_manifest.is_made_like(self.configured_manifest):
+            called = stored_manifest.name or group
             raise ManifestMismatch(
-                f"dataset {called!r} was embedded with {stored}, the configuration says {self.configured}; "
+                f"dataset {called!r} was embedded with {stored_manifest}, the configuration says {self.configured_manifest}; "
                 "configure that model, or embed the dataset anew with the configured one: "
                 f"agentic-rag reindex --dataset {shlex.quote(called)}"
             )
-        return stored
+        return stored_manifest
 
     async def _rows(self, where: str | None = None) -> list[Any]:
         table = await self._connection.table(_TABLE)
         if table is None:
             return []
-        with translated("reading the manifests"):
+        with translate_errors("reading the manifests"):
             await table.checkout_latest()
             query = table.query()
             rows: list[Any] = await (query.where(where) if where else query).to_list()
@@ -188,11 +189,11 @@ class Manifests:
     async def _write(self, group: str, manifest: Manifest, *, anew: bool = False) -> None:
         """``anew``: a row that another process made meanwhile stays."""
         table = await self._connection.create_table(_TABLE, _SCHEMA, "group_id")
-        row = {"group_id": group, "name": manifest.name, "manifest": _written(manifest)}
-        with translated("writing a manifest"):
+        row = {"group_id": group, "name": manifest.name, "manifest": _manifest_json(manifest)}
+        with translate_errors("writing a manifest"):
             merge = table.merge_insert("group_id").when_not_matched_insert_all()
             merge = merge if anew else merge.when_matched_update_all()
-            await uninterrupted(merge.execute(pa.Table.from_pylist([row], schema=_SCHEMA)))
+            await run_uninterrupted(merge.execute(pa.Table.from_pylist([row], schema=_SCHEMA)))
 
 
 def generation_name(base: str, generation: int) -> str:
@@ -212,7 +213,7 @@ def _read(row: Any) -> Manifest:
     return Manifest(**held, since=datetime.fromisoformat(since) if since else None, name=row["name"])
 
 
-def _written(manifest: Manifest) -> str:
+def _manifest_json(manifest: Manifest) -> str:
     held = {"model": manifest.model, "dimension": manifest.dimension, "metric": manifest.metric}
     if manifest.generation:
         held["generation"] = manifest.generation

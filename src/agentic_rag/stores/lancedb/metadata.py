@@ -20,11 +20,11 @@ from agentic_rag.stores.lancedb.connection import (
     READ_CONSISTENCY,
     LanceConnection,
     delete_keys,
-    translated,
+    translate_errors,
 )
-from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied
+from agentic_rag.stores.lancedb.indexes import IndexPlan, tidy_table
 from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lock
-from agentic_rag.stores.lancedb.sql import quoted
+from agentic_rag.stores.lancedb.sql import quote
 from agentic_rag.stores.metadata_items import condition, metadata_item, range_keys, stored_key, translate
 
 MOST_REMEMBERED = 256
@@ -45,7 +45,7 @@ class MetadataValues:
 
     def __init__(self, connection: LanceConnection) -> None:
         self._connection = connection
-        self._remembered: dict[tuple[str, str], tuple[float, list[str]]] = {}
+        self._cached_values: dict[tuple[str, str], tuple[float, list[str]]] = {}
 
     async def record(self, dataset: str, items: Sequence[str]) -> None:
         """Note the ``value_items`` of rows that are about to be written; one too many does no harm."""
@@ -55,9 +55,9 @@ class MetadataValues:
         data = pa.Table.from_pylist(
             [{"item": item, "key": stored_key(item)} for item in items], schema=_SCHEMA
         )
-        with translated(f"recording metadata values of {dataset!r}"):
+        with translate_errors(f"recording metadata values of {dataset!r}"):
             await values.merge_insert("item").when_not_matched_insert_all().execute(data)
-        self._remembered.clear()
+        self._cached_values.clear()
 
     async def filter_sql(self, dataset: str, expression: Expression) -> str:
         """The filter as SQL, ranges resolved against what the dataset holds."""
@@ -67,20 +67,20 @@ class MetadataValues:
     async def of(self, dataset: str, key: str) -> list[str]:
         """The value items that the dataset holds under a key, among them some that it held lately."""
         place = (group_id(dataset), key)
-        asked, known = self._remembered.get(place, (0.0, []))
+        asked, known = self._cached_values.get(place, (0.0, []))
         if time.monotonic() - asked < READ_CONSISTENCY.total_seconds():
             return known
         table = await self._connection.table(_name(dataset))
         if table is None:
             return []
         began = time.monotonic()
-        with translated(f"reading the values of {key!r}"):
-            query = table.query().where(f"key = {quoted(stored_key(metadata_item(key)))}")
+        with translate_errors(f"reading the values of {key!r}"):
+            query = table.query().where(f"key = {quote(stored_key(metadata_item(key)))}")
             rows = await query.select(["item"]).to_arrow()
         items: list[str] = rows["item"].to_pylist()
-        if len(self._remembered) >= MOST_REMEMBERED:
-            self._remembered.clear()
-        self._remembered[place] = (began, items)
+        if len(self._cached_values) >= MOST_REMEMBERED:
+            self._cached_values.clear()
+        self._cached_values[place] = (began, items)
         return items
 
     async def keys(self, dataset: str) -> set[str]:
@@ -88,7 +88,7 @@ class MetadataValues:
         table = await self._connection.table(_name(dataset))
         if table is None:
             return set()
-        with translated(f"reading what {dataset!r} can be filtered by"):
+        with translate_errors(f"reading what {dataset!r} can be filtered by"):
             rows = await table.query().select(["key"]).to_arrow()
         return {json.loads(key) for key in rows["key"].unique().to_pylist()}
 
@@ -97,10 +97,10 @@ class MetadataValues:
         values = await self._connection.table(_name(dataset))
         if values is None:
             return
-        with translated(f"tidying the values of {dataset!r}"):
+        with translate_errors(f"tidying the values of {dataset!r}"):
             async with process_lock(self._connection.locks, RECORDING_VALUES):
                 await _drop_unused(values, chunks)
-        await tidied(values, IndexPlan(), f"the values of {dataset!r}", purge=purge)
+        await tidy_table(values, IndexPlan(), f"the values of {dataset!r}", purge=purge)
 
 
 def value_items(rows: pa.Table) -> list[str]:
@@ -131,20 +131,20 @@ def to_sql(expression: Expression, values: Mapping[str, Sequence[str]]) -> str:
         values: for each of ``range_keys(expression)``, the value items the dataset holds under it.
     """
     # Spelled out, because 1, 1.0 and True are equal, and not the same filter.
-    return _remembered(repr(expression), expression, tuple((key, *held) for key, held in values.items()))
+    return _cached_values(repr(expression), expression, tuple((key, *held) for key, held in values.items()))
 
 
 @lru_cache(MOST_REMEMBERED)
-def _remembered(_spelled: str, expression: Expression, values: tuple[tuple[str, ...], ...]) -> str:
+def _cached_values(_terms: str, expression: Expression, values: tuple[tuple[str, ...], ...]) -> str:
     wanted = condition(expression, {key: held for key, *held in values})
     return translate(wanted, _has_any, _all_of, _any_of)
 
 
-def _has_any(items: Sequence[str], negated: bool) -> str:
+def _has_any(items: Sequence[str], is_negated: bool) -> str:
     found = NOTHING
     if items:
-        found = f"array_has_any(meta, [{', '.join(quoted(item) for item in items)}])"
-    return f"(NOT {found})" if negated else found
+        found = f"array_has_any(meta, [{', '.join(quote(item) for item in items)}])"
+    return f"(NOT {found})" if is_negated else found
 
 
 def _all_of(parts: Sequence[str]) -> str:

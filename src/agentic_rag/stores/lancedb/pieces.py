@@ -15,8 +15,8 @@ import pyarrow as pa
 from agentic_rag.stores.lancedb.compaction import in_lance
 
 
-async def written(table: Any, rows: pa.Table) -> bytes:
-    """Write the rows into files of the table; what ``committed`` has to know of them."""
+async def write_files(table: Any, rows: pa.Table) -> bytes:
+    """Write the rows into files of the table; what ``commit_files`` has to know of them."""
     if not len(rows):
         return b"[]"
 
@@ -29,21 +29,21 @@ async def written(table: Any, rows: pa.Table) -> bytes:
     return await in_lance(table, write)
 
 
-async def committed(table: Any, files: Sequence[bytes], where: str) -> None:
+async def commit_files(table: Any, files: Sequence[bytes], where: str) -> None:
     """Make the rows that match a condition exactly those of the files, as one version; the caller is ``writing``.
 
     Args:
         table: for which the files were written.
-        files: of ``written``.
+        files: of ``write_files``.
         where: in SQL.
     """
     await table.checkout_latest()
     key = (await table.schema()).names[:1]
     old = await table.query().where(where).select(key).with_row_id().to_arrow()
-    await exchanged(table, files, old["_rowid"].to_pylist())
+    await exchange_rows(table, files, old["_rowid"].to_pylist())
 
 
-async def exchanged(table: Any, files: Sequence[bytes], gone: Sequence[int]) -> None:
+async def exchange_rows(table: Any, files: Sequence[bytes], removed_ids: Sequence[int]) -> None:
     """Add the rows of files and delete those with these ids, as one version; the caller is ``writing``.
 
     LanceDB can do so by a merge alone, which reads the keys of all rows where no index has them.
@@ -55,8 +55,8 @@ async def exchanged(table: Any, files: Sequence[bytes], gone: Sequence[int]) -> 
 
         new = [FragmentMetadata.from_json(json.dumps(piece)) for some in files for piece in json.loads(some)]
         emptied, changed = [], []
-        are_gone = f"_rowid IN ({', '.join(map(str, gone))})"
-        for fragment in dataset.get_fragments() if gone else ():
+        are_gone = f"_rowid IN ({', '.join(map(str, removed_ids))})"
+        for fragment in dataset.get_fragments() if removed_ids else ():
             left = fragment.delete(are_gone)
             if left is None:
                 emptied.append(fragment.fragment_id)

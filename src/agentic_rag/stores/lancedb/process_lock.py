@@ -27,7 +27,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.001, 0.05
 
 
 @asynccontextmanager
-async def process_lock(uri: str, purpose: str, *, shared: bool = False) -> AsyncIterator[None]:
+async def process_lock(uri: str, purpose: str, *, is_shared: bool = False) -> AsyncIterator[None]:
     """Held for a purpose by one task of one process per local folder, or by several that share it.
 
     Where files can only be locked exclusively (Windows), sharing is taking turns.
@@ -38,8 +38,8 @@ async def process_lock(uri: str, purpose: str, *, shared: bool = False) -> Async
     if "://" in uri:
         yield
         return
-    with await _opened(uri, purpose) as file:
-        await _wait_for(file, shared=shared)
+    with await _open_file(uri, purpose) as file:
+        await _wait_for(file, is_shared=is_shared)
         yield
 
 
@@ -49,22 +49,22 @@ async def only_one(uri: str, purpose: str, refusal: str) -> AsyncIterator[None]:
     if "://" in uri:
         yield
         return
-    with await _opened(uri, purpose) as file:
-        if not _locked(file, shared=False):
+    with await _open_file(uri, purpose) as file:
+        if not _try_lock(file, is_shared=False):
             raise StoreLocked(refusal)
         yield
 
 
 @asynccontextmanager
-async def fair_lock(uri: str, purpose: str, *, shared: bool = False) -> AsyncIterator[None]:
+async def fair_lock(uri: str, purpose: str, *, is_shared: bool = False) -> AsyncIterator[None]:
     """Like ``process_lock``, but whoever wants it alone is let in between a stream of those who share it.
 
     A task that holds it must not take it again: both would wait for an exclusive waiter in between.
     """
     async with AsyncExitStack() as held:
         # Whoever wants it alone holds the gate while it waits; the others only pass it.
-        async with process_lock(uri, f"{purpose}-next", shared=shared):
-            await held.enter_async_context(process_lock(uri, purpose, shared=shared))
+        async with process_lock(uri, f"{purpose}-next", is_shared=is_shared):
+            await held.enter_async_context(process_lock(uri, purpose, is_shared=is_shared))
         yield
 
 
@@ -73,7 +73,7 @@ async def writing(uri: str, groups: Collection[str]) -> AsyncIterator[None]:
     """Held while a write resolves which tables are in force and writes to them; many may. A ``fair_lock``."""
     async with AsyncExitStack() as held:
         for group in sorted(groups):
-            await held.enter_async_context(fair_lock(uri, _writing(group), shared=True))
+            await held.enter_async_context(fair_lock(uri, _writing(group), is_shared=True))
         yield
 
 
@@ -89,7 +89,7 @@ def _writing(group: str) -> str:
 
 
 def is_lock(file: Path) -> bool:
-    """Whether it is the file of a lock, by its name."""
+    """Whether a file is that of a lock, by its name."""
     return file.name.startswith(".") and file.suffix == ".lock"
 
 
@@ -102,10 +102,10 @@ async def in_use(uri: str) -> IO[bytes] | None:
     if "://" in uri or sys.platform == "win32":
         return None
     try:
-        file = await _opened(uri, USING)
+        file = await _open_file(uri, USING)
         with ExitStack() as unless_shared:
             unless_shared.callback(file.close)
-            await _wait_for(file, shared=True)
+            await _wait_for(file, is_shared=True)
             unless_shared.pop_all()
     except StoreError:
         return None
@@ -117,20 +117,20 @@ def is_alone(using: IO[bytes]) -> bool:
 
     Where another one does, the lock is lost: for who is about to close the file.
     """
-    return _locked(using, shared=False)
+    return _try_lock(using, is_shared=False)
 
 
-async def _opened(uri: str, purpose: str) -> IO[bytes]:
+async def _open_file(uri: str, purpose: str) -> IO[bytes]:
     """The lock's file, closed at once if the caller is cancelled while a thread opens it."""
     opening = asyncio.ensure_future(asyncio.to_thread(_file, uri, purpose))
     try:
         return await asyncio.shield(opening)
     except asyncio.CancelledError:
-        opening.add_done_callback(_closed)
+        opening.add_done_callback(_close_file)
         raise
 
 
-def _closed(opening: asyncio.Future[IO[bytes]]) -> None:
+def _close_file(opening: asyncio.Future[IO[bytes]]) -> None:
     if not opening.cancelled() and opening.exception() is None:
         opening.result().close()
 
@@ -144,14 +144,14 @@ def _file(uri: str, purpose: str) -> IO[bytes]:
         raise _unusable(folder, error) from error
 
 
-async def _wait_for(file: IO[bytes], *, shared: bool) -> None:
+async def _wait_for(file: IO[bytes], *, is_shared: bool) -> None:
     wait = FIRST_WAIT
-    while not _locked(file, shared=shared):
+    while not _try_lock(file, is_shared=is_shared):
         await asyncio.sleep(wait)
         wait = min(2 * wait, LONGEST_WAIT)
 
 
-def _locked(file: IO[bytes], *, shared: bool) -> bool:
+def _try_lock(file: IO[bytes], *, is_shared: bool) -> bool:
     """Whether the lock could be taken just now."""
     if sys.platform == "win32":
         import msvcrt
@@ -165,7 +165,7 @@ def _locked(file: IO[bytes], *, shared: bool) -> bool:
     import fcntl
 
     try:
-        fcntl.flock(file.fileno(), (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        fcntl.flock(file.fileno(), (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError as error:

@@ -22,9 +22,15 @@ from agentic_rag.domain.identity import dataset_name, group_id
 from agentic_rag.domain.ports import Embedding, PassageVectors
 from agentic_rag.domain.progress import Meter, Progress
 from agentic_rag.errors import UnknownDataset
-from agentic_rag.ingest.preparing import CALLS, TEXT_OVERHEAD, embedded, embedding_work
-from agentic_rag.stores.lancedb.connection import LanceConnection, Prepare, delete_keys, translated, upsert
-from agentic_rag.stores.lancedb.indexes import BUILT_HERE, IndexBuilder, IndexPlan, tidied
+from agentic_rag.ingest.preparing import CALLS, TEXT_OVERHEAD, embed_texts, embedding_work
+from agentic_rag.stores.lancedb.connection import (
+    LanceConnection,
+    Prepare,
+    delete_keys,
+    translate_errors,
+    upsert,
+)
+from agentic_rag.stores.lancedb.indexes import BUILT_HERE, IndexBuilder, IndexPlan, tidy_table
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.process_lock import only_one, switching
 
@@ -49,13 +55,13 @@ class VectorTable:
     """Its primary key."""
     columns: Sequence[str]
     """What of a row is carried over; the rest is derived."""
-    measured: str
+    measured_column: str
     """The column whose text length estimates the embedding time of a row."""
     schema: pa.Schema
     """Of the new generation."""
     text: Callable[[Row], str]
     """What of a row is embedded."""
-    made: Callable[[Sequence[Row], PassageVectors], pa.Table]
+    make_rows: Callable[[Sequence[Row], PassageVectors], pa.Table]
     """New rows from old ones and their vectors."""
     prepare: Prepare | None
     """What an empty table needs before its first row."""
@@ -66,7 +72,7 @@ class VectorTable:
 
 @runtime_checkable
 class Reindexable(Protocol):
-    """A store on LanceDB's tables that ``reindexed`` can embed again."""
+    """A store on LanceDB's tables that ``reindex`` can embed again."""
 
     @property
     def connection(self) -> LanceConnection: ...
@@ -101,7 +107,7 @@ class ReindexReport:
         return asdict(self)
 
 
-async def reindexed(
+async def reindex(
     stores: Sequence[Reindexable],
     embedding: Embedding,
     dataset: str,
@@ -128,7 +134,7 @@ async def reindexed(
     group = group_id(dataset)
     connection = stores[0].connection
     manifests = Manifests(connection, model=embedding.name, dimension=embedding.dimension)
-    stored = await manifests.stored(group)
+    stored = await manifests.stored_manifest(group)
     if stored is None:
         raise UnknownDataset(dataset, await manifests.names())
     async with _reindexing(connection, dataset):
@@ -136,19 +142,19 @@ async def reindexed(
         return await _Reindex(connection, manifests, embedding, at_once, parts, group, dataset).run(progress)
 
 
-async def renewed(stores: Sequence[Reindexable], embedding: Embedding, dataset: str) -> None:
+async def renew_vectors(stores: Sequence[Reindexable], embedding: Embedding, dataset: str) -> None:
     """Reindex a dataset that another model embedded, and drop all its tables but those in force.
 
-    Nothing where nothing was ever written under the name. Arguments and errors are those of ``reindexed``.
+    Nothing where nothing was ever written under the name. Arguments and errors are those of ``reindex``.
     """
     group = group_id(dataset)
     connection = stores[0].connection
     manifests = Manifests(connection, model=embedding.name, dimension=embedding.dimension)
-    stored = await manifests.stored(group)
+    stored = await manifests.stored_manifest(group)
     if stored is None:
         return
-    if not stored.is_made_like(manifests.configured):
-        await reindexed(stores, embedding, dataset)
+    if not stored.is_made_like(manifests.configured_manifest):
+        await reindex(stores, embedding, dataset)
     async with _reindexing(connection, dataset):
         bases = [part.base for store in stores for part in store.vector_tables(dataset)]
         await manifests.drop_others(group, bases)
@@ -171,11 +177,11 @@ class _Reindex:
     parts: Sequence[VectorTable]
     group: str
     dataset: str
-    copied: dict[str, dict[str, bytes]] = field(default_factory=lambda: defaultdict(dict))
+    copied_rows: dict[str, dict[str, bytes]] = field(default_factory=lambda: defaultdict(dict))
     """By table: key → digest of the row as it was carried over."""
     versions: dict[str, int | None] = field(default_factory=dict)
     """By table: the version that was carried over whole."""
-    embedded: int = 0
+    embedded_count: int = 0
     embedding_seconds: float = 0.0
 
     async def run(self, progress: Progress | None) -> ReindexReport:
@@ -183,7 +189,7 @@ class _Reindex:
         bases = [part.base for part in self.parts]
         await self.manifests.drop_unfinished(self.group, bases)
         await self.manifests.drop_superseded(self.group, bases)
-        before = await self.manifests.stored(self.group)
+        before = await self.manifests.stored_manifest(self.group)
         generation = before.generation if before is not None else 0
         meter = await self._meter(generation, progress)
         for _ in range(MAX_ROUNDS):
@@ -199,9 +205,9 @@ class _Reindex:
         return ReindexReport(
             dataset=dataset_name(self.dataset),
             before=str(before),
-            now=str(self.manifests.configured),
-            rows={part.name: len(self.copied[part.base]) for part in self.parts},
-            embedded=self.embedded,
+            now=str(self.manifests.configured_manifest),
+            rows={part.name: len(self.copied_rows[part.base]) for part in self.parts},
+            embedded=self.embedded_count,
             seconds=round(time.perf_counter() - started, 3),
             embedding_seconds=round(self.embedding_seconds, 3),
             waiting_seconds=round(waited, 3),
@@ -213,10 +219,10 @@ class _Reindex:
             source = await self.connection.table(generation_name(part.base, generation))
             if source is None:
                 continue
-            with translated(f"measuring {part.name}"):
+            with translate_errors(f"measuring {part.name}"):
                 rows += await source.count_rows()
-                async for batch in await source.query().select([part.measured]).to_batches():
-                    length = pc.sum(pc.binary_length(batch[part.measured])).as_py() or 0
+                async for batch in await source.query().select([part.measured_column]).to_batches():
+                    length = pc.sum(pc.binary_length(batch[part.measured_column])).as_py() or 0
                     work += length + TEXT_OVERHEAD * len(batch)
         return Meter(progress, "embed", units=rows, work=work)
 
@@ -228,7 +234,7 @@ class _Reindex:
         source = await self.connection.table(generation_name(part.base, generation))
         if source is None:
             return 0
-        with translated(f"reading {part.name}"):
+        with translate_errors(f"reading {part.name}"):
             await source.checkout_latest()
             version = await source.version()
         if version == self.versions.get(part.base):
@@ -236,7 +242,7 @@ class _Reindex:
         target = await self.connection.create_table(
             generation_name(part.base, generation + 1), part.schema, part.key, part.prepare
         )
-        copied, seen, changes = self.copied[part.base], set[str](), 0
+        copied, seen, changes = self.copied_rows[part.base], set[str](), 0
         async for rows in _pages(source, part):
             digests = {row[part.key]: _digest(row) for row in rows}
             seen.update(digests)
@@ -246,11 +252,11 @@ class _Reindex:
                 copied |= {row[part.key]: digests[row[part.key]] for row in changed}
                 changes += len(changed)
         gone = copied.keys() - seen
-        with translated(f"removing {part.name}"):
+        with translate_errors(f"removing {part.name}"):
             await delete_keys(target, part.key, gone)
         for key in gone:
             del copied[key]
-        with translated(f"reading {part.name}"):
+        with translate_errors(f"reading {part.name}"):
             await source.checkout_latest()
             # Pages of a table that changes meanwhile may miss a row; of one that did not, they miss none.
             self.versions[part.base] = version if await source.version() == version else None
@@ -261,32 +267,32 @@ class _Reindex:
         texts = [part.text(row) for row in rows]
         work: dict[str, float] = dict.fromkeys(texts, 0.0)
         for text, row in zip(texts, rows, strict=True):
-            work[text] += embedding_work(row[part.measured])
+            work[text] += embedding_work(row[part.measured_column])
         distinct = list(work)
-        found = await embedded(
+        found = await embed_texts(
             self.embedding, distinct, list(work.values()), meter, tokens=part.tokens, at_once=self.at_once
         )
         place = {text: number for number, text in enumerate(distinct)}
         self.embedding_seconds += time.perf_counter() - began
-        self.embedded += len(distinct)
+        self.embedded_count += len(distinct)
         places = [place[text] for text in texts]
         of_rows = PassageVectors(found.vectors[places], tuple(found.tokens[number] for number in places))
-        made = await asyncio.to_thread(part.made, rows, of_rows)
-        with translated(f"storing {len(rows)} {part.name}"):
+        made = await asyncio.to_thread(part.make_rows, rows, of_rows)
+        with translate_errors(f"storing {len(rows)} {part.name}"):
             await upsert(target, part.key, made)
 
     async def _index(self, generation: int) -> None:
         for part in self.parts:
             table = await self.connection.table(generation_name(part.base, generation))
             if table is not None:
-                await tidied(table, part.plan, part.name)
+                await tidy_table(table, part.plan, part.name)
 
 
 async def _pages(source: Any, part: VectorTable) -> AsyncIterator[list[Row]]:
     """All rows, in pages; each of the version that is the latest then, for an old one may be cleaned away."""
     start = 0
     while True:
-        with translated(f"reading {part.name}"):
+        with translate_errors(f"reading {part.name}"):
             query = source.query().select(list(part.columns)).offset(start).limit(PAGE)
             rows: list[Row] = (await query.to_arrow()).to_pylist()
         if rows:

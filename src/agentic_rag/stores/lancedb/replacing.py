@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from agentic_rag.stores.lancedb.pieces import exchanged, written
+from agentic_rag.stores.lancedb.pieces import exchange_rows, write_files
 from agentic_rag.stores.lancedb.rows import vectors_of
 
 
@@ -33,17 +33,19 @@ async def replace_rows(table: Any, rows: pa.Table, where: str) -> None:
     stored = await table.query().where(where).select(rows.column_names).with_row_id().to_arrow()
     differing, gone = await asyncio.to_thread(_differences, stored, rows)
     if any(differing) or gone:
-        await exchanged(table, [await written(table, rows.filter(pa.array(differing, pa.bool_())))], gone)
+        await exchange_rows(
+            table, [await write_files(table, rows.filter(pa.array(differing, pa.bool_())))], gone
+        )
 
 
-def _differences(stored: pa.Table, rows: pa.Table) -> tuple[list[bool], list[int]]:
+def _differences(stored_rows: pa.Table, rows: pa.Table) -> tuple[list[bool], list[int]]:
     """For each row whether it must be written, and the ids of rows to be deleted."""
     keys = rows[0].to_pylist()
     missing = dict(zip(keys, _values(rows), strict=True))
     gone = []
-    held = stored.select(rows.column_names)
+    held = stored_rows.select(rows.column_names)
     for row_id, key, values in zip(
-        stored["_rowid"].to_pylist(), held[0].to_pylist(), _values(held), strict=True
+        stored_rows["_rowid"].to_pylist(), held[0].to_pylist(), _values(held), strict=True
     ):
         if missing.get(key) == values:
             del missing[key]  # a second row with this key goes

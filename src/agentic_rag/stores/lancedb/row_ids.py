@@ -34,7 +34,7 @@ class RowIds:
 
     def __init__(self, key: str) -> None:
         self._key = key
-        self._kept: dict[str, _Kept] = {}
+        self._cached_ids: dict[str, _CachedIds] = {}
 
     async def rows(self, table: Any, keys: Collection[str], select: Iterable[str]) -> pa.Table | None:
         """The columns and the key of the rows that are there, in no particular order; None where no key is given."""
@@ -55,19 +55,19 @@ class RowIds:
         ]
         return pa.concat_tables(parts) if parts else None
 
-    async def _latest(self, table: Any) -> _Kept:
+    async def _latest(self, table: Any) -> _CachedIds:
         """Row ids of the latest version, or of an earlier one that may still be used."""
         version = await table.version()
-        kept = self._kept.get(table.name)
+        kept = self._cached_ids.get(table.name)
         if kept is None or (kept.version != version and time.monotonic() >= kept.again_at):
             started = time.monotonic()
             if await table.count_rows() < FROM_ROWS:
-                kept = _Kept(version, 0.0, np.zeros(0, np.int64), np.zeros(0, np.uint64))
+                kept = _CachedIds(version, 0.0, np.zeros(0, np.int64), np.zeros(0, np.uint64))
             else:
                 hashes, row_ids = await self._read(table)
                 ended = time.monotonic()
-                kept = _Kept(version, ended + REST_FACTOR * (ended - started), hashes, row_ids)
-            self._kept[table.name] = kept
+                kept = _CachedIds(version, ended + REST_FACTOR * (ended - started), hashes, row_ids)
+            self._cached_ids[table.name] = kept
         return kept
 
     async def _read(self, table: Any) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
@@ -80,7 +80,7 @@ class RowIds:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CachedIds:
     version: int
     again_at: float
     """When it may be read again."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from agentic_rag.domain import Chunk, filterable, search_text
 from agentic_rag.domain.ports import FloatArray, PassageVectors
-from agentic_rag.stores.lancedb.full_text import indexed
+from agentic_rag.stores.lancedb.full_text import index_text
 from agentic_rag.stores.metadata_items import metadata_items
 
 CHUNK_COLUMNS = ["chunk"]
@@ -22,7 +22,7 @@ CHUNK_COLUMNS = ["chunk"]
 
 TOKENS = "token_vectors"
 """A column that tables made before it existed lack."""
-COMPRESSED = {"lance-encoding:compression": "zstd"}
+COMPRESSION = {"lance-encoding:compression": "zstd"}
 """Field metadata by which Lance compresses a column; token vectors shrink by a sixth."""
 
 
@@ -47,19 +47,19 @@ def chunk_schema(dimension: int) -> pa.Schema:
             pa.field("date", pa.timestamp("us", "UTC")),
             pa.field("meta", pa.list_(text)),
             pa.field("vector", vector_type(dimension), nullable=False),
-            pa.field(TOKENS, pa.binary(), metadata=COMPRESSED),
+            pa.field(TOKENS, pa.binary(), metadata=COMPRESSION),
         ]
     )
 
 
-def to_table(chunks: Sequence[Chunk], found: PassageVectors, schema: pa.Schema) -> pa.Table:
+def to_table(chunks: Sequence[Chunk], vectors: PassageVectors, schema: pa.Schema) -> pa.Table:
     """One Arrow table for a batch of chunks and their vectors, same order."""
     vector = schema.get_field_index("vector")
     rows = [
-        {**_row(chunk), TOKENS: tokens or None} for chunk, tokens in zip(chunks, found.tokens, strict=True)
+        {**_row(chunk), TOKENS: tokens or None} for chunk, tokens in zip(chunks, vectors.tokens, strict=True)
     ]
     table = pa.Table.from_pylist(rows, schema=schema.remove(vector))
-    return table.add_column(vector, schema.field(vector), vector_array(found.vectors, schema))
+    return table.add_column(vector, schema.field(vector), vector_array(vectors.vectors, schema))
 
 
 def vector_array(vectors: FloatArray, schema: pa.Schema) -> pa.Array:
@@ -73,14 +73,14 @@ def _row(chunk: Chunk) -> dict[str, Any]:
     return {
         "chunk_id": chunk.id,
         "document_id": chunk.document_id,
-        "chunk": _packed(chunk),
-        "search_text": indexed(search_text(chunk)),
+        "chunk": _pack_chunk(chunk),
+        "search_text": index_text(search_text(chunk)),
         "date": chunk.date,
         "meta": metadata_items(filterable(chunk)),
     }
 
 
-def _packed(chunk: Chunk) -> str:
+def _pack_chunk(chunk: Chunk) -> str:
     """The fields in their order; metadata apart as ASCII, for it may hold what UTF-8 cannot."""
     metadata = json.dumps(dict(chunk.metadata), ensure_ascii=True, sort_keys=True)
     fields = [
@@ -93,12 +93,12 @@ def _packed(chunk: Chunk) -> str:
 
 def to_chunk(row: Mapping[str, Any]) -> Chunk:
     """A stored row, with CHUNK_COLUMNS, as the chunk it was made from."""
-    return unpacked(row["chunk"])
+    return unpack_chunk(row["chunk"])
 
 
-def unpacked(stored: str) -> Chunk:
+def unpack_chunk(chunk_json: str) -> Chunk:
     """The chunk that the column ``chunk`` holds."""
-    *fields, heading_path, date, url, metadata = orjson.loads(stored)
+    *fields, heading_path, date, url, metadata = orjson.loads(chunk_json)
     moment = None if date is None else datetime.fromisoformat(date)
     values: list[Any] = [*fields, tuple(heading_path), moment, url]
     # Not by orjson, which refuses half a surrogate pair.
@@ -106,9 +106,9 @@ def unpacked(stored: str) -> Chunk:
     return Chunk(*values)
 
 
-def vectors_of(found: pa.Table) -> FloatArray:
+def vectors_of(table: pa.Table) -> FloatArray:
     """The column ``vector``, as float32, shape (rows, dimension)."""
-    column = found["vector"]
+    column = table["vector"]
     dimension = column.type.list_size
     parts = [_rows_of(chunk, dimension) for chunk in column.chunks]
     if len(parts) == 1:

@@ -12,7 +12,7 @@ from typing import Any
 
 
 def version_files(folder: Path) -> list[Path]:
-    """Of the table in a folder, the latest first."""
+    """The files of a table's versions, the latest first."""
     return sorted((folder / "_versions").glob("*.manifest"), key=version_of, reverse=True)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from agentic_rag.domain.ports import Chat, Embedding, TokenCounter
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.settings.parameters import Section, validated
+from agentic_rag.settings.parameters import Section, validate
 from agentic_rag_lab.designs.post_retrieval.operator import Data
 
 S = TypeVar("S", bound=Section)
@@ -70,7 +70,7 @@ def parse_action(operator: str, kinds: Mapping[str, type[S]], values: Any) -> S:
             f"operators.{operator}.action: unknown action {action!r}; use one of: {', '.join(kinds)}"
         )
     try:
-        return validated(kinds[action], {**given, "action": action})
+        return validate(kinds[action], {**given, "action": action})
     except ConfigError as error:
         raise ConfigError(f"operators.{operator} (action {action}): {error}") from error
 

@@ -14,7 +14,7 @@ from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain.memory import Deletes, Memory, MemoryService
 from agentic_rag.errors import ConfigError
 from agentic_rag.settings.parameters import Section
-from agentic_rag_lab.designs.operators.wording import Wording, shared, wording
+from agentic_rag_lab.designs.operators.wording import Wording, word_overlap, wording
 
 
 @runtime_checkable
@@ -120,9 +120,9 @@ class Forgetter:
             del self._traces[entry_id]
         return forgotten
 
-    def _reinforce(self, said: Wording, now: datetime) -> None:
+    def _reinforce(self, wording: Wording, now: datetime) -> None:
         for entry_id, trace in self._traces.items():
-            if shared(trace.wording, said) >= self._settings.reinforce_threshold:
+            if word_overlap(trace.wording, wording) >= self._settings.reinforce_threshold:
                 self._traces[entry_id] = replace(
                     trace, strength=trace.strength + 1.0, since=max(trace.since, now)
                 )

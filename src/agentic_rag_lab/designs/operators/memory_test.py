@@ -8,7 +8,7 @@ from typing import Any
 
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
-from agentic_rag.text.prompts import fenced
+from agentic_rag.text.prompts import fence_passages
 from agentic_rag_lab.designs.conversation import UNANSWERABLE
 from agentic_rag_lab.designs.operators import text_of
 from agentic_rag_lab.designs.post_retrieval.operator import Data
@@ -28,27 +28,29 @@ RUBRIC_SYSTEM = (
     "or does what the requirement asks for, in whatever words. Reply with exactly one word: CORRECT or WRONG"
 )
 VERDICTS = {"CORRECT": True, "WRONG": False}
-KEPT = ("task_id", "session_id", "question_id")
+COPIED_KEYS = ("task_id", "session_id", "question_id")
 """Keys that are passed on to the result unchanged."""
 MARKS = ("ground_truth", "is_correct", "f1", "exact_match", "judge")
 """Keys that need a right answer."""
 
 
-async def judged(chat: Chat, question: str, predicted: str, truth: str, system: str = JUDGE_SYSTEM) -> bool:
+async def judge_answer(
+    chat: Chat, question: str, prediction: str, truth: str, system: str = JUDGE_SYSTEM
+) -> bool:
     """A chat model's verdict on an answer, by the right answer or, with ``RUBRIC_SYSTEM``, by a requirement.
 
     Raises:
         ModelError: the model failed, or replied anything but CORRECT or WRONG.
     """
-    reply = (await chat.complete(system, fenced([question, truth, predicted]))).strip()
+    reply = (await chat.complete(system, fence_passages([question, truth, prediction]))).strip()
     if reply not in VERDICTS:
         raise ModelError(f"the judge must reply CORRECT or WRONG, not {reply!r:.80}; use another chat model")
     return VERDICTS[reply]
 
 
-async def rubric_met(chat: Chat, question: str, predicted: str, rubric: Sequence[str]) -> float:
-    """Share of the requirements that an answer meets, by a chat model's verdicts; raises as ``judged``."""
-    verdicts = [await judged(chat, question, predicted, item, RUBRIC_SYSTEM) for item in rubric]
+async def rubric_met(chat: Chat, question: str, prediction: str, rubric: Sequence[str]) -> float:
+    """Share of the requirements that an answer meets, by a chat model's verdicts; raises as ``judge_answer``."""
+    verdicts = [await judge_answer(chat, question, prediction, item, RUBRIC_SYSTEM) for item in rubric]
     return sum(verdicts) / len(verdicts)
 
 
@@ -74,7 +76,7 @@ class MemoryTest:
         question, history = text_of(data, "question"), text_of(data, "history_text")
         truth = _truth(data)
         predicted = await self.reader.read(question, history)
-        told = {"question": question, **{key: data[key] for key in KEPT if key in data}}
+        told = {"question": question, **{key: data[key] for key in COPIED_KEYS if key in data}}
         if truth is None:
             return {**told, "predicted_answer": predicted, **dict.fromkeys(MARKS)}
         marks = score(data.get("category"), predicted, truth)
@@ -83,7 +85,7 @@ class MemoryTest:
         if self.judge is not None and rubric:
             told["rubric_met"] = await rubric_met(self.judge, question, predicted, rubric)
         elif self.judge is not None:
-            verdict = await judged(self.judge, question, predicted, truth)
+            verdict = await judge_answer(self.judge, question, predicted, truth)
         return {
             **told,
             "predicted_answer": predicted,

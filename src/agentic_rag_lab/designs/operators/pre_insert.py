@@ -10,7 +10,7 @@ from pydantic import Field
 
 from agentic_rag.errors import InputError
 from agentic_rag.settings.parameters import Section
-from agentic_rag.text.prompts import DATA, fenced
+from agentic_rag.text.prompts import DATA, fence_passages
 from agentic_rag_lab.designs.conversation import Dialog, Packet, latest_date
 from agentic_rag_lab.designs.data_parser import dialog_lines
 from agentic_rag_lab.designs.operators import NoAction, OperatorTools
@@ -21,7 +21,7 @@ from agentic_rag_lab.designs.triples import (
     dialog_statements,
     distinct,
     read_reply,
-    refactored,
+    triple_text,
 )
 
 
@@ -81,25 +81,25 @@ class PreInsert:
             statements = dialog_statements(dialogs, self.tools.count_tokens)
         else:
             system = f"{settings.triple_extraction_prompt}\n{DATA}"
-            reply = read_reply(await chat.complete(system, fenced([dialog_lines(dialogs)])))
-            malformed = reply.malformed
+            reply = read_reply(await chat.complete(system, fence_passages([dialog_lines(dialogs)])))
+            malformed = reply.malformed_lines
             statements = distinct(
                 [TripleStatement(triple, _turn_of(triple.subject, dialogs)) for triple in reply.triples]
             )
         told = {statement.turn for statement in statements}
         return {
-            "entries": await self._embedded(statements, data, dialogs),
+            "entries": await self._embed_statements(statements, data, dialogs),
             # A triple with an unknown turn counts for all turns.
             "skipped_turns": 0 if None in told else len(dialogs) - len(told),
             "malformed_lines": malformed,
         }
 
-    async def _embedded(
+    async def _embed_statements(
         self, statements: Sequence[TripleStatement], data: Data, dialogs: Sequence[Dialog]
     ) -> list[dict[str, Any]] | None:
         if not statements:
             return None
-        refactors = [refactored(statement.triple) for statement in statements]
+        refactors = [triple_text(statement.triple) for statement in statements]
         vectors = await self.tools.embedding.embed_passages(refactors)
         return [
             {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agentic_rag.text import content_tokens, folded, tokens
+from agentic_rag.text import content_tokens, fold, tokens
 
 _DATE = re.compile(r"^\([^()\n]*\)", re.MULTILINE)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_CAPITALISED = re.compile(r"\b[A-ZÀ-ÖØ-ÞА-Я][\w-]*")
+_CAPITALISED_WORD = re.compile(r"\b[A-ZÀ-ÖØ-ÞА-Я][\w-]*")
 _NEGATION = re.compile(r"\b(?:not|no|never|cannot|without|\w+n['’]t)\b|[不没未无别]", re.IGNORECASE)
 
 
@@ -21,26 +21,28 @@ class Wording:
     """Without the dates before its lines."""
     telling: frozenset[str]
     tokens: frozenset[str]
-    capitalised: frozenset[str]
+    capitalised_words: frozenset[str]
     numbers: tuple[str, ...]
     negations: int
 
 
 def wording(text: str) -> Wording:
-    """The text in the form that ``shared`` compares."""
+    """The text in the form that ``word_overlap`` compares."""
     said = _DATE.sub("", text)
-    plain = folded(said)
+    plain = fold(said)
     return Wording(
         text=said,
         telling=frozenset(content_tokens(said)),
         tokens=frozenset(tokens(said)),
-        capitalised=frozenset(token for word in _CAPITALISED.findall(said) for token in tokens(word)),
+        capitalised_words=frozenset(
+            token for word in _CAPITALISED_WORD.findall(said) for token in tokens(word)
+        ),
         numbers=tuple(sorted(_NUMBER.findall(plain))),
         negations=len(_NEGATION.findall(plain)),
     )
 
 
-def shared(one: Wording, other: Wording) -> float:
+def word_overlap(one: Wording, other: Wording) -> float:
     """|A ∩ B| / |A ∪ B| of the texts' content words, in [0, 1].
 
     0 if a different number, name or negation changes the meaning. The date in front of a line of dialogue is
@@ -52,5 +54,5 @@ def shared(one: Wording, other: Wording) -> float:
 
 
 def _turned_around(one: Wording, other: Wording) -> bool:
-    renamed = one.capitalised - other.tokens and other.capitalised - one.tokens
+    renamed = one.capitalised_words - other.tokens and other.capitalised_words - one.tokens
     return bool(renamed) or (one.numbers, one.negations) != (other.numbers, other.negations)

@@ -10,8 +10,8 @@ from typing import Any
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.memory import merged_sources
 from agentic_rag.errors import ModelError
-from agentic_rag.text.prompts import fenced
-from agentic_rag_lab.designs.post_retrieval.config import AugmentStep, filled
+from agentic_rag.text.prompts import fence_passages
+from agentic_rag_lab.designs.post_retrieval.config import AugmentStep, fill_template
 from agentic_rag_lab.designs.post_retrieval.items import Handlers, Items, MemoryItem, StepOutcome, StepRequest
 from agentic_rag_lab.designs.post_retrieval.tools import says_none
 
@@ -40,7 +40,7 @@ async def reflection(step: AugmentStep, items: Items, request: StepRequest) -> S
     if not items:
         return StepOutcome(items)
     system = REFLECTION_SYSTEM.format(count=step.reflection_count)
-    passages = fenced([item.text for item in items])
+    passages = fence_passages([item.text for item in items])
     reply = await request.tools.needed_chat().complete(system, f"{passages}\n\nQuestion: {request.question}")
     insights = [] if says_none(reply) else _insights(reply, items)
     known = {item.entry_id for item in items}
@@ -80,12 +80,12 @@ def _insights(reply: str, items: Items) -> list[MemoryItem]:
     return found
 
 
-def _insight(text: str, cited: Sequence[MemoryItem]) -> MemoryItem:
-    metadata: dict[str, Any] = {"kind": "reflection", "from": [item.entry_id for item in cited]}
+def _insight(text: str, cited_items: Sequence[MemoryItem]) -> MemoryItem:
+    metadata: dict[str, Any] = {"kind": "reflection", "from": [item.entry_id for item in cited_items]}
     return MemoryItem(
         text=text,
-        score=max((item.score for item in cited if item.score is not None), default=None),
-        metadata={**metadata, "sources": merged_sources(item.metadata for item in cited)},
+        score=max((item.score for item in cited_items if item.score is not None), default=None),
+        metadata={**metadata, "sources": merged_sources(item.metadata for item in cited_items)},
         entry_id=f"reflection-{digest(text)}",
         original_index=0,
     )
@@ -93,18 +93,21 @@ def _insight(text: str, cited: Sequence[MemoryItem]) -> MemoryItem:
 
 def _in_context(item: MemoryItem, step: AugmentStep) -> MemoryItem:
     held = [(name, item.get(name)) for name in step.context_fields]
-    parts = [step.context_text, *(f"{name}: {_shown(value)}" for name, value in held if value is not None)]
+    parts = [
+        step.context_text,
+        *(f"{name}: {_value_text(value)}" for name, value in held if value is not None),
+    ]
     shown = "; ".join(part for part in parts if part)
     if not shown:
         return item
-    return replace(item, text=filled(step.context_template, {"context": shown, "text": item.text}))
+    return replace(item, text=fill_template(step.context_template, {"context": shown, "text": item.text}))
 
 
 def _values(name: str, items: Items) -> str:
-    held = dict.fromkeys(_shown(item.get(name)) for item in items if item.get(name) is not None)
+    held = dict.fromkeys(_value_text(item.get(name)) for item in items if item.get(name) is not None)
     return f"{name}: {', '.join(held)}" if held else ""
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     """The value on one line, so that it does not look like a memory."""
     return " ".join(str(value).split())

@@ -12,7 +12,7 @@ from itertools import pairwise
 from agentic_rag.domain.ports import TokenCounter
 from agentic_rag.errors import ModelError
 from agentic_rag.text import content_tokens, tokens
-from agentic_rag.text.prompts import fenced
+from agentic_rag.text.prompts import fence_passages
 from agentic_rag.text.sentences import split_sentences
 from agentic_rag_lab.designs.post_retrieval.config import CompressStep
 from agentic_rag_lab.designs.post_retrieval.items import (
@@ -64,7 +64,7 @@ async def extractive(step: CompressStep, items: Items, request: StepRequest) -> 
     their line. Memories that fit stay unchanged.
     """
     return await asyncio.to_thread(
-        shortened, items, request.question, step.compress_max_tokens, request.tools.count_tokens
+        shorten, items, request.question, step.compress_max_tokens, request.tools.count_tokens
     )
 
 
@@ -77,7 +77,7 @@ async def llm(step: CompressStep, items: Items, request: StepRequest) -> StepOut
     chat = request.tools.needed_chat()
 
     async def ask(item: MemoryItem) -> str:
-        passage = fenced([item.text])
+        passage = fence_passages([item.text])
         return (await chat.complete(COMPRESS_SYSTEM, f"{passage}\n\nQuestion: {request.question}")).strip()
 
     replies = await answers(ask, items)
@@ -91,7 +91,7 @@ async def llm(step: CompressStep, items: Items, request: StepRequest) -> StepOut
         item if len(reply) > len(item.text) else replace(item, text=reply) for item, reply in pairs
     )
     kept = await asyncio.to_thread(
-        shortened, shorter, request.question, step.compress_max_tokens, request.tools.count_tokens
+        shorten, shorter, request.question, step.compress_max_tokens, request.tools.count_tokens
     )
     cut = kept.items != shorter
     reason = joined_reasons(
@@ -101,13 +101,13 @@ async def llm(step: CompressStep, items: Items, request: StepRequest) -> StepOut
         else None,
         kept.reason,
     )
-    return StepOutcome(kept.items, reason, degraded=kept.degraded or cut or grown > 0)
+    return StepOutcome(kept.items, reason, is_degraded=kept.is_degraded or cut or grown > 0)
 
 
 COMPRESSIONS: Handlers = {"extractive": extractive, "llm": llm}
 
 
-def shortened(items: Items, question: str, most: int, count_tokens: TokenCounter) -> StepOutcome:
+def shorten(items: Items, question: str, most: int, count_tokens: TokenCounter) -> StepOutcome:
     """See ``extractive``; pure except for the token counter."""
     if not items or sum(count_tokens([item.text for item in items])) <= most:
         return StepOutcome(items)
@@ -115,16 +115,16 @@ def shortened(items: Items, question: str, most: int, count_tokens: TokenCounter
     scores = _scores(sentences, question)
     rank = {id(item): n for n, item in enumerate(best_first(items))}
     order = sorted(range(len(sentences)), key=lambda n: (-scores[n], rank[id(items[sentences[n].memory])], n))
-    chosen, sizes = _chosen([sentences[n] for n in order], most, count_tokens)
-    kept = _written(items, chosen)
+    chosen, sizes = _choose([sentences[n] for n in order], most, count_tokens)
+    kept = _write_items(items, chosen)
     while (over := sum(count_tokens([item.text for item in kept])) - most) > 0 and chosen:
         chosen = _without_last(chosen, sizes, over)  # joined texts may have more tokens
-        kept = _written(items, chosen)
+        kept = _write_items(items, chosen)
     if not kept:
-        return StepOutcome((), f"no sentence fits compress_max_tokens {most}", degraded=True)
+        return StepOutcome((), f"no sentence fits compress_max_tokens {most}", is_degraded=True)
     if not any(scores):
         return StepOutcome(
-            kept, "no sentence shares a word with the question; the first ones stay", degraded=True
+            kept, "no sentence shares a word with the question; the first ones stay", is_degraded=True
         )
     return StepOutcome(kept)
 
@@ -146,7 +146,7 @@ def _scores(sentences: Sequence[MemorySentence], question: str) -> list[float]:
     return [math.fsum(rarity[token] for token in words) for words in shared]
 
 
-def _chosen(
+def _choose(
     best: Sequence[MemorySentence], most: int, count_tokens: TokenCounter
 ) -> tuple[list[MemorySentence], dict[MemorySentence, int]]:
     """As many sentences as fit, best first, and the tokens of each; the first one of a line adds its lead."""
@@ -168,29 +168,29 @@ def _chosen(
 
 
 def _without_last(
-    chosen: Sequence[MemorySentence], sizes: Mapping[MemorySentence, int], over: int
+    chosen_sentences: Sequence[MemorySentence], sizes: Mapping[MemorySentence, int], over: int
 ) -> list[MemorySentence]:
     """The sentences without the last ones that have ``over`` tokens together; at least one is removed."""
-    kept = list(chosen)
+    kept = list(chosen_sentences)
     while kept and over > 0:
         over -= max(1, sizes[kept.pop()])
     return kept
 
 
-def _written(items: Items, chosen: Sequence[MemorySentence]) -> Items:
+def _write_items(items: Items, chosen_sentences: Sequence[MemorySentence]) -> Items:
     """The memories of the chosen sentences, in order."""
     lines: dict[tuple[int, int], list[MemorySentence]] = {}
-    for sentence in sorted(chosen, key=lambda one: (one.memory, one.line, one.number)):
+    for sentence in sorted(chosen_sentences, key=lambda one: (one.memory, one.line, one.number)):
         lines.setdefault((sentence.memory, sentence.line), []).append(sentence)
     texts: dict[int, list[str]] = {}
     for (memory, _), kept in lines.items():
-        texts.setdefault(memory, []).append(kept[0].lead + _joined(kept))
+        texts.setdefault(memory, []).append(kept[0].lead + _join(kept))
     return tuple(replace(items[memory], text="\n".join(found)) for memory, found in texts.items())
 
 
-def _joined(kept: Sequence[MemorySentence]) -> str:
-    text = kept[0].text
-    for before, after in pairwise(kept):
+def _join(sentences: Sequence[MemorySentence]) -> str:
+    text = sentences[0].text
+    for before, after in pairwise(sentences):
         neighbours = after.number == before.number + 1
         text += (before.behind[before.end : after.start] if neighbours else GAP) + after.text
     return text

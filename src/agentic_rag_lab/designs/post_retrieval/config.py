@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.extensions import entries, load
-from agentic_rag.settings.parameters import Section, validated
+from agentic_rag.settings.parameters import Section, validate
 
 WHERE = "operators.post_retrieval"
 CONVERSATION_FORMAT_PROMPT = "The following is some history information."
@@ -28,13 +28,13 @@ Count = Annotated[int, Field(ge=1, le=1_000_000)]
 _XML_NAME = re.compile(r"[^\W\d][\w.-]*")
 
 
-def checked(template: str, known: Sequence[str]) -> str:
+def check_template(template: str, known_names: Sequence[str]) -> str:
     """The template, validated; ``{{`` and ``}}`` in it stand for braces.
 
     Raises:
         ValueError: an unknown name, a format (``{score:.2f}``), or a brace that is not closed.
     """
-    listed = ", ".join(f"{{{name}}}" for name in known)
+    listed = ", ".join(f"{{{name}}}" for name in known_names)
     try:
         parts = list(Formatter().parse(template))
     except ValueError as error:
@@ -44,7 +44,7 @@ def checked(template: str, known: Sequence[str]) -> str:
     for _, name, form, conversion in parts:
         if name is None:
             continue
-        if name not in known:
+        if name not in known_names:
             raise ValueError(
                 f"the template {template!r} has the unknown {{{name}}}; use of: {listed}, or {{{{ for a brace"
             )
@@ -55,10 +55,10 @@ def checked(template: str, known: Sequence[str]) -> str:
     return template
 
 
-def filled(template: str, values: Mapping[str, str]) -> str:
+def fill_template(template: str, values: Mapping[str, str]) -> str:
     """The template with each name replaced by its value; braces in a value are plain text.
 
-    >>> filled("{speaker}: {text}", {"speaker": "Alice", "text": "{hello}"})
+    >>> fill_template("{speaker}: {text}", {"speaker": "Alice", "text": "{hello}"})
     'Alice: {hello}'
     """
     return "".join(
@@ -74,9 +74,9 @@ def xml_name(name: str) -> str:
     return name
 
 
-def _template(*known: str) -> AfterValidator:
+def _template(*known_names: str) -> AfterValidator:
     """Rejects a template with other names."""
-    return AfterValidator(lambda template: checked(template, known))
+    return AfterValidator(lambda template: check_template(template, known_names))
 
 
 XmlName = Annotated[str, Field(min_length=1), AfterValidator(xml_name)]
@@ -92,7 +92,7 @@ class ActionStep(Section):
 
     @property
     def kind(self) -> str | None:
-        """Its type, the value of ``rerank_type``, ``filter_type``, …; None for the action none."""
+        """The step's type, the value of ``rerank_type``, ``filter_type``, …; None for the action none."""
         return next((getattr(self, name) for name in type(self).model_fields if name.endswith("_type")), None)
 
 
@@ -191,7 +191,7 @@ class SecondaryQuery(Section):
     def _readable(cls, query: str) -> str:
         if not query.strip():
             raise ValueError("the query is blank; write one, such as 'facts about {question}'")
-        return checked(query, ("question",))
+        return check_template(query, ("question",))
 
 
 class MergeStep(ActionStep):
@@ -342,4 +342,4 @@ def _step(value: Any, where: str) -> Step:
     if not isinstance(action, str) or action not in known:
         raise ConfigError(f"{where}.action: unknown {action!r:.80}; use one of: {', '.join(known)}")
     section = SECTIONS[action] if action in SECTIONS else load("actions", action, "action").section
-    return cast(Step, validated(section, dict(value), where))
+    return cast(Step, validate(section, dict(value), where))

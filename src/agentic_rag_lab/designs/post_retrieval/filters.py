@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from agentic_rag.errors import ModelError
-from agentic_rag.text.prompts import fenced
+from agentic_rag.text.prompts import fence_passages
 from agentic_rag_lab.designs.post_retrieval.config import FilterStep
 from agentic_rag_lab.designs.post_retrieval.items import (
     Handlers,
@@ -41,7 +41,7 @@ async def token_budget(step: FilterStep, items: Items, request: StepRequest) -> 
     reason = None
     if not kept:
         reason = f"no memory fits token_budget {step.token_budget}; the shortest has {min(counts)} tokens"
-    return StepOutcome(kept, reason, degraded=not kept)
+    return StepOutcome(kept, reason, is_degraded=not kept)
 
 
 async def threshold(step: FilterStep, items: Items, request: StepRequest) -> StepOutcome:
@@ -49,7 +49,7 @@ async def threshold(step: FilterStep, items: Items, request: StepRequest) -> Ste
     kept = tuple(item for item in items if item.score is None or item.score >= step.threshold)
     unscored = sum(item.score is None for item in items)
     reason = f"{unscored} of {len(items)} memories have no score and stay" if unscored else None
-    return StepOutcome(kept, reason, degraded=unscored > 0)
+    return StepOutcome(kept, reason, is_degraded=unscored > 0)
 
 
 async def top_k(step: FilterStep, items: Items, request: StepRequest) -> StepOutcome:
@@ -62,9 +62,9 @@ async def llm(step: FilterStep, items: Items, request: StepRequest) -> StepOutco
     chat = request.tools.needed_chat()
 
     async def judge(batch: Items) -> Items:
-        passages = fenced([item.text for item in batch])
+        passages = fence_passages([item.text for item in batch])
         reply = await chat.complete(FILTER_SYSTEM, f"{passages}\n\nQuestion: {request.question}")
-        return tuple(batch[number - 1] for number in _chosen(reply, len(batch)))
+        return tuple(batch[number - 1] for number in _parse_choice(reply, len(batch)))
 
     size = step.llm_batch_size
     batches = [items[start : start + size] for start in range(0, len(items), size)]
@@ -89,7 +89,7 @@ def _within(items: Items, counts: Sequence[int], budget: int) -> list[MemoryItem
     return kept
 
 
-def _chosen(reply: str, most: int) -> list[int]:
+def _parse_choice(reply: str, most: int) -> list[int]:
     if says_none(reply):
         return []
     found = _NUMBERS.fullmatch(reply)

@@ -38,7 +38,7 @@ class MemoryItem:
 
     @property
     def value(self) -> float:
-        """Its score, or UNKNOWN_SCORE."""
+        """The memory's score, or UNKNOWN_SCORE."""
         return UNKNOWN_SCORE if self.score is None else self.score
 
     def get(self, name: str) -> Any:
@@ -50,7 +50,7 @@ class MemoryItem:
         return replace(self, metadata={**(self.metadata or {}), **values})
 
     def get_timestamp(self, time_field: str) -> datetime | None:
-        """Its time in UTC; None if its metadata have none."""
+        """The memory's time in UTC; None if its metadata have none."""
         return moment_of(self.get(time_field))
 
 
@@ -94,7 +94,7 @@ def by_score(item: MemoryItem) -> tuple[float, str, int]:
 
 
 def best_first(items: Items) -> Items:
-    """By score, then id. Without any score the newest is first, because services then return the oldest first."""
+    """The memories by score, then id. Without any score the newest is first, because services then return the oldest first."""
     if all(item.score is None for item in items):
         return items[::-1]
     return tuple(sorted(items, key=by_score))
@@ -105,9 +105,9 @@ def kept_best(items: Items, most: int) -> Items:
     return in_place(items, best_first(items)[:most])
 
 
-def in_place(items: Items, kept: Iterable[MemoryItem]) -> Items:
+def in_place(items: Items, kept_items: Iterable[MemoryItem]) -> Items:
     """The kept items, in their order."""
-    chosen = {id(item) for item in kept}
+    chosen = {id(item) for item in kept_items}
     return tuple(item for item in items if id(item) in chosen)
 
 
@@ -238,8 +238,8 @@ class StepOutcome:
 
     items: Items
     reason: str | None = None
-    """Information for the report; always given if ``degraded``."""
-    degraded: bool = False
+    """Information for the report; always given if ``is_degraded``."""
+    is_degraded: bool = False
     """The step did less than its settings require."""
     preface: str = ""
     """Text above all memories in history_text."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from agentic_rag.domain.memory import Neighbours, NeighboursOfMany
-from agentic_rag_lab.designs.post_retrieval.config import MergeStep, SecondaryQuery, filled
+from agentic_rag_lab.designs.post_retrieval.config import MergeStep, SecondaryQuery, fill_template
 from agentic_rag_lab.designs.post_retrieval.items import (
     Handlers,
     Items,
@@ -27,7 +27,7 @@ async def link_expand(step: MergeStep, items: Items, request: StepRequest) -> St
     is neither changed nor followed again.
     """
     service = request.tools.needed_links()
-    known = united(items)
+    known = merge_items(items)
     here = {item.entry_id for item in known}
     followed, joined = list(best_first(known)[: step.expand_top_n]), list(known)
     for _ in range(step.max_depth):
@@ -38,12 +38,12 @@ async def link_expand(step: MergeStep, items: Items, request: StepRequest) -> St
             for link in links.get(parent.entry_id, ())
             if link.entry_id and link.entry_id not in here
         ]
-        followed = sorted(united(found), key=by_score)
+        followed = sorted(merge_items(found), key=by_score)
         if not followed:
             break
         joined += [replace(item, original_index=len(joined) + n) for n, item in enumerate(followed)]
         here |= {item.entry_id for item in followed}
-    return StepOutcome(_ordered(joined))
+    return StepOutcome(_sort_items(joined))
 
 
 async def multi_query(step: MergeStep, items: Items, request: StepRequest) -> StepOutcome:
@@ -54,19 +54,19 @@ async def multi_query(step: MergeStep, items: Items, request: StepRequest) -> St
 
     async def ask(secondary: SecondaryQuery) -> Items:
         service = asked_service(secondary, request.tools)
-        query = filled(secondary.query, {"question": request.question})
+        query = fill_template(secondary.query, {"question": request.question})
         return read_memories(await service.retrieve(query, top_k=secondary.top_k))
 
     joined = list(items)
     for found in await answers(ask, step.secondary_queries):
         joined += [replace(item, original_index=len(joined) + n) for n, item in enumerate(found)]
-    return StepOutcome(_ordered(united(joined)))
+    return StepOutcome(_sort_items(merge_items(joined)))
 
 
 MERGES: Handlers = {"link_expand": link_expand, "multi_query": multi_query}
 
 
-def united(items: Iterable[MemoryItem]) -> Items:
+def merge_items(items: Iterable[MemoryItem]) -> Items:
     """Each entry once, in its first version, with its best score."""
     first: dict[str, MemoryItem] = {}
     for n, item in enumerate(items):
@@ -83,7 +83,7 @@ def _passed_on(parent: MemoryItem, link: MemoryItem) -> float:
     return parent.value - abs(parent.value) * (1.0 - strength(link))
 
 
-def _ordered(items: Iterable[MemoryItem]) -> Items:
+def _sort_items(items: Iterable[MemoryItem]) -> Items:
     listed = tuple(items)
     if all(item.score is None for item in listed):
         return listed

@@ -17,7 +17,7 @@ from agentic_rag_lab.designs.post_retrieval.config import (
     check_order,
 )
 from agentic_rag_lab.designs.post_retrieval.filters import FILTERS
-from agentic_rag_lab.designs.post_retrieval.formats import FORMATS, formatted
+from agentic_rag_lab.designs.post_retrieval.formats import FORMATS, format_items
 from agentic_rag_lab.designs.post_retrieval.items import (
     Action,
     Handler,
@@ -35,19 +35,19 @@ from agentic_rag_lab.designs.post_retrieval.tools import PostRetrievalTools, che
 Data = Mapping[str, Any]
 
 
-async def unchanged(step: NoneStep, items: Items, request: StepRequest) -> StepOutcome:
-    """Action none."""
+async def no_change(step: NoneStep, items: Items, request: StepRequest) -> StepOutcome:
+    """The memories as they are, for the action none."""
     return StepOutcome(items)
 
 
 ACTIONS: Mapping[str, Handlers] = {
-    "none": {None: unchanged},
+    "none": {None: no_change},
     "rerank": dict.fromkeys(RERANKS, rerank),
     "filter": FILTERS,
     "merge": MERGES,
     "augment": AUGMENTS,
     "compress": COMPRESSIONS,
-    "format": dict.fromkeys(FORMATS, formatted),
+    "format": dict.fromkeys(FORMATS, format_items),
 }
 """The function of a step, by action and type."""
 
@@ -130,6 +130,6 @@ def _record(step: Step, before: int, outcome: StepOutcome) -> dict[str, Any]:
         "type": step.kind,
         "before": before,
         "after": len(outcome.items),
-        "status": "degraded" if outcome.degraded else "ok",
+        "status": "degraded" if outcome.is_degraded else "ok",
         "reason": outcome.reason,
     }

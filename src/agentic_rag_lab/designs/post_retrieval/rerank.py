@@ -27,18 +27,18 @@ from agentic_rag_lab.designs.post_retrieval.merge import links_of, strength
 
 
 @dataclass(frozen=True, slots=True)
-class Valued:
+class ItemValues:
     """A value per memory, in the memories' order; None if unknown."""
 
     values: tuple[float | None, ...]
     reason: str | None = None
-    """Information for the report; always given if ``degraded``."""
-    degraded: bool = False
+    """Information for the report; always given if ``is_degraded``."""
+    is_degraded: bool = False
     keeps_order: bool = False
     """Nothing could be computed: scores and order stay."""
 
 
-Judge = Callable[[RerankStep, Items, StepRequest], Awaitable[Valued]]
+Judge = Callable[[RerankStep, Items, StepRequest], Awaitable[ItemValues]]
 
 
 async def rerank(step: RerankStep, items: Items, request: StepRequest) -> StepOutcome:
@@ -54,10 +54,10 @@ async def rerank(step: RerankStep, items: Items, request: StepRequest) -> StepOu
     )
     ranked = scored if judged.keeps_order else tuple(sorted(scored, key=by_score))
     kept = ranked if step.rerank_top_k is None else kept_best(ranked, step.rerank_top_k)
-    return StepOutcome(kept, judged.reason, judged.degraded)
+    return StepOutcome(kept, judged.reason, judged.is_degraded)
 
 
-async def semantic(step: RerankStep, items: Items, request: StepRequest) -> Valued:
+async def semantic(step: RerankStep, items: Items, request: StepRequest) -> ItemValues:
     """Cosine of the question's and the memory's vector, in [-1, 1]; a memory without one keeps its score.
 
     Raises:
@@ -74,7 +74,7 @@ async def semantic(step: RerankStep, items: Items, request: StepRequest) -> Valu
         return _as_before(items, f"none of {lacking} memories has an embedding, so the order stays")
     scores = tuple(item.value if item.embedding is None else cosine(asked, item.embedding) for item in items)
     reason = f"{lacking} of {len(items)} memories have no embedding and keep their score" if lacking else None
-    return Valued(scores, reason, degraded=lacking > 0)
+    return ItemValues(scores, reason, is_degraded=lacking > 0)
 
 
 def cosine(a: tuple[float, ...], b: tuple[float, ...]) -> float:
@@ -88,7 +88,7 @@ def cosine(a: tuple[float, ...], b: tuple[float, ...]) -> float:
     return float(np.clip(np.dot(left, right) / norms, -1.0, 1.0)) if norms > 0 else 0.0
 
 
-async def time_weighted(step: RerankStep, items: Items, request: StepRequest) -> Valued:
+async def time_weighted(step: RerankStep, items: Items, request: StepRequest) -> ItemValues:
     """``score · exp(-time_decay_rate · age in hours)``; without a time the factor is one half.
 
     If a score is negative (a cosine), all are raised so that the lowest is 0: otherwise a negative score would
@@ -99,12 +99,12 @@ async def time_weighted(step: RerankStep, items: Items, request: StepRequest) ->
         return _as_before(items, f"{known.reason}, so the order stays")
     scores = tuple(
         base * _recency(hours, step.time_decay_rate, UNKNOWN_SCORE)
-        for base, hours in zip(_raised(items), known.values, strict=True)
+        for base, hours in zip(_shift_scores(items), known.values, strict=True)
     )
-    return Valued(scores, known.reason, known.degraded)
+    return ItemValues(scores, known.reason, known.is_degraded)
 
 
-async def ppr(step: RerankStep, items: Items, request: StepRequest) -> Valued:
+async def ppr(step: RerankStep, items: Items, request: StepRequest) -> ItemValues:
     """Personalised PageRank over the links between the memories, with restarts in proportion to their scores.
 
     The score is the share of visits, in [0, 1]. A memory without links keeps its restart share.
@@ -120,7 +120,7 @@ async def ppr(step: RerankStep, items: Items, request: StepRequest) -> Valued:
         for found in sorted({link.entry_id for linked in links.values() for link in linked if link.entry_id}):
             places.setdefault(found, len(places))
     restart = np.zeros(len(places))
-    for place, base in zip(here, _raised(items), strict=True):
+    for place, base in zip(here, _shift_scores(items), strict=True):
         restart[place] = max(restart[place], base)
     ties = ties_between(places, links)
     # Off the event loop: 1,000 steps over the links of 1,000 memories take seconds.
@@ -136,10 +136,10 @@ async def ppr(step: RerankStep, items: Items, request: StepRequest) -> Valued:
         None if ties else "no two of the memories are linked, so their scores decide",
         None if converged else f"cut off after max_iterations {step.max_iterations}, not converged",
     )
-    return Valued(tuple(float(visits[place]) for place in here), reason, degraded=not converged)
+    return ItemValues(tuple(float(visits[place]) for place in here), reason, is_degraded=not converged)
 
 
-async def weighted(step: RerankStep, items: Items, request: StepRequest) -> Valued:
+async def weigh_items(step: RerankStep, items: Items, request: StepRequest) -> ItemValues:
     """Weighted mean of the factors, in [0, 1].
 
     ``score`` and metadata are first scaled to [0, 1] within the list (min-max; 1 if all are equal), so
@@ -159,29 +159,29 @@ async def weighted(step: RerankStep, items: Items, request: StepRequest) -> Valu
         for n in range(len(items))
     )
     reason = joined_reasons(*dict.fromkeys(reason for _, reason, _ in factors if reason))
-    return Valued(scores, reason, degraded=any(degraded for _, _, degraded in factors))
+    return ItemValues(scores, reason, is_degraded=any(degraded for _, _, degraded in factors))
 
 
-async def cross_encoder(step: RerankStep, items: Items, request: StepRequest) -> Valued:
+async def cross_encoder(step: RerankStep, items: Items, request: StepRequest) -> ItemValues:
     """Relevance in [0, 1] by a model that reads question and memory together; raises ``ModelError``."""
     texts = [item.text for item in items]
-    return Valued(tuple(await relevances(request.question, texts, request.tools.needed_reranker())))
+    return ItemValues(tuple(await relevances(request.question, texts, request.tools.needed_reranker())))
 
 
 RERANKS: Mapping[str, Judge] = {
     "semantic": semantic,
     "time_weighted": time_weighted,
     "ppr": ppr,
-    "weighted": weighted,
+    "weighted": weigh_items,
     "cross_encoder": cross_encoder,
 }
 
 
-def _as_before(items: Items, reason: str) -> Valued:
-    return Valued(tuple(item.score for item in items), reason, degraded=True, keeps_order=True)
+def _as_before(items: Items, reason: str) -> ItemValues:
+    return ItemValues(tuple(item.score for item in items), reason, is_degraded=True, keeps_order=True)
 
 
-def _raised(items: Items) -> list[float]:
+def _shift_scores(items: Items) -> list[float]:
     """Scores shifted to be non-negative, in the same order."""
     lowest = min(0.0, *(item.value for item in items)) if items else 0.0
     return [item.value - lowest for item in items]
@@ -198,7 +198,7 @@ def _factor(
     if factor.field == "recency":
         known = ages(items, request, step.time_field)
         values = [_recency(hours, step.time_decay_rate, factor.default) for hours in known.values]
-        return values, known.reason, known.degraded
+        return values, known.reason, known.is_degraded
     raw = [item.score if factor.field == "score" else _numeric(item, factor.field) for item in items]
     missing = sum(value is None for value in raw)
     reason = f"{missing} of {len(items)} memories have no number {factor.field!r}" if missing else None
@@ -222,7 +222,7 @@ def _min_max(values: Sequence[float | None], default: float) -> list[float]:
     ]
 
 
-def ages(items: Items, request: StepRequest, time_field: str) -> Valued:
+def ages(items: Items, request: StepRequest, time_field: str) -> ItemValues:
     """Hours, at least 0, from each memory's time to the request's time, or to the newest memory's if that is missing.
 
     The reason names the reference time if the request has none, and the number of memories without a time.
@@ -231,14 +231,14 @@ def ages(items: Items, request: StepRequest, time_field: str) -> Valued:
     times = [item.get_timestamp(time_field) for item in items]
     known = [moment for moment in times if moment is not None]
     if not known:
-        return Valued(
+        return ItemValues(
             (None,) * len(items), f"no memory has an ISO 8601 time in metadata {time_field!r}", True
         )
     given = moment_of(request.reference_time)
     now = max(known) if given is None else given
     missing = len(times) - len(known)
     reason = joined_reasons(
-        None if given is not None else _unread(request.reference_time, now.isoformat()),
+        None if given is not None else _time_problem(request.reference_time, now.isoformat()),
         f"{missing} of {len(items)} memories have no ISO 8601 time in metadata {time_field!r}"
         if missing
         else None,
@@ -246,11 +246,15 @@ def ages(items: Items, request: StepRequest, time_field: str) -> Valued:
     hours = tuple(
         None if moment is None else max(0.0, (now - moment).total_seconds() / 3600) for moment in times
     )
-    return Valued(hours, reason, degraded=given is None and request.reference_time is not None)
+    return ItemValues(hours, reason, is_degraded=given is None and request.reference_time is not None)
 
 
-def _unread(given: str | None, newest: str) -> str:
-    fault = "there is no reference_time" if given is None else f"reference_time {given!r:.40} is not ISO 8601"
+def _time_problem(time_text: str | None, newest: str) -> str:
+    fault = (
+        "there is no reference_time"
+        if time_text is None
+        else f"reference_time {time_text!r:.40} is not ISO 8601"
+    )
     return f"{fault}, so ages count from the newest memory's ({newest})"
 
 

@@ -19,11 +19,11 @@ from agentic_rag_lab.designs.reading.statements import Statement
 
 FIRST, LAST = date(1000, 1, 1), date(9998, 12, 31)
 """Range of days for date arithmetic; other days count as unknown."""
-NAMED = 1.0
+NAME_SCORE = 1.0
 """Points for a sentence that itself names a time, added to its support."""
 NEAR = 0.5
 """Points if another sentence of its turn names a time."""
-CONSIDERED = 12
+MAX_CANDIDATES = 12
 """Maximum number of sentences considered."""
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -50,24 +50,24 @@ class Time:
     """The day, or a day within the period; None if unknown."""
 
 
-def times_of(sentence: str, said: date | None) -> list[Time]:
-    """The times named in a sentence, in order of place; if the date on which it was ``said`` is unknown, only those
+def times_of(sentence: str, said_on: date | None) -> list[Time]:
+    """The times named in a sentence, in order of place; if ``said_on`` is unknown, only those
     that do not need it."""
-    if said is not None and not FIRST <= said <= LAST:
-        said = None
+    if said_on is not None and not FIRST <= said_on <= LAST:
+        said_on = None
     found: list[Time] = []
     for pattern, tell in _RULES:
         for match in pattern.finditer(sentence):
             if any(match.start() < time.end and time.start < match.end() for time in found):
                 continue
-            told = tell(match, said)
+            told = tell(match, said_on)
             if told is not None:
                 found.append(Time(match.start(), match.end(), *told))
     return sorted(found, key=lambda time: time.start)
 
 
 def month_text(day: date) -> str:
-    """``May 2023``."""
+    """A month in English: ``May 2023``."""
     return f"{MONTHS[day.month - 1]} {day.year}"
 
 
@@ -84,46 +84,46 @@ Telling = tuple[str, date | None]
 _Tell = Callable[[re.Match[str], date | None], Telling | None]
 
 
-def _written_day(match: re.Match[str], said: date | None) -> Telling | None:
+def _written_day(match: re.Match[str], said_on: date | None) -> Telling | None:
     year = match.groupdict().get("year")
-    if year is None and said is None:
+    if year is None and said_on is None:
         return f"{match['number']} {match['month']}", None
     try:
-        day = date(int(year or said.year), _month(match), int(match["number"]))  # type: ignore[union-attr]
+        day = date(int(year or said_on.year), _month(match), int(match["number"]))  # type: ignore[union-attr]
     except ValueError:
         return None
     return day_text(day), day
 
 
-def _written_month(match: re.Match[str], said: date | None) -> Telling | None:
+def _written_month(match: re.Match[str], said_on: date | None) -> Telling | None:
     year = match.groupdict().get("year")
-    if year is None and said is None:
+    if year is None and said_on is None:
         return match["month"], None
-    first = date(int(year or said.year), _month(match), 1)  # type: ignore[union-attr]
+    first = date(int(year or said_on.year), _month(match), 1)  # type: ignore[union-attr]
     return month_text(first), first
 
 
-def _written_year(match: re.Match[str], said: date | None) -> Telling | None:
+def _written_year(match: re.Match[str], said_on: date | None) -> Telling | None:
     return match["year"], date(int(match["year"]), 1, 1)
 
 
-def _moved(said: date, unit: str, count: int) -> date:
+def _move(said_on: date, unit: str, count: int) -> date:
     """A day ``count`` days later, or the first day of the month or year ``count`` later."""
     if unit == "day":
-        return said + timedelta(days=count)
+        return said_on + timedelta(days=count)
     if unit == "year":
-        return date(said.year + count, 1, 1)
-    months = said.year * 12 + said.month - 1 + count
+        return date(said_on.year + count, 1, 1)
+    months = said_on.year * 12 + said_on.month - 1 + count
     return date(months // 12, months % 12 + 1, 1)
 
 
 def _off(unit: str, count: int, texts: _Texts = _ENGLISH) -> _Tell:
     """The day, month or year ``count`` before or after the one in which it was said."""
 
-    def tell(match: re.Match[str], said: date | None) -> Telling | None:
-        if said is None:
+    def tell(match: re.Match[str], said_on: date | None) -> Telling | None:
+        if said_on is None:
             return None
-        moved = _moved(said, unit, count)
+        moved = _move(said_on, unit, count)
         return texts[unit](moved), moved
 
     return tell
@@ -132,53 +132,55 @@ def _off(unit: str, count: int, texts: _Texts = _ENGLISH) -> _Tell:
 def _beside(form: str, days: int, texts: _Texts = _ENGLISH) -> _Tell:
     """A week or weekend, described relative to the day on which it was said."""
 
-    def tell(match: re.Match[str], said: date | None) -> Telling | None:
-        return None if said is None else (form.format(texts["day"](said)), said + timedelta(days=days))
+    def tell(match: re.Match[str], said_on: date | None) -> Telling | None:
+        return (
+            None if said_on is None else (form.format(texts["day"](said_on)), said_on + timedelta(days=days))
+        )
 
     return tell
 
 
-def _weekday(match: re.Match[str], said: date | None) -> Telling | None:
+def _weekday(match: re.Match[str], said_on: date | None) -> Telling | None:
     """``last Friday``, ``on Friday``, ``next Friday``: relative to the day on which it was said."""
-    if said is None:
+    if said_on is None:
         return None
     day, wanted = match["day"].lower(), _DAYS.index(match["day"].lower())
     if match["which"].lower() in {"next", "this", "coming"}:
-        later = (wanted - said.weekday() - 1) % 7 + 1
-        return f"The {day} after {day_text(said)}", said + timedelta(days=later)
-    earlier = (said.weekday() - wanted - 1) % 7 + 1
-    return f"The {day} before {day_text(said)}", said - timedelta(days=earlier)
+        later = (wanted - said_on.weekday() - 1) % 7 + 1
+        return f"The {day} after {day_text(said_on)}", said_on + timedelta(days=later)
+    earlier = (said_on.weekday() - wanted - 1) % 7 + 1
+    return f"The {day} before {day_text(said_on)}", said_on - timedelta(days=earlier)
 
 
-def _season(match: re.Match[str], said: date | None) -> Telling | None:
-    if said is None:
+def _season(match: re.Match[str], said_on: date | None) -> Telling | None:
+    if said_on is None:
         return None
     name, which = match["season"].lower(), match["which"].lower()
     middle = {"spring": 4, "summer": 7, "fall": 10, "autumn": 10, "winter": 1}[name]
-    year = said.year
-    if which == "last" and middle >= said.month:
+    year = said_on.year
+    if which == "last" and middle >= said_on.month:
         year -= 1
-    elif which == "next" and middle <= said.month:
+    elif which == "next" and middle <= said_on.month:
         year += 1
     return f"{name.capitalize()} {year}", date(year, middle, 15)
 
 
-def _ago(match: re.Match[str], said: date | None) -> Telling | None:
+def _ago(match: re.Match[str], said_on: date | None) -> Telling | None:
     """``two weeks ago``: a counted expression becomes a date, a vague one keeps its wording and gets the date of the turn."""
     count, unit = match["count"].lower(), match["unit"].lower().rstrip("s")
     number = int(count) if count.isdigit() else _VALUES.get(count)
     words = f"{match['count']} {match['unit']}".replace(" of ", " ")
-    if said is None or (number is None and unit == "year"):
+    if said_on is None or (number is None and unit == "year"):
         return match.group(), None
     if number is None or unit in {"week", "weekend"}:
         days = {"day": 3, "week": 7, "weekend": 7, "month": 30}[unit] * (3 if number is None else number)
-        return f"{words.capitalize()} before {day_text(said)}", said - timedelta(days=days)
+        return f"{words.capitalize()} before {day_text(said_on)}", said_on - timedelta(days=days)
     if unit == "year" and number == 1:
         unit, number = "month", 12
-    return _off(unit, -number)(match, said)
+    return _off(unit, -number)(match, said_on)
 
 
-def _as_said(match: re.Match[str], said: date | None) -> Telling | None:
+def _as_said(match: re.Match[str], said_on: date | None) -> Telling | None:
     return match.group(), None
 
 
@@ -238,9 +240,9 @@ _RULES: Sequence[tuple[re.Pattern[str], _Tell]] = [
 def moment_answer(question: ParsedQuestion, statements: Sequence[Statement], history: History) -> str:
     """The time of an event, from the statements of a history, best first; "" if no time or day is known."""
     answers: list[tuple[float, str]] = []
-    for statement in statements[:CONSIDERED]:
+    for statement in statements[:MAX_CANDIDATES]:
         time, counts = _time(statement, history)
-        told = _told(question, statement, time)
+        told = _answer_text(question, statement, time)
         if told:
             answers.append((statement.support + counts, told))
     return max(answers, key=lambda answer: answer[0], default=(0.0, ""))[1]
@@ -251,7 +253,7 @@ def _time(statement: Statement, history: History) -> tuple[Time | None, float]:
     line = statement.sentence.line
     own = times_of(statement.sentence.text, line.date)
     if own:
-        return own[0], NAMED
+        return own[0], NAME_SCORE
     beside = sorted(
         (sentence for sentence in history.sentences if sentence.line == line),
         key=lambda sentence: (abs(sentence.place - statement.sentence.place), sentence.place),
@@ -263,7 +265,7 @@ def _time(statement: Statement, history: History) -> tuple[Time | None, float]:
     return None, 0.0
 
 
-def _told(question: ParsedQuestion, statement: Statement, time: Time | None) -> str:
+def _answer_text(question: ParsedQuestion, statement: Statement, time: Time | None) -> str:
     day = statement.sentence.line.date if time is None else time.day
     if question.kind == "year":
         return "" if day is None else str(day.year)

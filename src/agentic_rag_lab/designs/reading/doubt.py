@@ -33,7 +33,7 @@ class ReaderWeights:
 
 
 @lru_cache(maxsize=1)
-def shipped() -> ReaderWeights:
+def shipped_weights() -> ReaderWeights:
     """The weights included in the package."""
     values = json.loads(FILE.read_text(encoding="utf-8"))
     return ReaderWeights(**{**values, "fitted_on": tuple(values["fitted_on"])})

@@ -11,18 +11,18 @@ from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.text import script
 from agentic_rag.text.cache import TextCache
 from agentic_rag_lab.designs.reading.dates import moment_answer
-from agentic_rag_lab.designs.reading.doubt import ReaderWeights, doubtful, shipped
+from agentic_rag_lab.designs.reading.doubt import ReaderWeights, doubtful, shipped_weights
 from agentic_rag_lab.designs.reading.history import History, Sentence, read_history
 from agentic_rag_lab.designs.reading.questions import ParsedQuestion, read_question
 from agentic_rag_lab.designs.reading.reader import NOT_MENTIONED
 from agentic_rag_lab.designs.reading.statements import Statement, bearing_statements
 from agentic_rag_lab.designs.reading.words import stem, telling, words_of
 
-REMEMBERED = 8192
+CACHE_SIZE = 8192
 """Maximum number of cached texts; with 384 dimensions about 12 MB."""
-READ = 6
+LINES_READ = 6
 """Number of sentences searched for a clause."""
-COMPARED = 8
+LINES_COMPARED = 8
 """Number of sentences compared with the offered answers."""
 
 _CLAUSE = re.compile(r"[^，,。.！!？?；;：:、\n]+")
@@ -46,7 +46,7 @@ class ExtractiveReader:
 
     def __init__(self, embedding: Embedding | None = None, weights: ReaderWeights | None = None) -> None:
         self.embedding = None if embedding is None else RememberedEmbedding(embedding)
-        self._weights = shipped() if weights is None else weights
+        self._weights = shipped_weights() if weights is None else weights
 
     async def read(self, question: str, history_text: str) -> str:
         """See ``Reader``.
@@ -77,10 +77,10 @@ class ExtractiveReader:
             told = speaker_answer(statements[0])
             if told:
                 return told
-        return _told(question, statements[0].sentence)
+        return _trim_sentence(question, statements[0].sentence)
 
 
-def _told(question: ParsedQuestion, sentence: Sentence) -> str:
+def _trim_sentence(question: ParsedQuestion, sentence: Sentence) -> str:
     """A sentence without words of the question and function words at both its ends."""
     known = question.terms | {stem(word) for name in question.people for word in name.split()}
     says = [word for word in sentence.words if not word.function and word.stem not in known]
@@ -88,14 +88,14 @@ def _told(question: ParsedQuestion, sentence: Sentence) -> str:
 
 
 class RememberedEmbedding:
-    """``ports.Embedding`` that caches the vectors of the ``REMEMBERED`` last used passages.
+    """``ports.Embedding`` that caches the vectors of the ``CACHE_SIZE`` last used passages.
 
     A vector depends on its text alone, as the port requires, so only the time changes.
     """
 
     def __init__(self, embedding: Embedding) -> None:
         self._embedding = embedding
-        self._cache = TextCache[FloatArray](REMEMBERED)
+        self._cache = TextCache[FloatArray](CACHE_SIZE)
 
     @property
     def name(self) -> str:
@@ -117,8 +117,8 @@ class RememberedEmbedding:
 def clause_answer(question: ParsedQuestion, statements: Sequence[Statement]) -> str:
     """The clause without the question's words: 谷歌 of 我在谷歌工作 for 他在哪里工作？ "" without a clause."""
     clauses = [
-        (_covered(question.terms, clause) + statement.support / 10, clause.strip())
-        for statement in statements[:READ]
+        (_coverage(question.terms, clause) + statement.support / 10, clause.strip())
+        for statement in statements[:LINES_READ]
         for clause in _CLAUSE.findall(statement.sentence.text)
         if clause.strip()
     ]
@@ -128,7 +128,7 @@ def clause_answer(question: ParsedQuestion, statements: Sequence[Statement]) -> 
     return best.strip(question.text + _SPOKEN_OF).strip() or best
 
 
-def _covered(terms: frozenset[str], clause: str) -> float:
+def _coverage(terms: frozenset[str], clause: str) -> float:
     """Share of some terms in a clause."""
     return len(terms & telling(words_of(clause))) / len(terms) if terms else 0.0
 
@@ -158,8 +158,8 @@ async def choice(
     right = match["right"].strip()
     # The first offer without the words of the question before it: as many words as the second offer.
     left = " ".join(match["left"].split()[-max(1, len(right.split())) :])
-    sentences = [statement.sentence.text for statement in statements[:COMPARED]]
-    for_left, for_right = (float(_shared(offer, sentences)) for offer in (left, right))
+    sentences = [statement.sentence.text for statement in statements[:LINES_COMPARED]]
+    for_left, for_right = (float(_most_shared_words(offer, sentences)) for offer in (left, right))
     if for_left == for_right and embedding is not None:
         vectors = await embedding.embed_passages(sentences)
         near = (await embedding.embed_queries([left, right])) @ vectors.T
@@ -167,7 +167,7 @@ async def choice(
     return right if for_right > for_left else left
 
 
-def _shared(offer: str, sentences: Sequence[str]) -> int:
+def _most_shared_words(offer: str, sentences: Sequence[str]) -> int:
     """Number of an offer's content words in the sentence with the most of them."""
     wanted = telling(words_of(offer))
     return max((len(wanted & telling(words_of(sentence))) for sentence in sentences), default=0)

@@ -15,12 +15,14 @@ from agentic_rag_lab.designs.reading.words import Word, telling, words_of
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,500}>")
 _STAMP = re.compile(r"""\b(?:timestamp|date|date_time|time)=["'](?P<date>[^"']+)["']""")
 _BULLET = re.compile(r"^\s*(?:[-*•]\s+|\d{1,4}[.)]\s+|\[\d{1,4}\]\s*)+")
-_DATED = re.compile(r"^[(\[](?P<date>[^()\[\]\n]{4,60})[)\]]\s*")
+_LEADING_DATE = re.compile(r"^[(\[](?P<date>[^()\[\]\n]{4,60})[)\]]\s*")
 _HEADING = re.compile(
     r"^(?:#{1,6}\s+(?:\S+\s+)?)?(?P<date>\d{4}-\d{2}-\d{2})\S*?[:：]?$|^#{1,6}\s.*$|^unknown[:：]$"
 )
 _SPEAKER = re.compile(r"^(?P<speaker>[^:：()\[\]\n]{1,40})[:：]\s*(?P<text>.*)$")
-_NAMED = re.compile(r"^(?P<speaker>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2})[:：]\s+(?P<text>.+)$")
+_LEADING_SPEAKER = re.compile(
+    r"^(?P<speaker>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2})[:：]\s+(?P<text>.+)$"
+)
 _PREAMBLE = re.compile(r"(?:the following|below) (?:is|are)\b[^:：\n]*[.:]?\s*$", re.IGNORECASE)
 _PHOTO = re.compile(r"\[shares a photo: (?P<caption>[^\]]*)\]?")
 
@@ -63,7 +65,7 @@ class Sentence:
 
     @property
     def asks(self) -> bool:
-        """Whether it is a question."""
+        """Whether the sentence is a question."""
         return self.text.rstrip("\"'”’) ").endswith(("?", "？"))
 
 
@@ -115,13 +117,13 @@ def read_history(text: str) -> History:
     return History(tuple(lines), tuple(sentences))
 
 
-def _line(index: int, written: str, standing: date | None) -> Line:
+def _line(index: int, text: str, standing: date | None) -> Line:
     """Parses a line; of several dates before it (one added to an existing one) the last counts."""
     found = None
-    while (dated := _DATED.match(written)) is not None and (when := _date(dated["date"])) is not None:
-        found, written = when, written[dated.end() :]
-    spoken = (_NAMED if found is None else _SPEAKER).match(written)
-    speaker, said = (spoken["speaker"].strip(), spoken["text"]) if spoken is not None else ("", written)
+    while (dated := _LEADING_DATE.match(text)) is not None and (when := _date(dated["date"])) is not None:
+        found, text = when, text[dated.end() :]
+    spoken = (_LEADING_SPEAKER if found is None else _SPEAKER).match(text)
+    speaker, said = (spoken["speaker"].strip(), spoken["text"]) if spoken is not None else ("", text)
     return Line(index, standing if found is None else found, speaker, said.strip())
 
 
@@ -131,8 +133,8 @@ def _opening_name(line: Line) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _date(written: str) -> date | None:
-    found = parse_session_date(written)
+def _date(text: str) -> date | None:
+    found = parse_session_date(text)
     return None if found is None else found.date()
 
 

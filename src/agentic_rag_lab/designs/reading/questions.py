@@ -16,7 +16,7 @@ from agentic_rag_lab.designs.reading.words import Word, stem, telling, words_of
 Kind = Literal["when", "year", "choice", "who", "likely", "yes_no", "what"]
 
 _BE_DO = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|should|am)"
-_WRITTEN: Sequence[tuple[Kind, str]] = (
+_KIND_PATTERNS: Sequence[tuple[Kind, str]] = (
     ("choice", rf"^(?:would|might|could|{_BE_DO})\b.*\bor\b|^(?:which|what|who)\b.*[,:]\s[^,:?]+\sor\s[^,:?]+\?"),
     ("year", r"\b(?:which|what) year\b"),
     ("when", r"^(?:since |until |by )?when\b|\b(?:what|which) (?:day|date|month|time)\b|什么时候|何时|哪天|几月"),
@@ -24,7 +24,7 @@ _WRITTEN: Sequence[tuple[Kind, str]] = (
     ("likely", r"^(?:would|might|could)\b"),
     ("yes_no", rf"^{_BE_DO}\b"),
 )  # fmt: skip
-_FORMS = [(kind, re.compile(form, re.IGNORECASE)) for kind, form in _WRITTEN]
+_FORMS = [(kind, re.compile(form, re.IGNORECASE)) for kind, form in _KIND_PATTERNS]
 _ACCORDING = re.compile(
     r"\b(?:according to|(?:as )?(?:mentioned|said|described|suggested) by)\s+([^\W\d_]+)", re.I
 )
@@ -61,13 +61,13 @@ class ParsedQuestion:
 def read_question(text: str, speakers: Sequence[str]) -> ParsedQuestion:
     """The parsed question; a speaker of the history who is named is the person it is about."""
     words = words_of(text)
-    named = _named(words, speakers)
+    named = _name_positions(words, speakers)
     people = tuple(dict.fromkeys(name for _, name in named)) or _written_in(text, speakers)
     names = {words[position].stem for position, _ in named}
     interval = stated_interval(text)
     said = [
         word
-        for word in words_of(_told(text, people))
+        for word in words_of(_content_text(text, people))
         if not (word.function or word.lower in _ASKING or word.stem in names)
         and not (interval is not None and _TIME.fullmatch(word.lower))
     ]
@@ -83,7 +83,7 @@ def read_question(text: str, speakers: Sequence[str]) -> ParsedQuestion:
     )
 
 
-def _named(words: Sequence[Word], speakers: Sequence[str]) -> list[tuple[int, str]]:
+def _name_positions(words: Sequence[Word], speakers: Sequence[str]) -> list[tuple[int, str]]:
     """Positions of words that name a speaker by first or full name."""
     by_first = {stem(name.split()[0]): name for name in reversed(speakers) if name.split()}
     return [(n, by_first[word.stem]) for n, word in enumerate(words) if word.stem in by_first]
@@ -95,7 +95,7 @@ def _written_in(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for _, name in sorted(found))
 
 
-def _told(text: str, people: Sequence[str]) -> str:
+def _content_text(text: str, people: Sequence[str]) -> str:
     """A question without Chinese question words and names: 小明在哪里工作？ becomes 工作."""
     for name in people:
         text = text.replace(name, " ") if starts_cjk(name) else text
@@ -103,7 +103,7 @@ def _told(text: str, people: Sequence[str]) -> str:
 
 
 def _subject(
-    text: str, words: Sequence[Word], named: Sequence[tuple[int, str]], people: Sequence[str]
+    text: str, words: Sequence[Word], name_positions: Sequence[tuple[int, str]], people: Sequence[str]
 ) -> str:
     """The person named as the source of a statement, else the first one named, unless two are named together."""
     source = _ACCORDING.search(text)
@@ -113,6 +113,6 @@ def _subject(
                 return name
     together = any(
         later - earlier == 2 and words[earlier + 1].lower in {"and", "or"}
-        for (earlier, _), (later, _) in pairwise(named)
+        for (earlier, _), (later, _) in pairwise(name_positions)
     )
     return "" if together or not people else people[0]

@@ -14,7 +14,7 @@ from agentic_rag_lab.designs.reading.history import History, Line, Sentence
 from agentic_rag_lab.designs.reading.questions import ParsedQuestion
 from agentic_rag_lab.designs.reading.words import stem
 
-COMPARED = 24
+MAX_COMPARED = 24
 """Number of sentences compared with the question by meaning, at some milliseconds each."""
 COMPARED_LETTERS = 200
 """Maximum characters of a sentence compared by meaning; the rest of a long one adds little."""
@@ -66,14 +66,14 @@ class Statement:
 async def bearing_statements(
     question: ParsedQuestion, history: History, embedding: Embedding | None
 ) -> list[Statement]:
-    """The best matching sentences by support, then in the history's order; at most ``COMPARED``. Without an
+    """The best matching sentences by support, then in the history's order; at most ``MAX_COMPARED``. Without an
     embedding they are ranked by words alone."""
     rarity = term_rarity(question, history)
     scored = [_statement(question, history, rarity, sentence) for sentence in history.sentences]
     scored.sort(key=lambda one: (-one.by_words, one.sentence.line.index, one.sentence.place))
-    best = scored[:COMPARED]
+    best = scored[:MAX_COMPARED]
     if embedding is not None and best:
-        best = await _compared(question, best, embedding)
+        best = await _with_cosines(question, best, embedding)
     return sorted(best, key=lambda one: (-one.support, one.sentence.line.index, one.sentence.place))
 
 
@@ -131,10 +131,10 @@ def _timely(question: ParsedQuestion, line: Line) -> bool:
     return (start is None or start <= moment) and (end is None or moment < end + LATE)
 
 
-async def _compared(
+async def _with_cosines(
     question: ParsedQuestion, statements: Sequence[Statement], embedding: Embedding
 ) -> list[Statement]:
-    texts = [_shown(statement.sentence) for statement in statements]
+    texts = [_display_text(statement.sentence) for statement in statements]
     vectors = await embedding.embed_passages(texts)
     asked = (await embedding.embed_queries([question.text]))[0]
     cosines = [float(value) for value in vectors @ asked]
@@ -145,6 +145,6 @@ async def _compared(
     ]
 
 
-def _shown(sentence: Sentence) -> str:
+def _display_text(sentence: Sentence) -> str:
     said = sentence.text[:COMPARED_LETTERS]
     return f"{sentence.line.speaker}: {said}" if sentence.line.speaker else said

@@ -59,7 +59,7 @@ class Word:
 
     @property
     def function(self) -> bool:
-        """Whether it is a function word."""
+        """Whether the word is a function word."""
         return self.lower in FUNCTION
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from agentic_rag.domain.memory import MemoryService
 from agentic_rag.errors import ConfigError
-from agentic_rag.settings.parameters import Section, validated
+from agentic_rag.settings.parameters import Section, validate
 from agentic_rag_lab.designs.services.orchestrated_memory import build_orchestrated_memory
 from agentic_rag_lab.designs.services.parts import RankedSettings, ServiceParts
 from agentic_rag_lab.designs.services.session_memory import (
@@ -73,7 +73,7 @@ def unregister_service(name: str) -> None:
     Raises:
         ConfigError: no service has this name.
     """
-    _registered(name)
+    _registration(name)
     del _SERVICES[name]
 
 
@@ -89,7 +89,7 @@ def build_service(name: str, settings: Mapping[str, Any] | None, parts: ServiceP
         ConfigError: an unknown service, an invalid setting, or a missing part that the service needs.
         InputError: a namespace that the stores do not support.
     """
-    build, _ = _registered(name)
+    build, _ = _registration(name)
     return build(check_settings(name, settings), parts)
 
 
@@ -99,13 +99,13 @@ def check_settings(name: str, settings: Mapping[str, Any] | None) -> Section:
     Raises:
         ConfigError: an unknown service, or an unknown or invalid setting.
     """
-    _, kind = _registered(name)
+    _, kind = _registration(name)
     if settings is not None and not isinstance(settings, Mapping):
         raise ConfigError(f"services.{name} must be a mapping of settings, not {settings!r}")
-    return validated(kind, settings or {}, f"services.{name}")
+    return validate(kind, settings or {}, f"services.{name}")
 
 
-def _registered(name: str) -> tuple[Build, type[Section]]:
+def _registration(name: str) -> tuple[Build, type[Section]]:
     if name not in _SERVICES:
         raise ConfigError(f"unknown service {name!r}; use one of: {', '.join(known_services())}")
     return _SERVICES[name]

@@ -33,19 +33,19 @@ class Entries(dict[str, Entry]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._given = 0
+        self._id_count = 0
 
     def add(self, text: str, metadata: Mapping[str, Any] | None) -> Entry:
         """Add a text; later changes to the caller's metadata have no effect."""
-        self._given += 1
+        self._id_count += 1
         held = None if metadata is None else deepcopy(dict(metadata))
-        entry = Entry(f"m{self._given:08d}", text, held)
+        entry = Entry(f"m{self._id_count:08d}", text, held)
         self[entry.id] = entry
         return entry
 
-    def matching(self, wanted: Mapping[str, Any] | None) -> list[Entry]:
+    def matching(self, metadata: Mapping[str, Any] | None) -> list[Entry]:
         """Entries whose metadata have these values, oldest first."""
-        return [entry for entry in self.values() if matches_metadata(entry.metadata, wanted)]
+        return [entry for entry in self.values() if matches_metadata(entry.metadata, metadata)]
 
 
 def memory_of(entry: Entry, score: float | None) -> Memory:
@@ -100,13 +100,13 @@ class WriteBehind:
     ) -> None:
         self._clear = clear
         self._write = write
-        self._cleared = False
-        self._noted: dict[str, None] = {}
+        self._is_cleared = False
+        self._pending_keys: dict[str, None] = {}
         self._writing = asyncio.Lock()
 
     def note(self, document_id: str) -> None:
         """Mark the document as changed or deleted."""
-        self._noted[document_id] = None
+        self._pending_keys[document_id] = None
 
     async def flush(self) -> None:
         """Write the marked documents; each stays marked until it is written.
@@ -115,15 +115,15 @@ class WriteBehind:
             StoreError, ModelError: ``write`` raised it; the next call tries again.
         """
         async with self._writing:
-            if self._noted and not self._cleared:
+            if self._pending_keys and not self._is_cleared:
                 await self._clear()
-                self._cleared = True
-            while self._noted:
-                batch = dict.fromkeys(list(self._noted)[:BATCH_DOCUMENTS])
+                self._is_cleared = True
+            while self._pending_keys:
+                batch = dict.fromkeys(list(self._pending_keys)[:BATCH_DOCUMENTS])
                 # Removed first: a change during the write marks the document again.
-                self._noted = {key: None for key in self._noted if key not in batch}
+                self._pending_keys = {key: None for key in self._pending_keys if key not in batch}
                 try:
                     await self._write(list(batch))
                 except BaseException:
-                    self._noted = batch | self._noted
+                    self._pending_keys = batch | self._pending_keys
                     raise

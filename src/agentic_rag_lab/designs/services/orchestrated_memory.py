@@ -35,16 +35,16 @@ class OrchestratedMemory:
         self._topk = topk
         self._entries = Entries()
         self._writing = asyncio.Lock()
-        self._cleared = False
+        self._is_cleared = False
 
     async def insert(
         self, text: str, vector: FloatArray | None = None, metadata: Mapping[str, Any] | None = None
     ) -> str:
         """Remember a text, each of its turns with its speaker."""
         async with self._writing:
-            if not self._cleared:
+            if not self._is_cleared:
                 await self._memories.forget(self._user_id)
-                self._cleared = True
+                self._is_cleared = True
             entry = self._entries.add(text, metadata)
             given = metadata or {}
             for turn in turns_of(valid_unicode(text)):
@@ -91,10 +91,10 @@ class OrchestratedMemory:
     async def _best(self, query: str, limit: int) -> tuple[dict[str, float], bool]:
         """Best score by entry, best first; and whether a larger limit might find more."""
         response = await self._memories.search(query, self._user_id, max_results=limit)
-        if response.degraded:
+        if response.degraded_agents:
             # A memory service cannot report a partial failure.
             raise StoreError(
-                f"{NAME} was searched in part only: {', '.join(response.degraded)} failed; ask again"
+                f"{NAME} was searched in part only: {', '.join(response.degraded_agents)} failed; ask again"
             )
         best: dict[str, float] = {}
         for memory in response.memories:

@@ -43,10 +43,10 @@ TURNS_PER_ENTRY = 4
 """Factor on the turns requested, because several of the best may belong to one memory."""
 
 
-Found = tuple[Sequence[tuple[object, float]], bool]
+SearchOutcome = tuple[Sequence[tuple[object, float]], bool]
 """Result of a search: turns, each as the ``dia_id`` in the chunk's metadata (None without a turn) and its score; and
 whether a larger limit might find more."""
-TurnSearch = Callable[[str, int, Comparison | None], Awaitable[Found]]
+TurnSearch = Callable[[str, int, Comparison | None], Awaitable[SearchOutcome]]
 """Finds about this number of turns of a namespace for a question, restricted by metadata; raises ``StoreError`` or
 ``ModelError``."""
 
@@ -67,7 +67,7 @@ class SessionMemory:
         self._topk = topk
         self._entries = Entries()
         self._sessions = SessionDocuments(self._namespace)
-        self._shared = SharedEntities()
+        self._shared_entities = SharedEntities()
         self._behind = WriteBehind(self._clear, self._write)
 
     async def insert(
@@ -114,7 +114,7 @@ class SessionMemory:
         """Memories that mention the same things; see ``SharedEntities`` for the strength of a link."""
         wanted = checked_top_k(top_k, self._topk)
         await self._behind.flush()
-        linked = await asyncio.to_thread(self._shared.linked, entry_id, len(self._entries))
+        linked = await asyncio.to_thread(self._shared_entities.linked_entries, entry_id, len(self._entries))
         held = [(self._entries.get(other), strength) for other, strength in linked]
         return [memory_of(entry, strength) for entry, strength in held if entry is not None][:wanted]
 
@@ -123,10 +123,10 @@ class SessionMemory:
         await self._behind.flush()
 
     async def _best(
-        self, query: str, among: Comparison | None, entry_ids: frozenset[str], wanted: int
+        self, query: str, among: Comparison | None, entry_ids: frozenset[str], count: int
     ) -> dict[str, float]:
-        """The best turn's score of each memory found; more than ``wanted``, or all there are."""
-        limit = TURNS_PER_ENTRY * wanted
+        """The best turn's score of each memory found; more than ``count``, or all there are."""
+        limit = TURNS_PER_ENTRY * count
         while True:
             turns, more = await self._search(query, limit, among)
             best: dict[str, float] = {}
@@ -135,7 +135,7 @@ class SessionMemory:
                 if entry_id in entry_ids:
                     score = round(given, SCORE_DIGITS)
                     best[entry_id] = max(score, best.get(entry_id, score))
-            if len(best) >= wanted or not more:
+            if len(best) >= count or not more:
                 return best
             limit *= TURNS_PER_ENTRY
 
@@ -149,18 +149,20 @@ class SessionMemory:
         held = [document for document in made.values() if document is not None]
         graphs = await self._writer.replace(self._namespace, held)
         for document_id in gone:
-            self._shared.remove(document_id)
+            self._shared_entities.remove(document_id)
         for graph in graphs:
             entries = (
                 (chunk.id, self._sessions.entry_of(chunk.metadata.get("dia_id"))) for chunk in graph.chunks
             )
-            self._shared.replace(graph, {chunk: entry for chunk, entry in entries if entry is not None})
+            self._shared_entities.replace(
+                graph, {chunk: entry for chunk, entry in entries if entry is not None}
+            )
 
 
 def build_graph_memory(settings: RankedSettings, parts: ServiceParts) -> SessionMemory:
     """Searches turns by relevance in [0, 1]: that of the passage, raised if the walk visits it."""
 
-    async def search(query: str, limit: int, among: Comparison | None) -> Found:
+    async def search(query: str, limit: int, among: Comparison | None) -> SearchOutcome:
         found, nearest = await asyncio.gather(
             parts.graph_engine.find(parts.namespace, query, limit=limit, filters=among),
             parts.graph_engine.nearest(parts.namespace, query, limit=limit, filters=among),
@@ -190,7 +192,7 @@ def build_agentic_memory(settings: AgenticMemorySettings, parts: ServiceParts) -
     except UnknownOperation as error:
         raise ConfigError(f"services.{NAME}.operation: {error}") from error
 
-    async def search(query: str, limit: int, among: Comparison | None) -> Found:
+    async def search(query: str, limit: int, among: Comparison | None) -> SearchOutcome:
         asked: dict[str, Any] = {
             "query": query,
             "operation": operation,

@@ -32,7 +32,7 @@ class _Open:
     number: int
     speakers: tuple[str, ...]
     date_text: str | None
-    said: int = 0
+    turn_count: int = 0
     """Number of turns ever added; used for keys."""
     turns: dict[str, MemoryLine] = field(default_factory=dict)
     """Turns by ``dia_id``, in order."""
@@ -63,12 +63,12 @@ class SessionDocuments:
         session = self._session(entry, _date(entry, turns))
         keys = []
         for turn in turns:
-            session.said += 1
-            key = f"D{session.number}:{session.said}"
+            session.turn_count += 1
+            key = f"D{session.number}:{session.turn_count}"
             session.turns[key] = turn
             self._entry_of[key] = entry.id
             keys.append(key)
-        document_id = self._unparsed(session).document_id
+        document_id = self._raw_session(session).document_id
         self._by_document[document_id] = session
         self._turns[entry.id] = document_id, tuple(keys)
         return document_id
@@ -88,7 +88,7 @@ class SessionDocuments:
         session = self._by_document[document_id]
         if not session.turns:
             return None
-        parsed = parse_session(self._unparsed(session), path=document_id)
+        parsed = parse_session(self._raw_session(session), path=document_id)
         # A title such as "Notes, session 7" before each turn would add nothing and dilute the text.
         return parsed if session.speakers or parsed.date is not None else replace(parsed, title="")
 
@@ -117,13 +117,18 @@ class SessionDocuments:
             self._sessions[key] = _Open(self._number(given), speakers, date_text or None)
         return self._sessions[key]
 
-    def _number(self, given: object) -> int:
+    def _number(self, session_number: object) -> int:
         """The session's own number if it is free, else the next one above all."""
         taken = {session.number for session in self._sessions.values()}
-        free = isinstance(given, int) and not isinstance(given, bool) and given >= 0 and given not in taken
-        return given if free and isinstance(given, int) else max(taken, default=0) + 1
+        free = (
+            isinstance(session_number, int)
+            and not isinstance(session_number, bool)
+            and session_number >= 0
+            and session_number not in taken
+        )
+        return session_number if free and isinstance(session_number, int) else max(taken, default=0) + 1
 
-    def _unparsed(self, session: _Open) -> RawSession:
+    def _raw_session(self, session: _Open) -> RawSession:
         turns: tuple[Mapping[str, str], ...] = tuple(
             {"dia_id": key, "speaker": turn.speaker, "text": turn.text} for key, turn in session.turns.items()
         )
@@ -153,7 +158,7 @@ class SharedEntities:
     """
 
     def __init__(self) -> None:
-        self._mentioned: Mapping[str, Mapping[str, set[str]]] = {}
+        self._mentions: Mapping[str, Mapping[str, set[str]]] = {}
         """Entities by entry, by document. Never changed in place, because links are computed off the event loop."""
 
     def replace(self, graph: DocumentGraph, entry_of: Mapping[str, str]) -> None:
@@ -166,16 +171,16 @@ class SharedEntities:
         for mention in graph.mentions:
             if mention.chunk_id in entry_of and mention.entity not in sessions:
                 mentioned[entry_of[mention.chunk_id]].add(mention.entity)
-        self._mentioned = {**self._mentioned, graph.document_id: mentioned}
+        self._mentions = {**self._mentions, graph.document_id: mentioned}
 
     def remove(self, document_id: str) -> None:
         """Remove a document's memories."""
-        self._mentioned = {key: value for key, value in self._mentioned.items() if key != document_id}
+        self._mentions = {key: value for key, value in self._mentions.items() if key != document_id}
 
-    def linked(self, entry_id: str, total: int) -> list[tuple[str, float]]:
+    def linked_entries(self, entry_id: str, total: int) -> list[tuple[str, float]]:
         """Memories that share an entity with this one, of ``total``, with the link's strength; descending, then
         by id."""
-        every = {entry: named for document in self._mentioned.values() for entry, named in document.items()}
+        every = {entry: named for document in self._mentions.values() for entry, named in document.items()}
         frequency = Counter(entity for named in every.values() for entity in named)
 
         def weight(entities: set[str]) -> float:

@@ -85,6 +85,6 @@ class NoMemory:
         *,
         top_k: int | None = None,
     ) -> list[Memory]:
-        """[]."""
+        """Nothing: []."""
         checked_top_k(top_k, 1)
         return []

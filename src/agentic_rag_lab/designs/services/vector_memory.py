@@ -17,7 +17,7 @@ from agentic_rag.domain.ports import (
     ScoredChunk,
 )
 from agentic_rag.domain.progress import Meter
-from agentic_rag.ingest.preparing import embedded, embedding_work
+from agentic_rag.ingest.preparing import embed_texts, embedding_work
 from agentic_rag.notes.values import valid_unicode
 from agentic_rag_lab.designs.services.entries import (
     Entries,
@@ -46,7 +46,7 @@ class VectorMemory:
         self._namespace = dataset_name(parts.namespace)
         self._embedding = parts.embedding
         self._entries = Entries()
-        self._given: dict[str, FloatArray] = {}
+        self._given_vectors: dict[str, FloatArray] = {}
         self._behind = WriteBehind(self._clear, self._write)
 
     async def insert(
@@ -56,7 +56,7 @@ class VectorMemory:
         given = None if vector is None else self._unit(vector)
         entry = self._entries.add(text, metadata)
         if given is not None:
-            self._given[entry.id] = given
+            self._given_vectors[entry.id] = given
         self._behind.note(entry.id)
         return entry.id
 
@@ -124,9 +124,9 @@ class VectorMemory:
             memories.append(Memory(**memory, embedding=vectors[scored.chunk.id].tolist()))
         return memories
 
-    async def _vectors(self, found: Sequence[ScoredChunk]) -> dict[str, FloatArray]:
-        read = {scored.chunk.id: scored.vector for scored in found if scored.vector is not None}
-        missing = [scored.chunk.id for scored in found if scored.chunk.id not in read]
+    async def _vectors(self, scored_chunks: Sequence[ScoredChunk]) -> dict[str, FloatArray]:
+        read = {scored.chunk.id: scored.vector for scored in scored_chunks if scored.vector is not None}
+        missing = [scored.chunk.id for scored in scored_chunks if scored.chunk.id not in read]
         return read | (await self._chunks.get_vectors(self._namespace, missing) if missing else {})
 
     async def _clear(self) -> None:
@@ -137,11 +137,11 @@ class VectorMemory:
     async def _write(self, entry_ids: Sequence[str]) -> None:
         held = [entry for entry_id in entry_ids if (entry := self._entries.get(entry_id)) is not None]
         gone = [entry_id for entry_id in entry_ids if self._entries.get(entry_id) is None]
-        missing = [entry for entry in held if entry.id not in self._given]
+        missing = [entry for entry in held if entry.id not in self._given_vectors]
         texts = [valid_unicode(entry.text) for entry in missing]
         meter = Meter.silent()
-        made = await embedded(self._embedding, texts, [embedding_work(text) for text in texts], meter)
-        vectors = self._given | {
+        made = await embed_texts(self._embedding, texts, [embedding_work(text) for text in texts], meter)
+        vectors = self._given_vectors | {
             entry.id: vector for entry, vector in zip(missing, made.vectors, strict=True)
         }
         if gone:
@@ -151,7 +151,7 @@ class VectorMemory:
             [EmbeddedDocument(entry.id, (_chunk(entry),), vectors[entry.id][None, :]) for entry in held],
         )
         for entry_id in entry_ids:
-            self._given.pop(entry_id, None)
+            self._given_vectors.pop(entry_id, None)
 
     def _unit(self, vector: FloatArray) -> FloatArray:
         checked = checked_vector(vector, self._embedding.dimension, WRONG_LENGTH)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agentic_rag.errors import InputError
 from agentic_rag.ingest.beam import CHAT, Message, batches
-from agentic_rag.ingest.conversation import RawSession, parse_session_date, sessions, spoken
+from agentic_rag.ingest.conversation import RawSession, parse_session_date, sessions, speaker_and_text
 from agentic_rag_lab.designs.conversation import Conversation, Dialog, Question, Session
 from agentic_rag_lab.evaluation import beam
 from agentic_rag_lab.evaluation.files import read_json
@@ -146,13 +146,13 @@ def chosen_tasks(conversations: Mapping[str, object], task_id: str) -> list[str]
     return list(dict.fromkeys(asked))
 
 
-def _session(written: RawSession) -> Session:
-    moment = parse_session_date(written.date_text)
-    date = moment.date().isoformat() if moment is not None else (written.date_text or "").strip()
+def _session(raw_session: RawSession) -> Session:
+    moment = parse_session_date(raw_session.date_text)
+    date = moment.date().isoformat() if moment is not None else (raw_session.date_text or "").strip()
     dialogs: list[Dialog] = []
     ids: list[str] = []
-    for number, turn in enumerate(written.turns, start=1):
-        speaker, text = spoken(turn)
+    for number, turn in enumerate(raw_session.turns, start=1):
+        speaker, text = speaker_and_text(turn)
         dialogs.append(Dialog(speaker=speaker, text=text, date_time=date))
-        ids.append(str(turn.get("dia_id") or f"D{written.number}:{number}"))
-    return Session(written.number, tuple(dialogs), tuple(ids))
+        ids.append(str(turn.get("dia_id") or f"D{raw_session.number}:{number}"))
+    return Session(raw_session.number, tuple(dialogs), tuple(ids))

@@ -33,7 +33,7 @@ DIGITS = 4
 SUMMARY = "summary.json"
 """File in the folder of a finished run."""
 RECALL = "evidence_recall@10"
-_SAID = frozenset(
+_REPORT_KEYS = frozenset(
     "task config service reader questions tested failed overall intervals by_category baselines cost inserts".split()
 )
 """Keys that a comparison and a resumed run read."""
@@ -158,7 +158,7 @@ def read_summary(file: Path) -> dict[str, Any] | None:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    if not isinstance(found, dict) or not found.keys() >= _SAID:
+    if not isinstance(found, dict) or not found.keys() >= _REPORT_KEYS:
         raise InputError(
             f"{file} is no summary of a memory benchmark; give another folder: one that bench has named, or a new one"
         )
@@ -189,14 +189,14 @@ BASELINES: Mapping[str, Callable[[QuestionRecord], str]] = {
 """Baseline answers: always "not mentioned"; the first retrieved memory, unchanged."""
 
 
-def _answering(record: QuestionRecord, predicted: str) -> QuestionRecord:
-    found = score(record.category, predicted, NOT_MENTIONED if record.answer is None else record.answer)
+def _answering(record: QuestionRecord, prediction: str) -> QuestionRecord:
+    found = score(record.category, prediction, NOT_MENTIONED if record.answer is None else record.answer)
     return replace(
         record,
         f1=found.f1,
         exact_match=found.exact_match,
         is_correct=found.is_correct,
-        predicted_answer=predicted,
+        predicted_answer=prediction,
     )
 
 
@@ -315,7 +315,7 @@ def against_first(runs: Sequence[Run]) -> dict[str, dict[str, dict[str, float]]]
         (run.name, measure): both
         for run in runs[1:]
         for measure in MEASURES
-        if (both := _shared(run, runs[0], measure))[0]
+        if (both := _common_values(run, runs[0], measure))[0]
     }
     found: dict[str, dict[str, dict[str, float]]] = {run.name: {} for run in runs[1:]}
     for (name, measure), test in paired_tests(pairs).items():
@@ -344,7 +344,7 @@ def comparison(runs: Sequence[Run]) -> dict[str, Any]:
     }
 
 
-def _shared(own: Run, first: Run, measure: str) -> tuple[list[float], list[float]]:
+def _common_values(own: Run, first: Run, measure: str) -> tuple[list[float], list[float]]:
     """The values of two runs on their common questions."""
     ours, theirs = _values(own, measure), _values(first, measure)
     both = [key for key in ours if key in theirs]

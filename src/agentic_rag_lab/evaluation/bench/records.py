@@ -16,7 +16,7 @@ from agentic_rag_lab.designs.conversation import Conversation, Question
 from agentic_rag_lab.evaluation.records import RecordFile
 
 RECORDS, TIMES = "records.jsonl", "times.jsonl"
-SHOWN = 10
+MAX_SHOWN = 10
 """Number of retrieved memories that count for evidence recall."""
 DIGITS = 6
 """Decimals of scores in the records."""
@@ -69,10 +69,10 @@ class RunRecords:
     def __init__(self, folder: Path, fingerprint: str, *, fresh: bool) -> None:
         self._records = RecordFile(folder / RECORDS, fingerprint, fresh=fresh)
         self._times = RecordFile(folder / TIMES, fingerprint, fresh=fresh)
-        self._kept: dict[tuple[int, int], QuestionRecord] = {}
+        self._kept_records: dict[tuple[int, int], QuestionRecord] = {}
         for number, row in enumerate(self._records.rows, start=2):
             record = read_record(row, f"{self._records.path}:{number}")
-            self._kept[record.question_id, record.tested_after] = record  # the last record counts
+            self._kept_records[record.question_id, record.tested_after] = record  # the last record counts
         self._milliseconds: dict[tuple[int, int], Mapping[str, float]] = {
             (row["question_id"], row["tested_after"]): row["milliseconds"] for row in self._times.rows
         }
@@ -83,7 +83,7 @@ class RunRecords:
 
     def get(self, question_id: int, packet: int) -> QuestionRecord | None:
         """The stored record of a question after a packet."""
-        return self._kept.get((question_id, packet))
+        return self._kept_records.get((question_id, packet))
 
     def add(self, record: QuestionRecord, milliseconds: Mapping[str, float]) -> None:
         """Store a record, also on disk."""
@@ -93,7 +93,7 @@ class RunRecords:
         key = {"question_id": record.question_id, "tested_after": record.tested_after}
         self._times.add({**key, "milliseconds": dict(milliseconds)})
         self._records.add(asdict(record))
-        self._kept[record.question_id, record.tested_after] = record
+        self._kept_records[record.question_id, record.tested_after] = record
         self._milliseconds[record.question_id, record.tested_after] = dict(milliseconds)
 
     def times(self) -> list[Mapping[str, float]]:
@@ -182,8 +182,8 @@ def _looked_at(
 ) -> list[str]:
     """Ids of the turns that count for evidence recall."""
     if conversation.benchmark == "beam":
-        return ranking_of(memories)[:SHOWN]
-    return ranking_of(memories if returns_all else memories[:SHOWN])
+        return ranking_of(memories)[:MAX_SHOWN]
+    return ranking_of(memories if returns_all else memories[:MAX_SHOWN])
 
 
 def _recall(question: Question, turns: Sequence[str]) -> float | None:

@@ -49,7 +49,7 @@ _SAYS_NOTHING = ("memory_insert_verbose", "memory_test_verbose", "parallel", "da
 
 @dataclass(frozen=True, slots=True)
 class BenchOptions:
-    """What to run."""
+    """The options of a benchmark run."""
 
     data: Path | None = None
     """LoCoMo file, or folder of BEAM conversations; None: ``runtime.data``."""
@@ -74,7 +74,7 @@ class BenchReport:
 
     summary: Mapping[str, Any]
     folder: Path
-    kept: int
+    reused_answers: int
     """Number of questions with records from an earlier run."""
 
 
@@ -130,7 +130,7 @@ async def run_bench(
         found = _summary(run, task_id, inserts, time.perf_counter() - started, options.control)
         text = json.dumps(found, ensure_ascii=False, indent=2) + "\n"
         await asyncio.to_thread(write_text, folder / SUMMARY, text)
-    return BenchReport(found, folder, run.kept)
+    return BenchReport(found, folder, run.kept_count)
 
 
 def _check(tasks: Sequence[Conversation], path: Path) -> None:
@@ -144,7 +144,7 @@ def _check(tasks: Sequence[Conversation], path: Path) -> None:
             )
 
 
-def _kept(question: int) -> dict[str, Any]:
+def _kept_answer(question: int) -> dict[str, Any]:
     return {"question_id": question, "status": "kept"}
 
 
@@ -174,7 +174,7 @@ class _Run:
             for due in schedule(task, runtime.test_segments, retest=runtime.retest)
             for question in due.questions
         }
-        self._done = self.kept = sum(self.is_settled(*key) for key in self._due)
+        self._finished_count = self.kept_count = sum(self.is_settled(*key) for key in self._due)
         self.service = config.services.register_memory_service
         self.reader = ""
         self.returns_all = False
@@ -183,15 +183,15 @@ class _Run:
         return self.records[task].get(question, packet)
 
     def is_settled(self, task: str, question: int, packet: int) -> bool:
-        """Whether it has a record without a failure; failed questions are asked again, because a model may be back."""
+        """Whether the question has a record without a failure; failed questions are asked again, because a model may be back."""
         record = self.of(task, question, packet)
         return record is not None and record.status != "failed"
 
-    def known(self, task: str, question: int, packet: int) -> dict[str, Any] | None:
+    def known_result(self, task: str, question: int, packet: int) -> dict[str, Any] | None:
         """The result given to the main graph for a settled question: only that it is done."""
-        return _kept(question) if self.is_settled(task, question, packet) else None
+        return _kept_answer(question) if self.is_settled(task, question, packet) else None
 
-    def settled(self, task: str) -> frozenset[tuple[str, int, int]]:
+    def settled_questions(self, task: str) -> frozenset[tuple[str, int, int]]:
         """Task, question and packet of all settled questions."""
         return frozenset(key for key in self._due if key[0] == task and self.is_settled(*key))
 
@@ -212,8 +212,8 @@ class _Run:
         )
         self._changing(task)
         self.records[task].add(record, result["milliseconds"])
-        self._done += 1
-        self._progress("ask", self._done, len(self._due))
+        self._finished_count += 1
+        self._progress("ask", self._finished_count, len(self._due))
 
     def _changing(self, task: str) -> None:
         """Delete the summary before a task's records change: if this run is killed, it must count as unfinished."""
@@ -292,7 +292,7 @@ class ResultSink(Protocol):
 
     returns_all: bool
 
-    def known(self, task: str, question: int, packet: int) -> dict[str, Any] | None: ...
+    def known_result(self, task: str, question: int, packet: int) -> dict[str, Any] | None: ...
 
     def record(self, task: str, packet: int, result: dict[str, Any]) -> None: ...
 
@@ -316,7 +316,7 @@ async def _run_one(
         segments=runtime.test_segments,
         retest=runtime.retest,
         parallel=runtime.parallel,
-        known=sink.known,
+        known_result=sink.known_result,
         on_result=sink.record,
     )
     try:
@@ -331,7 +331,7 @@ class TaskResults:
     """The results of one task in a worker of a cluster."""
 
     task: Conversation
-    settled: frozenset[tuple[str, int, int]]
+    settled_questions: frozenset[tuple[str, int, int]]
     """Task, question and packet of all settled questions."""
     returns_all: bool = False
     results: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
@@ -339,8 +339,8 @@ class TaskResults:
     inserts: dict[str, Any] = field(default_factory=dict)
     reader: str = ""
 
-    def known(self, task: str, question: int, packet: int) -> dict[str, Any] | None:
-        return _kept(question) if (task, question, packet) in self.settled else None
+    def known_result(self, task: str, question: int, packet: int) -> dict[str, Any] | None:
+        return _kept_answer(question) if (task, question, packet) in self.settled_questions else None
 
     def record(self, task: str, packet: int, result: dict[str, Any]) -> None:
         self.results.append((packet, result))
@@ -356,18 +356,18 @@ async def _lab(
             yield lab, config
 
 
-async def _results(opened: tuple[MemoryLab, PipelineConfig], asked: TaskResults) -> TaskResults:
-    lab, config = opened
-    asked.inserts = await _run_one(asked, asked.task, config, lab)
-    asked.reader = lab.reader
-    return asked
+async def _results(open_lab: tuple[MemoryLab, PipelineConfig], task_results: TaskResults) -> TaskResults:
+    lab, config = open_lab
+    task_results.inserts = await _run_one(task_results, task_results.task, config, lab)
+    task_results.reader = lab.reader
+    return task_results
 
 
 async def _apart(
     run: _Run, waiting: Sequence[str], rag_config: RagConfig, workers: Workers
 ) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
     """Run each task in a worker, storing its records when it has ended."""
-    tasks = [TaskResults(run.tasks[name], run.settled(name)) for name in waiting]
+    tasks = [TaskResults(run.tasks[name], run.settled_questions(name)) for name in waiting]
     ended = workers.stream(
         partial(_lab, run.config, rag_config), _results, tasks, "running the tasks", embeds=True
     )
@@ -384,17 +384,17 @@ def fingerprint(
 ) -> str:
     """Digest of everything that a record depends on: design, data, settings of the retrieval graph, code (including
     ``services.imports``)."""
-    written = {section: dict(values) for section, values in config.written.items()}
+    written = {section: dict(values) for section, values in config.source_values.items()}
     for key in _SAYS_NOTHING:
         written["runtime"].pop(key, None)
     settings = {name: getattr(rag_config, name).model_dump(mode="json") for name in Parameters.model_fields}
     said = json.dumps([written, settings, versions(), control], sort_keys=True, default=str)
     data = map(digest_of_file, files)
-    brought = [digest_of_file(file) for file in _imported(written["services"].get("imports", ()))]
+    brought = [digest_of_file(file) for file in _module_files(written["services"].get("imports", ()))]
     return digest(said, *data, code_digest(), *brought, size=8)
 
 
-def _imported(modules: Sequence[str]) -> list[Path]:
+def _module_files(modules: Sequence[str]) -> list[Path]:
     """The files of the imported modules: one per module, all of a package."""
     files = [Path(file) for name in modules if (file := sys.modules[name].__file__) is not None]
     return [

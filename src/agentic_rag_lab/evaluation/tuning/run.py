@@ -19,36 +19,36 @@ from agentic_rag.domain.filters import parse_filters
 from agentic_rag.domain.progress import Progress, in_this_loop, silent
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
-from agentic_rag.nodes.request import bounded
+from agentic_rag.nodes.request import shorten
 from agentic_rag.rag import Rag
 from agentic_rag.retrieval.sources import as_hit
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag_lab.evaluation.datasets import EvalDataset, Selection
 from agentic_rag_lab.evaluation.locomo import repair_lines
 from agentic_rag_lab.evaluation.metrics import measure
-from agentic_rag_lab.evaluation.run import dataset_of, first_repairs, ingested
+from agentic_rag_lab.evaluation.run import dataset_of, first_repairs, ingest_documents
 from agentic_rag_lab.evaluation.scores import as_figure
 from agentic_rag_lab.evaluation.statistics import bootstrap_interval, randomisation_test
 from agentic_rag_lab.evaluation.systems import DEFAULT_OPERATION
 from agentic_rag_lab.evaluation.tuning.search import (
-    SEARCHED,
+    SEARCHED_SETTINGS,
     Changes,
-    Collected,
+    CollectedQuery,
     Floats,
     Places,
     Replay,
     SettingsOutcome,
     abstention_threshold,
-    carried,
+    carry_threshold,
     choose,
     coordinates,
     folds_of,
-    nested,
+    nest,
     rightness,
 )
 
 ABSTAIN, WEAK = "answer.abstain_below", "quality.weak_below"
-TUNED = (*SEARCHED, ABSTAIN, WEAK)
+TUNED_SETTINGS = (*SEARCHED_SETTINGS, ABSTAIN, WEAK)
 """Every setting that tuning may write, in display order."""
 FEWEST = 10
 """Minimum number of labelled queries; below, no gain can be significant."""
@@ -135,7 +135,7 @@ class TuneReport:
 def default_settings() -> dict[str, Any]:
     """The default of every setting that tuning may write; None: unset."""
     plain = Parameters().model_dump(mode="json")
-    return {name: plain[name.partition(".")[0]][name.partition(".")[2]] for name in TUNED}
+    return {name: plain[name.partition(".")[0]][name.partition(".")[2]] for name in TUNED_SETTINGS}
 
 
 async def tune(rag: Rag, source: Path, options: TuneOptions, progress: Progress | None = None) -> TuneReport:
@@ -160,26 +160,26 @@ async def tune(rag: Rag, source: Path, options: TuneOptions, progress: Progress 
             f"at least {FEWEST} are needed to tell a gain from chance{first_repairs(loaded)}"
         )
     dataset = await asyncio.to_thread(dataset_of, loaded.source, loaded.kind)
-    odd = await ingested(rag, loaded, dataset, progress)
+    odd = await ingest_documents(rag, loaded, dataset, progress)
     collected = await collect(rag, loaded, dataset, options.operation, progress)
     stop = threading.Event()
     shown = in_this_loop(progress)
 
-    def unless_stopped(stage: str, done: int, total: int) -> None:
+    def unless_stopped(stage: str, finished_work: int, total: int) -> None:
         if stop.is_set():
-            raise _Stopped
-        shown(stage, done, total)
+            raise _StopRun
+        shown(stage, finished_work, total)
 
     replay = Replay(collected, _base(rag.config), loaded.unit, options.measure)
     try:
         return await asyncio.to_thread(
-            _tuned, replay, loaded, options, unless_stopped, repair_lines([*loaded.repairs, *odd])
+            _tune, replay, loaded, options, unless_stopped, repair_lines([*loaded.repairs, *odd])
         )
     finally:
         stop.set()  # after a cancellation the thread still runs
 
 
-class _Stopped(Exception):
+class _StopRun(Exception):
     """Ends the thread of a cancelled run."""
 
 
@@ -195,20 +195,20 @@ def _check(rag: Rag, options: TuneOptions) -> None:
 def _base(config: Parameters) -> Parameters:
     """The current settings, with every tuned setting at its default."""
     plain = {name: getattr(config, name).model_dump() for name in Parameters.model_fields}
-    return Parameters().overridden(plain).overridden(nested(tuple(default_settings().items())))
+    return Parameters().override(plain).override(nest(tuple(default_settings().items())))
 
 
 async def collect(
-    rag: Rag, loaded: EvalDataset, dataset: str, operation: str | None, progress: Progress
-) -> list[Collected]:
+    rag: Rag, eval_dataset: EvalDataset, dataset: str, operation: str | None, progress: Progress
+) -> list[CollectedQuery]:
     """Search both sources for every query, as in the graph's first pass."""
-    queries = [query for query in loaded.queries if query.relevant or not query.answerable]
+    queries = [query for query in eval_dataset.queries if query.relevant or not query.answerable]
     retrieval = rag.config.retrieval
     texts: dict[str, str] = {}
     collected = []
     for number, query in enumerate(queries, start=1):
-        text = bounded(query.text)
-        filters = loaded.filters(query)
+        text = shorten(query.text)
+        filters = eval_dataset.filters(query)
         graph = await rag.graph_engine.find(
             dataset, text, limit=retrieval.candidates, filters=parse_filters(filters)
         )
@@ -225,7 +225,7 @@ async def collect(
             hit["content"] = texts.setdefault(hit["id"], hit["content"])
         asked = operation or query.operation or DEFAULT_OPERATION
         collected.append(
-            Collected(
+            CollectedQuery(
                 query=query,
                 text=text,
                 operation=parse_operation(asked).value,
@@ -247,10 +247,14 @@ class _Choice:
     outcome: SettingsOutcome
 
 
-def _tuned(
-    replay: Replay, loaded: EvalDataset, options: TuneOptions, progress: Progress, repairs: Sequence[str]
+def _tune(
+    replay: Replay,
+    eval_dataset: EvalDataset,
+    options: TuneOptions,
+    progress: Progress,
+    repairs: Sequence[str],
 ) -> TuneReport:
-    queries = [one.query for one in replay.collected]
+    queries = [one.query for one in replay.collected_queries]
     everyone = np.arange(len(queries))
     folds = folds_of(queries)
     varied = coordinates(replay.telling_weights())
@@ -266,8 +270,8 @@ def _tuned(
     progress("search", len(folds), len(folds) + 1)
     final = chosen_on(everyone)
     default = replay.outcome(())
-    held_out = _joined(folds, [choice.outcome.values for choice in found])
-    ranking = _gain(default.values[replay.ranked], held_out[replay.ranked])
+    held_out = _join_folds(folds, [choice.outcome.values for choice in found])
+    ranking = _gain(default.values[replay.ranked_places], held_out[replay.ranked_places])
     taken, in_folds = final, found
     if not (ranking.beyond_chance or options.anyway):
         taken = _Choice((), default)
@@ -276,23 +280,23 @@ def _tuned(
     fitted = abstention is not None and (abstention.beyond_chance or options.anyway)
     progress("search", len(folds) + 1, len(folds) + 1)
     return TuneReport(
-        dataset=loaded.name,
-        queries=replay.ranked.size,
+        dataset=eval_dataset.name,
+        queries=replay.ranked_places.size,
         unanswerable=replay.unanswerable.size,
-        operation=", ".join(sorted({one.operation for one in replay.collected})),
+        operation=", ".join(sorted({one.operation for one in replay.collected_queries})),
         measure=options.measure,
         folds=len(folds),
         grouped=len({query.dataset_key for query in queries}) > 1,
         ranking=ranking,
         abstention=abstention,
-        chosen=_in_order(_written(replay, final.changes)),
-        settings=_in_order({**_written(replay, taken.changes), **_thresholds(replay, taken, fitted)}),
+        chosen=_in_order(_written_changes(replay, final.changes)),
+        settings=_in_order({**_written_changes(replay, taken.changes), **_thresholds(replay, taken, fitted)}),
         chosen_in_folds=[_in_order(dict(choice.changes)) for choice in found],
         repairs=tuple(repairs),
     )
 
 
-def _joined(folds: Sequence[Places], values: Sequence[Floats]) -> Floats:
+def _join_folds(folds: Sequence[Places], values: Sequence[Floats]) -> Floats:
     """For each query, the value of the settings chosen without it."""
     joined = np.full(sum(fold.size for fold in folds), np.nan)
     for fold, of_fold in zip(folds, values, strict=True):
@@ -300,15 +304,15 @@ def _joined(folds: Sequence[Places], values: Sequence[Floats]) -> Floats:
     return joined
 
 
-def _gain(default: Floats, chosen: Floats, kinds: Floats | None = None) -> Gain:
+def _gain(default: Floats, chosen_values: Floats, kinds: Floats | None = None) -> Gain:
     def figure(values: Floats) -> dict[str, float]:
         return as_figure(bootstrap_interval(values.tolist(), kinds=None if kinds is None else kinds.tolist()))
 
     return Gain(
         default=figure(default),
-        chosen=figure(chosen),
-        difference=figure(chosen - default),
-        p=round(randomisation_test(chosen.tolist(), default.tolist()), 6),
+        chosen=figure(chosen_values),
+        difference=figure(chosen_values - default),
+        p=round(randomisation_test(chosen_values.tolist(), default.tolist()), 6),
     )
 
 
@@ -316,43 +320,43 @@ def _abstention(replay: Replay, folds: Sequence[Places], in_folds: Sequence[_Cho
     """For each fold, a threshold set on the other folds, compared with the default settings'."""
     if not replay.unanswerable.size:
         return None
-    asked = np.sort(np.concatenate([replay.ranked, replay.unanswerable]))
-    answerable = np.isin(asked, replay.ranked).astype(np.float64)
-    everyone = np.arange(len(replay.collected))
+    asked = np.sort(np.concatenate([replay.ranked_places, replay.unanswerable]))
+    answerable = np.isin(asked, replay.ranked_places).astype(np.float64)
+    everyone = np.arange(len(replay.collected_queries))
     thresholds = []
     for fold, choice in zip(folds, in_folds, strict=True):
-        train = np.intersect1d(np.setdiff1d(everyone, fold), replay.ranked)
+        train = np.intersect1d(np.setdiff1d(everyone, fold), replay.ranked_places)
         seen = choice.outcome.confidences[train]
         floor = abstention_threshold(seen) if seen.size else replay.base.answer.abstain_below
         thresholds.append(np.full(everyone.size, floor))
-    confidences = _joined(folds, [choice.outcome.confidences for choice in in_folds])
+    confidences = _join_folds(folds, [choice.outcome.confidences for choice in in_folds])
     default = replay.outcome(()).confidences
     return _gain(
         rightness(default[asked], answerable, replay.base.answer.abstain_below),
-        rightness(confidences[asked], answerable, _joined(folds, thresholds)[asked]),
+        rightness(confidences[asked], answerable, _join_folds(folds, thresholds)[asked]),
         answerable,  # strata: otherwise the weights of a resample would not sum to 1
     )
 
 
-def _thresholds(replay: Replay, taken: _Choice, fitted: bool) -> dict[str, float]:
+def _thresholds(replay: Replay, choice: _Choice, is_fitted: bool) -> dict[str, float]:
     """Thresholds other than the defaults, on the score scale of the chosen settings."""
-    before = replay.outcome(()).confidences[replay.ranked]
-    after = taken.outcome.confidences[replay.ranked]
+    before = replay.outcome(()).confidences[replay.ranked_places]
+    after = choice.outcome.confidences[replay.ranked_places]
     defaults = {ABSTAIN: replay.base.answer.abstain_below, WEAK: replay.base.quality.weak_below}
-    told = {name: carried(threshold, before, after) for name, threshold in defaults.items()}
-    if fitted:
+    told = {name: carry_threshold(threshold, before, after) for name, threshold in defaults.items()}
+    if is_fitted:
         told[ABSTAIN] = abstention_threshold(after)
     return {name: value for name, value in told.items() if value != defaults[name]}
 
 
-def _written(replay: Replay, changes: Changes) -> dict[str, Any]:
+def _written_changes(replay: Replay, changes: Changes) -> dict[str, Any]:
     """The changes, without a strategy that is every query's default anyway."""
     settings = dict(changes)
-    own = {select_fusion_algorithm(one.operation).value for one in replay.collected}
+    own = {select_fusion_algorithm(one.operation).value for one in replay.collected_queries}
     if own == {settings.get("fusion.strategy")}:
         del settings["fusion.strategy"]
     return settings
 
 
 def _in_order(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: settings[name] for name in TUNED if name in settings}
+    return {name: settings[name] for name in TUNED_SETTINGS if name in settings}

@@ -43,7 +43,7 @@ Unit = Literal["document", "chunk"]
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectedQuery:
     """A labelled query with the hits of both sources."""
 
     query: EvalQuery
@@ -84,14 +84,14 @@ class _View:
     """A fusion of one query: its results, scores and order."""
 
     rows: _Rows
-    fused: Floats
+    fused_scores: Floats
     """Scores, in the rows' order."""
     order: NDArray[np.int16]
     """The fused order, as places in the rows."""
 
 
 class Replay:
-    """From settings to measures, over collected queries.
+    """The measures of any settings, computed from collected queries without a search.
 
     Args:
         collected: the queries; those with relevant items are ranked, unanswerable ones only count for abstention.
@@ -100,18 +100,20 @@ class Replay:
         name: the measure, such as ``mrr@10``.
     """
 
-    def __init__(self, collected: Sequence[Collected], base: Parameters, unit: Unit, name: str) -> None:
-        self.collected = list(collected)
+    def __init__(
+        self, collected_queries: Sequence[CollectedQuery], base: Parameters, unit: Unit, name: str
+    ) -> None:
+        self.collected_queries = list(collected_queries)
         self.base = base
         self.measure = name
         self._unit = unit
         self._outcomes: dict[str, SettingsOutcome] = {}
         self._views: dict[tuple[int, str], _View] = {}
         self._rows: dict[tuple[Any, ...], _Rows] = {}
-        queries = [one.query for one in collected]
-        self.ranked = _places([query.answerable and bool(query.relevant) for query in queries])
+        queries = [one.query for one in collected_queries]
+        self.ranked_places = _places([query.answerable and bool(query.relevant) for query in queries])
         self.unanswerable = _places([not query.answerable for query in queries])
-        self._is_ranked = set(self.ranked.tolist())
+        self._is_ranked = set(self.ranked_places.tolist())
 
     def outcome(self, changes: Changes) -> SettingsOutcome:
         """The outcome of the offline rerank (or none) under the settings; cached.
@@ -119,16 +121,16 @@ class Replay:
         Raises:
             ConfigError: a change is unknown or out of range.
         """
-        parameters = self.base.overridden(nested(changes))
+        parameters = self.base.override(nest(changes))
         key = parameters.model_dump_json(include={"fusion", "rerank"})
         if key not in self._outcomes:
-            told = [self._one(number, parameters) for number in range(len(self.collected))]
+            told = [self._one(number, parameters) for number in range(len(self.collected_queries))]
             self._outcomes[key] = SettingsOutcome(*np.array(told, dtype=np.float64).reshape(-1, 2).T)
         return self._outcomes[key]
 
     def telling_weights(self) -> list[str]:
         """``prior``, and the weights whose terms differ within some query's results: other weights have no effect."""
-        rows = [self._view(number, self.base).rows for number in range(len(self.collected))]
+        rows = [self._view(number, self.base).rows for number in range(len(self.collected_queries))]
         specificity = [name for name in TERMS if any(len(set(of.columns[name].tolist())) > 1 for of in rows)]
         return ["prior", *specificity]
 
@@ -140,7 +142,7 @@ class Replay:
         if parameters.rerank.method == "none":
             order, odds = view.order.astype(np.int64), view.rows.odds
         else:
-            odds = assigned_relevance(view.fused, view.rows.odds, view.rows.columns, parameters.rerank)
+            odds = assigned_relevance(view.fused_scores, view.rows.odds, view.rows.columns, parameters.rerank)
             order = np.argsort(-odds, kind="stable")  # rows are in id order, which breaks ties
         units = [view.rows.units[place] for place in order.tolist()]
         return self.value(number, units), float(probabilities(odds).max())
@@ -149,15 +151,17 @@ class Replay:
         """The measure of one query's results, given by their units in order; NaN for a query that is not ranked."""
         if number not in self._is_ranked:
             return float("nan")
-        return measure(self.measure, list(dict.fromkeys(units)), self.collected[number].query.relevant)
+        return measure(
+            self.measure, list(dict.fromkeys(units)), self.collected_queries[number].query.relevant
+        )
 
     def _view(self, number: int, parameters: Parameters) -> _View:
         key = (number, parameters.fusion.model_dump_json())
         if key not in self._views:
-            self._views[key] = self._viewed(number, parameters)
+            self._views[key] = self._compute_view(number, parameters)
         return self._views[key]
 
-    def _viewed(self, number: int, parameters: Parameters) -> _View:
+    def _compute_view(self, number: int, parameters: Parameters) -> _View:
         results = self._results(number, parameters)
         ordered = sorted(results, key=lambda result: str(result["id"]))
         place = {str(result["id"]): row for row, result in enumerate(ordered)}
@@ -166,31 +170,31 @@ class Replay:
             self._rows[key] = self._rows_of(number, ordered)
         return _View(
             rows=self._rows[key],
-            fused=np.array([result["fused_score"] for result in ordered], dtype=np.float64),
+            fused_scores=np.array([result["fused_score"] for result in ordered], dtype=np.float64),
             order=np.array([place[str(result["id"])] for result in results], dtype=np.int16),
         )
 
-    def _rows_of(self, number: int, ordered: Sequence[Mapping[str, Any]]) -> _Rows:
-        one = self.collected[number]
+    def _rows_of(self, number: int, ordered_results: Sequence[Mapping[str, Any]]) -> _Rows:
+        one = self.collected_queries[number]
         return _Rows(
-            units=self._units(ordered),
-            odds=np.array(relevance_odds(ordered), dtype=np.float64),
-            columns=terms_of(one.text, ordered, one.operation),
+            units=self._units(ordered_results),
+            odds=np.array(relevance_odds(ordered_results), dtype=np.float64),
+            columns=terms_of(one.text, ordered_results, one.operation),
         )
 
     def _results(self, number: int, parameters: Parameters) -> list[dict[str, Any]]:
         """Fused results as input of the rerank, without the copies that the graph's state needs."""
-        one = self.collected[number]
+        one = self.collected_queries[number]
         found = fuse_for_operation(
             one.operation, one.graph, one.vector, parameters.fusion, specificity=one.specificity
         )
-        return [{name: getattr(result, name) for name in _READ} for result in found.results]
+        return [{name: getattr(result, name) for name in _FIELDS_READ} for result in found.results]
 
     def _units(self, results: Sequence[Mapping[str, Any]]) -> list[str]:
         return [ranking_of([dict(result)], self._unit)[0] for result in results]
 
 
-def nested(changes: Changes) -> dict[str, dict[str, Any]]:
+def nest(changes: Changes) -> dict[str, dict[str, Any]]:
     """Dotted names as the sections that ``Parameters`` has."""
     sections: dict[str, dict[str, Any]] = {}
     for name, value in changes:
@@ -205,11 +209,11 @@ def with_changes(changes: Changes, more: Mapping[str, Any]) -> Changes:
     return tuple(sorted((name, value) for name, value in joined.items() if value is not None))
 
 
-_READ = ("id", "content", "metadata", "sources", "fused_score")
+_FIELDS_READ = ("id", "content", "metadata", "sources", "fused_score")
 
 
-def _places(chosen: Sequence[bool]) -> Places:
-    return np.flatnonzero(np.array(chosen, dtype=bool)).astype(np.int64)
+def _places(flags: Sequence[bool]) -> Places:
+    return np.flatnonzero(np.array(flags, dtype=bool)).astype(np.int64)
 
 
 FOLDS = 5
@@ -234,7 +238,7 @@ FUSION = (
 )
 METHOD = "rerank.method"
 WEIGHTS = tuple(f"rerank.{name}" for name in offline.WEIGHTS)
-SEARCHED = (*FUSION, METHOD, *WEIGHTS)
+SEARCHED_SETTINGS = (*FUSION, METHOD, *WEIGHTS)
 """Settings of the search, in display order."""
 
 Values = Mapping[str, Any]
@@ -279,7 +283,7 @@ def coordinates(weights: Iterable[str] = offline.WEIGHTS) -> list[list[Values]]:
     return found
 
 
-def choose(replay: Replay, train: Places, varied: Sequence[Sequence[Values]]) -> Changes:
+def choose(replay: Replay, train: Places, groups: Sequence[Sequence[Values]]) -> Changes:
     """The settings with the highest mean on the training queries, simplified; () keeps all defaults.
 
     Args:
@@ -287,7 +291,7 @@ def choose(replay: Replay, train: Places, varied: Sequence[Sequence[Values]]) ->
         train: indices of queries; without a ranked one nothing is changed.
         varied: see ``coordinates``.
     """
-    asked = np.intersect1d(train, replay.ranked)
+    asked = np.intersect1d(train, replay.ranked_places)
     if asked.size == 0:
         return ()
 
@@ -298,7 +302,7 @@ def choose(replay: Replay, train: Places, varied: Sequence[Sequence[Values]]) ->
     highest = mean(best)
     for _ in range(ROUNDS):
         before = best
-        for options in varied:
+        for options in groups:
             for option in options:
                 tried = with_changes(best, option)
                 reached = highest if tried == best else mean(tried)
@@ -306,16 +310,16 @@ def choose(replay: Replay, train: Places, varied: Sequence[Sequence[Values]]) ->
                     best, highest = tried, reached
         if best == before:
             break
-    return _simplified(replay, best, asked)
+    return _simplify(replay, best, asked)
 
 
-def _simplified(replay: Replay, best: Changes, asked: Places) -> Changes:
+def _simplify(replay: Replay, best: Changes, query_places: Places) -> Changes:
     """Each group of settings reset to its defaults if that costs no more than one standard error."""
-    groups = [(METHOD,), *((name,) for name in WEIGHTS), ("fusion.normalization",), FUSION, SEARCHED]
+    groups = [(METHOD,), *((name,) for name in WEIGHTS), ("fusion.normalization",), FUSION, SEARCHED_SETTINGS]
     for names in groups:  # from one setting to all of them
         simpler = with_changes(best, dict.fromkeys(names))
         if simpler != best and not is_better(
-            replay.outcome(best).values[asked], replay.outcome(simpler).values[asked]
+            replay.outcome(best).values[query_places], replay.outcome(simpler).values[query_places]
         ):
             best = simpler
     return best
@@ -359,7 +363,7 @@ def abstention_threshold(answerable: Floats) -> float:
     return _down(refusal_threshold(answerable.tolist(), MOST_REFUSED))
 
 
-def carried(threshold: float, before: Floats, after: Floats) -> float:
+def carry_threshold(threshold: float, before: Floats, after: Floats) -> float:
     """A threshold on new confidences that refuses as many queries as the given one did on the old ones.
 
     Unchanged if that is already so, up to ``NEAR``; different settings give scores on different scales.

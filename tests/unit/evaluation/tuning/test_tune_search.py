@@ -24,30 +24,30 @@ from agentic_rag_lab.evaluation.datasets import EvalDataset, EvalQuery
 from agentic_rag_lab.evaluation.metrics import measure
 from agentic_rag_lab.evaluation.tuning.run import (
     FEWEST,
-    TUNED,
+    TUNED_SETTINGS,
     TuneOptions,
     TuneReport,
-    _tuned,
+    _tune,
     default_settings,
 )
 from agentic_rag_lab.evaluation.tuning.search import (
     FOLDS,
     FUSION,
     MULTIPLES,
-    SEARCHED,
+    SEARCHED_SETTINGS,
     Changes,
-    Collected,
+    CollectedQuery,
     Replay,
     SettingsOutcome,
     Unit,
     abstention_threshold,
-    carried,
+    carry_threshold,
     choose,
     coordinates,
     folds_of,
     fusion_grid,
     is_better,
-    nested,
+    nest,
     rightness,
     with_changes,
 )
@@ -88,7 +88,7 @@ def hits(rng: np.random.Generator, source: str, dialogue: bool) -> list[Hit]:
 OPERATIONS = ["document_retrieval", "concept_relation", "weak_point_clustering", "verification_canvas"]
 
 
-def collected(count: int, unit: Unit, *, dialogue: bool = True) -> list[Collected]:
+def collected(count: int, unit: Unit, *, dialogue: bool = True) -> list[CollectedQuery]:
     """Questions of every operation, every third of 2023; the graph made a walk for three of four."""
     rng = np.random.default_rng(1)
     queries = []
@@ -96,7 +96,7 @@ def collected(count: int, unit: Unit, *, dialogue: bool = True) -> list[Collecte
         text = " ".join(rng.choice(WORDS, size=4).tolist()) + (" in 2023" if number % 3 == 0 else "")
         gold = {"d1": 1, "d2": 2} if unit == "document" else {"d1#D1": 1, "d2#D7": 1}
         queries.append(
-            Collected(
+            CollectedQuery(
                 EvalQuery(f"q{number}", text, gold),
                 text,
                 OPERATIONS[number % 4],
@@ -108,7 +108,7 @@ def collected(count: int, unit: Unit, *, dialogue: bool = True) -> list[Collecte
     return queries
 
 
-async def by_nodes(one: Collected, parameters: Parameters, unit: Unit) -> tuple[float, float]:
+async def by_nodes(one: CollectedQuery, parameters: Parameters, unit: Unit) -> tuple[float, float]:
     """Measure and best relevance, by the graph's own nodes."""
     known = {} if one.specificity is None else {"specificity": one.specificity}
     outcome = {"status": "ok", "reason": None, "ms": 1.0}
@@ -143,11 +143,11 @@ SETTINGS: list[Changes] = [
     "base", [{}, {"rerank": {"depth": 7}}, {"fusion": {"limit": 9}}, {"fusion": {"adapt": False}}]
 )
 async def test_a_replay_is_what_the_graphs_nodes_do(unit: Unit, base: dict[str, Any]) -> None:
-    queries, parameters = collected(8, unit), Parameters().overridden(base)
+    queries, parameters = collected(8, unit), Parameters().override(base)
     replay = Replay(queries, parameters, unit, "ndcg@5")
     for changes in SETTINGS:
         outcome = replay.outcome(changes)
-        expected = [await by_nodes(one, parameters.overridden(nested(changes)), unit) for one in queries]
+        expected = [await by_nodes(one, parameters.override(nest(changes)), unit) for one in queries]
         assert outcome.values.tolist() == pytest.approx([value for value, _ in expected]), changes
         assert outcome.confidences.tolist() == pytest.approx([best for _, best in expected], abs=1e-6), (
             changes
@@ -169,7 +169,7 @@ def test_what_the_graph_knows_of_a_question_moves_its_ranking(adapt: bool) -> No
     query = EvalQuery("q", "tea", {"d1": 1})
     values = {}
     for specificity in (0.0, 1.0):
-        one = Collected(query, "tea", "document_retrieval", by_graph, by_vectors, specificity)
+        one = CollectedQuery(query, "tea", "document_retrieval", by_graph, by_vectors, specificity)
         replay = Replay([one], Parameters(fusion=FusionParameters(adapt=adapt)), "document", "mrr@10")
         values[specificity] = replay.outcome(()).values.tolist()
         given = (("fusion.graphiti_weight", 0.3),)
@@ -179,13 +179,13 @@ def test_what_the_graph_knows_of_a_question_moves_its_ranking(adapt: bool) -> No
 
 def test_the_unanswerable_are_judged_and_not_ranked() -> None:
     known, trap = collected(2, "document")
-    trap = Collected(
+    trap = CollectedQuery(
         EvalQuery("trap", "?", {}, answerable=False), "?", trap.operation, trap.graph, trap.vector
     )
-    silent = Collected(known.query, known.text, known.operation, [], [])
+    silent = CollectedQuery(known.query, known.text, known.operation, [], [])
     replay = Replay([known, trap, silent], Parameters(), "document", "mrr@10")
     outcome = replay.outcome(())
-    assert (replay.ranked.tolist(), replay.unanswerable.tolist()) == ([0, 2], [1])
+    assert (replay.ranked_places.tolist(), replay.unanswerable.tolist()) == ([0, 2], [1])
     assert [math.isnan(value) for value in outcome.values] == [False, True, False]
     assert outcome.confidences[1] > 0
     assert (outcome.values[2], outcome.confidences[2]) == (0.0, 0.0), "found nothing, and counts"
@@ -211,7 +211,7 @@ def test_changes_are_joined_and_taken_back() -> None:
     both = with_changes((("fusion.k", 5),), {"rerank.prior": 1.0})
     assert both == (("fusion.k", 5), ("rerank.prior", 1.0))
     assert with_changes(both, {"fusion.k": None}) == (("rerank.prior", 1.0),)
-    assert nested(both) == {"fusion": {"k": 5}, "rerank": {"prior": 1.0}}
+    assert nest(both) == {"fusion": {"k": 5}, "rerank": {"prior": 1.0}}
 
 
 N = 60
@@ -235,7 +235,7 @@ class Scripted:
     """A replay whose settings do what a function says they do to each query."""
 
     def __init__(self, told: list[EvalQuery], does: Callable[[dict[str, Any], int], float]) -> None:
-        self.collected = [Collected(query, query.text, "document_retrieval", [], []) for query in told]
+        self.collected = [CollectedQuery(query, query.text, "document_retrieval", [], []) for query in told]
         self.ranked = np.flatnonzero([query.answerable for query in told]).astype(np.int64)
         self.unanswerable = np.flatnonzero([not query.answerable for query in told]).astype(np.int64)
         self.base = Parameters()
@@ -251,8 +251,8 @@ class Scripted:
 
 
 def report(replay: Scripted | Replay, **options: Any) -> TuneReport:
-    loaded = EvalDataset("tea", tuple(one.query for one in replay.collected), "document", Path())
-    return _tuned(cast(Replay, replay), loaded, TuneOptions(**options), lambda *_: None, [])
+    loaded = EvalDataset("tea", tuple(one.query for one in replay.collected_queries), "document", Path())
+    return _tune(cast(Replay, replay), loaded, TuneOptions(**options), lambda *_: None, [])
 
 
 # --- folds ---------------------------------------------------------------------------------------
@@ -287,10 +287,10 @@ def test_fewer_queries_than_folds() -> None:
 def test_every_setting_of_the_grid_can_be_used() -> None:
     for options in coordinates():
         for option in options:
-            assert set(option) <= set(SEARCHED)
+            assert set(option) <= set(SEARCHED_SETTINGS)
     for fusion in fusion_grid():
         values = {name.removeprefix("fusion."): value for name, value in fusion.items()}
-        parameters = Parameters().overridden({"fusion": values}).fusion
+        parameters = Parameters().override({"fusion": values}).fusion
         assert sum(parameters.sum_weights((0.3, 0.7))) == pytest.approx(1.0)
         assert set(fusion) <= set(FUSION)
 
@@ -415,7 +415,7 @@ def test_a_threshold_that_tells_nothing_is_not_written() -> None:
 
 
 def test_what_may_be_written_is_a_parameter_with_a_default() -> None:
-    assert tuple(default_settings()) == TUNED
+    assert tuple(default_settings()) == TUNED_SETTINGS
     assert default_settings()["fusion.strategy"] is None
     assert default_settings()["rerank.method"] == "offline"
 
@@ -457,14 +457,14 @@ def test_a_threshold_is_carried_to_another_scale():
     before = np.linspace(0.0, 1.0, 101)[:-1]
     after = before / 2
     assert (before < 0.4).sum() == 40
-    threshold = carried(0.4, before, after)
+    threshold = carry_threshold(0.4, before, after)
     assert (after < threshold).sum() == 40
-    assert carried(0.4, before, before + 0.01) == 0.4, "as good as the same"
+    assert carry_threshold(0.4, before, before + 0.01) == 0.4, "as good as the same"
 
 
 def test_a_threshold_that_refuses_nobody_goes_on_doing_so():
     before, after = np.full(20, 0.9), np.linspace(0.1, 0.9, 20)
-    assert carried(0.42, before, after) == pytest.approx(0.1)
+    assert carry_threshold(0.42, before, after) == pytest.approx(0.1)
 
 
 def test_both_kinds_count_alike():

@@ -21,7 +21,7 @@ from agentic_rag.ingest.chats.messages import days
 from agentic_rag.ingest.chats.slack import Names, looks_like_slack, slack_thread
 from agentic_rag.ingest.chats.telegram import looks_like_telegram, telegram_threads
 from agentic_rag.ingest.pipeline import IngestReport
-from agentic_rag.ingest.remembered import Remembered
+from agentic_rag.ingest.remembered import DatasetCache
 from agentic_rag.ingest.sources import SourceScan, discover
 from in_memory_pipeline import pipeline
 
@@ -82,7 +82,7 @@ def ids(scan: SourceScan) -> list[str]:
 
 
 def reasons(scan: SourceScan) -> list[str]:
-    return [skipped.reason for skipped in scan.skipped]
+    return [skipped.reason for skipped in scan.skipped_files]
 
 
 def counts(report: IngestReport) -> dict[str, int]:
@@ -106,10 +106,10 @@ def test_each_export_is_recognised_as_a_file_in_a_folder_and_by_kind(
     for scan in (discover([path]), discover([path], kind)):
         assert ids(scan)[0] == identity
         assert [what for _, what in scan.exports] == [line]
-        assert scan.skipped == ()
+        assert scan.skipped_files == ()
     named = path if name != "any.json" else path.rename(tmp_path / "conversations (1).json")
     for scan in (discover([tmp_path]), discover([tmp_path], kind)):
-        assert (ids(scan)[0], scan.skipped) == (identity, ())
+        assert (ids(scan)[0], scan.skipped_files) == (identity, ())
     assert {item.path for item in discover([tmp_path]).items} == {named.relative_to(tmp_path).as_posix()}
     other: str = "claude" if kind != "claude" else "slack"
     assert reasons(discover([named], other)) == [f"no export of {exports.CHATS[other]}"]
@@ -299,13 +299,13 @@ async def test_following_a_folder_reads_an_unchanged_export_once(
     path = write(tmp_path, {"result.json": TELEGRAM}) / "result.json"
     os.utime(path, (1, 1))
     monkeypatch.setattr("agentic_rag.ingest.remembered.SETTLED_NS", -(10**12))
-    ingest, remembered, read = pipeline(), Remembered[Any](), []
+    ingest, remembered, read = pipeline(), DatasetCache[Any](), []
     real = exports.read_exports
     monkeypatch.setattr(
         "agentic_rag.ingest.chat_exports.read_exports", lambda *given: read.append(given[0]) or real(*given)
     )
     for _ in range(3):
-        report = await ingest.run([tmp_path], "d", remembered=remembered)
+        report = await ingest.run([tmp_path], "d", cache=remembered)
     assert (report.documents, read) == (2, [path])
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agentic_rag.ingest.chats.messages import UNDATED, Message, Thread, branch, days, moment, parse_day
+from agentic_rag.ingest.chats.messages import UNDATED_KEY, Message, Thread, branch, days, moment, parse_day
 
 
 def message(key: str, text: str, time: datetime | None = None, *attachments: str) -> Message:
@@ -19,7 +19,7 @@ def test_a_message_without_a_time_is_of_the_day_before_it():
     first, last = message("1", "a"), message("4", "d", at(2, 9))
     dated, follows, silent = message("2", "b", at(1, 9)), message("3", "c"), message("5", " ", at(3, 9))
     found = days(Thread("t", "T", (first, dated, follows, last, silent)))
-    assert found == {UNDATED: (first,), "2024-05-01": (dated, follows), "2024-05-02": (last,)}
+    assert found == {UNDATED_KEY: (first,), "2024-05-01": (dated, follows), "2024-05-02": (last,)}
 
 
 def test_each_message_is_a_turn_of_its_own():

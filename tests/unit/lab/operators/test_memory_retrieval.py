@@ -41,7 +41,7 @@ async def test_none_adds_nothing() -> None:
         OperatorTools(embedding, None, words),
     )
     assert await operator.execute(ASKED) == {}
-    assert embedding.embedded == []
+    assert embedding.embedded_texts == []
 
 
 async def test_embedding_is_that_of_the_question() -> None:
@@ -51,7 +51,7 @@ async def test_embedding_is_that_of_the_question() -> None:
         OperatorTools(embedding, None, words),
     )
     written = await operator.execute(ASKED)
-    assert embedding.embedded == ["Where does Alice work?"]
+    assert embedding.embedded_texts == ["Where does Alice work?"]
     (vector,) = await embedding.embed_queries(["Where does Alice work?"])
     assert written == {"query_embedding": [float(value) for value in vector]}
     assert json.loads(json.dumps(written)) == written

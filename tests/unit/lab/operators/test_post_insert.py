@@ -18,7 +18,7 @@ from agentic_rag_lab.designs.operators import NoAction, OperatorTools, forgettin
 from agentic_rag_lab.designs.operators.forgetting import Forgetter, Forgetting, retention
 from agentic_rag_lab.designs.operators.memory_insert import MemoryInsert
 from agentic_rag_lab.designs.operators.post_insert import NO_DATE, POST_INSERT, PostInsert
-from agentic_rag_lab.designs.operators.wording import shared, wording
+from agentic_rag_lab.designs.operators.wording import word_overlap, wording
 
 REFACTORED = DataParser("to_refactor")
 
@@ -51,7 +51,7 @@ class Keeps:
         if not self.ranked:
             return list(self.held.values())[-top_k if top_k else 0 :]
         scored = [
-            Memory(**{**held, "score": shared(wording(held["text"]), wording(query or ""))})
+            Memory(**{**held, "score": word_overlap(wording(held["text"]), wording(query or ""))})
             for held in self.held.values()
         ]  # type: ignore[typeddict-item]
         return sorted(scored, key=lambda memory: (-(memory["score"] or 0.0), memory["entry_id"]))[:top_k]
@@ -118,7 +118,7 @@ def test_overlap_looks_past_the_date_of_a_line() -> None:
         ("I like tea", "I do not like tea", 0.0),
         ("Ann paid 5", "Ann paid 6", 0.0),
     ):
-        assert shared(wording(one), wording(other)) == overlap, (one, other)
+        assert word_overlap(wording(one), wording(other)) == overlap, (one, other)
 
 
 # Forgetting

@@ -121,7 +121,7 @@ async def test_the_chat_model_hears_the_prompt_and_the_turns() -> None:
     chat = ScriptedChat("(Alice, works at, Google)", "None")
     await tri_embed(chat).execute(GOOGLE)
     await tri_embed(chat, triple_extraction_prompt="Triples, please").execute(GOOGLE)
-    (system, user), (second, _) = chat.heard
+    (system, user), (second, _) = chat.prompts
     assert (system, second) == (f"{TRIPLE_EXTRACTION_PROMPT}\n{DATA}", f"Triples, please\n{DATA}")
     assert "(2023-08-01)Alice: " in user
 
@@ -154,7 +154,7 @@ async def test_a_failing_chat_model_is_an_error() -> None:
 async def test_nothing_is_embedded_where_nothing_was_said() -> None:
     embedding = HashingEmbedding()
     await PreInsert(TriEmbed(), OperatorTools(embedding, None, words)).execute(HELLO)
-    assert embedding.embedded == []
+    assert embedding.embedded_texts == []
 
 
 @pytest.mark.parametrize("data", [{}, {"dialogs": None}, {"dialogs": "Hello"}])

@@ -57,7 +57,7 @@ async def test_an_insight_is_a_memory_with_the_sources_of_those_it_follows_from(
     assert second["metadata"]["sources"] == []
     assert first["entry_id"] != second["entry_id"]
     assert written["history_text"].endswith("Bob likes tea\nAlice moved for her job\nTea is liked.\n")
-    ((system, user),) = chat.heard
+    ((system, user),) = chat.prompts
     assert "at most 3 insights" in system
     assert user.endswith("Question: Why Zurich?")
 
@@ -84,7 +84,7 @@ async def test_none_adds_nothing_and_says_so():
 async def test_nothing_remembered_asks_nothing():
     chat = ScriptedChat()
     assert (await augmented("reflection", chat, []))["memory_data"] == []
-    assert chat.heard == []
+    assert chat.prompts == []
 
 
 @pytest.mark.parametrize("reply", ["Alice moved", "Alice moved [4]", "Alice moved [0]", "x [1]\nand so on"])

@@ -13,7 +13,7 @@ from agentic_rag.errors import ModelError
 from agentic_rag.models.bundled import count_tokens_batch
 from agentic_rag.testing import ScriptedChat
 from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
-from agentic_rag_lab.designs.post_retrieval.compress import shortened
+from agentic_rag_lab.designs.post_retrieval.compress import shorten
 from agentic_rag_lab.designs.post_retrieval.items import read_memories
 from growth import assert_linear
 
@@ -153,7 +153,7 @@ async def test_the_limit_holds_in_real_tokens_and_nothing_is_invented(texts: lis
 )
 def test_a_long_memory_takes_time_that_grows_with_its_length(piece: str):
     def work(text: str) -> None:
-        kept = shortened(
+        kept = shorten(
             read_memories([{"text": text}]), "Which tea 茶?", len(text) // 10, count_words_and_gaps
         )
         assert kept.items
@@ -171,8 +171,8 @@ async def test_the_chat_model_shortens_each_memory():
     )
     assert found == ["Alice: Google."]
     assert (record["status"], record["before"], record["after"]) == ("ok", 2, 1)
-    assert len(chat.heard) == 2
-    assert chat.heard[1][1].count("</passage>") == 1
+    assert len(chat.prompts) == 2
+    assert chat.prompts[1][1].count("</passage>") == 1
 
 
 async def test_what_comes_back_longer_stays_as_it_was():

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.errors import StoreError
-from agentic_rag_lab.designs.post_retrieval.config import checked, filled
+from agentic_rag_lab.designs.post_retrieval.config import check_template, fill_template
 from agentic_rag_lab.designs.post_retrieval.items import (
     MemoryLine,
     as_memories,
@@ -83,7 +83,7 @@ def test_an_embedding_may_stand_in_the_metadata():
 
 
 def test_a_template_is_filled_once_and_braces_can_be_written():
-    assert filled(checked("{{{a}}}: {b}", ("a", "b")), {"a": "{b}", "b": "x"}) == "{{b}}: x"
+    assert fill_template(check_template("{{{a}}}: {b}", ("a", "b")), {"a": "{b}", "b": "x"}) == "{{b}}: x"
 
 
 async def test_answers_come_in_the_order_of_the_questions_a_few_at_a_time():

@@ -444,4 +444,4 @@ async def test_nothing_stays_nothing(kind: str):
     found, record, _ = await rerank([], kind, service=Linked({}), reranker=model)
     assert found == []
     assert record["status"] == "ok"
-    assert not hasattr(model, "heard")
+    assert not hasattr(model, "prompts")

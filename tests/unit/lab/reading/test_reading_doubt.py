@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag_lab.designs.reading.doubt import doubt, doubtful, shipped, signs
+from agentic_rag_lab.designs.reading.doubt import doubt, doubtful, shipped_weights, signs
 from agentic_rag_lab.designs.reading.history import History, read_history
 from agentic_rag_lab.designs.reading.questions import ParsedQuestion, read_question
 from agentic_rag_lab.designs.reading.statements import Statement, bearing_statements
 
-WEIGHTS = shipped()
+WEIGHTS = shipped_weights()
 
 TALK = (
     "(2023-05-08)Melanie: I have been researching adoption agencies.\n"

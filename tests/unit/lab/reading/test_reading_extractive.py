@@ -89,9 +89,9 @@ async def test_a_sentence_is_embedded_once() -> None:
     embedding = HashingEmbedding()
     reader = ExtractiveReader(embedding)
     await reader.read("What did Melanie paint?", TALK)
-    once = len(embedding.embedded)
+    once = len(embedding.embedded_texts)
     await reader.read("What did Caroline say?", TALK)
-    assert len(embedding.embedded) == once + 1
+    assert len(embedding.embedded_texts) == once + 1
 
 
 async def test_remembered_vectors_are_the_same() -> None:

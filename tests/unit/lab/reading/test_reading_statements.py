@@ -5,7 +5,12 @@ import pytest
 from agentic_rag.testing import HashingEmbedding
 from agentic_rag_lab.designs.reading.history import read_history
 from agentic_rag_lab.designs.reading.questions import read_question
-from agentic_rag_lab.designs.reading.statements import COMPARED, Statement, bearing_statements, term_rarity
+from agentic_rag_lab.designs.reading.statements import (
+    MAX_COMPARED,
+    Statement,
+    bearing_statements,
+    term_rarity,
+)
 
 TALK = (
     "(2023-05-08)Caroline: I painted a lake. It was calm.\n"
@@ -70,13 +75,13 @@ async def test_only_the_best_by_words_are_compared_by_meaning() -> None:
     embedding = HashingEmbedding()
     history = "\n".join(f"Bob: number {n} is here." for n in range(100)) + "\nBob: The zebra is there."
     best = await found("Where is the zebra?", history, embedding)
-    assert len(best) == COMPARED
+    assert len(best) == MAX_COMPARED
     assert best[0].sentence.text == "The zebra is there."
-    assert len(embedding.embedded) == COMPARED + 1
+    assert len(embedding.embedded_texts) == MAX_COMPARED + 1
     assert max(one.cosine for one in best) == 0.0
 
 
 async def test_nothing_is_embedded_for_nothing() -> None:
     embedding = HashingEmbedding()
     assert await found("Where?", "", embedding) == []
-    assert embedding.embedded == []
+    assert embedding.embedded_texts == []

@@ -25,7 +25,7 @@ DIALOGS = [
 
 
 class Answering:
-    """A retrieval graph that ends in a given state, or raises; ``asked`` holds what it was asked."""
+    """A retrieval graph that ends in a given state, or raises; ``requests`` holds what it was asked."""
 
     def __init__(self, state: dict[str, Any] | Exception) -> None:
         self.state = state
@@ -120,11 +120,13 @@ async def test_a_session_that_grows_embeds_what_is_new(
         )
         await service.retrieve("dish")
         new = [
-            text for text in embedding.embedded[len(turns) :] if text.startswith("Alice and Bob, 1 August")
+            text
+            for text in embedding.embedded_texts[len(turns) :]
+            if text.startswith("Alice and Bob, 1 August")
         ]
         assert len([text for text in new if f"dish {number}" in text]) == 1
         assert not [text for text in new if f"dish {number - 1}" in text]
-        turns = list(embedding.embedded)
+        turns = list(embedding.embedded_texts)
 
 
 async def test_graph_memory_asks_for_more_turns_than_memories(parts: ServiceParts) -> None:
@@ -133,7 +135,7 @@ async def test_graph_memory_asks_for_more_turns_than_memories(parts: ServicePart
     await service.insert(DIALOGS[0], metadata={"session_id": 1})
     await service.insert(DIALOGS[1], metadata={"session_id": 2})
     assert await service.retrieve("Hello", metadata={"session_id": 1}) == []
-    asked = engine.asked[0]
+    asked = engine.requests[0]
     assert (asked["dataset"], asked["limit"]) == ("memory", 12)
     assert asked["filters"].key == "dia_id"
     assert asked["filters"].value == ("D1:1", "D1:2")

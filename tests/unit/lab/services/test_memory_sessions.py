@@ -149,7 +149,7 @@ def shared(said: dict[str, list[str]]) -> SharedEntities:
 
 def test_strength_is_the_weighted_share_of_what_is_common() -> None:
     rare, common = log(1 + 4 / 1), log(1 + 4 / 2)
-    linked = shared(SAID).linked("m1", 4)
+    linked = shared(SAID).linked_entries("m1", 4)
     assert [memory for memory, _ in linked] == ["m3", "m2"]
     assert [strength for _, strength in linked] == pytest.approx(
         [common / (common + common), common / (common + common + rare)]
@@ -158,26 +158,26 @@ def test_strength_is_the_weighted_share_of_what_is_common() -> None:
 
 def test_links_are_the_same_both_ways() -> None:
     links = shared(SAID)
-    strengths = {(a, b): strength for a in SAID for b, strength in links.linked(a, 4)}
+    strengths = {(a, b): strength for a in SAID for b, strength in links.linked_entries(a, 4)}
     assert strengths == {(b, a): strength for (a, b), strength in strengths.items()}
     assert all(0 < strength <= 1 for strength in strengths.values())
 
 
 def test_the_session_itself_links_nothing() -> None:
-    assert shared(SAID).linked("m4", 4) == []
-    assert shared(SAID).linked("unknown", 4) == []
+    assert shared(SAID).linked_entries("m4", 4) == []
+    assert shared(SAID).linked_entries("unknown", 4) == []
 
 
 def test_the_same_things_are_a_link_of_one() -> None:
-    assert shared({"m1": ["a", "b"], "m2": ["b", "a"]}).linked("m1", 2) == [("m2", 1.0)]
+    assert shared({"m1": ["a", "b"], "m2": ["b", "a"]}).linked_entries("m1", 2) == [("m2", 1.0)]
 
 
 def test_a_document_is_replaced_and_removed() -> None:
     links = shared(SAID)
     links.replace(graph({"m5": ["google"]}, "e"), {"e#m5": "m5"})
-    assert [memory for memory, _ in links.linked("m5", 5)] == ["m1", "m2"]
+    assert [memory for memory, _ in links.linked_entries("m5", 5)] == ["m1", "m2"]
     links.replace(graph({"m1": ["tea"]}), {"d#m1": "m1"})
-    assert links.linked("m5", 2) == []
+    assert links.linked_entries("m5", 2) == []
     links.remove("e")
-    assert links.linked("m5", 1) == []
+    assert links.linked_entries("m5", 1) == []
     links.remove("e")

@@ -8,7 +8,7 @@ from agentic_rag.memory.reading.clauses import MAX_SENTENCE, sentences
 
 
 def asserted(text: str) -> list[str]:
-    return [clause.text for sentence in sentences(text) for clause in sentence.clauses if clause.asserted]
+    return [clause.text for sentence in sentences(text) for clause in sentence.clauses if clause.is_asserted]
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,18 @@ from collections import Counter, defaultdict
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.memory.reading.statements import statements
 from agentic_rag.memory.schemas import MemoryType
-from agentic_rag.memory.timeline import Said, current, intervals
+from agentic_rag.memory.timeline import SlotEvidence, current, intervals
 from update_sequences import KINDS, Told, UpdateSequence, update_sequences
 
 Slot = tuple[str, str, str]
 
 
-def sayings(told: tuple[Told, ...]) -> dict[Slot, list[Said]]:
-    by_slot: defaultdict[Slot, list[Said]] = defaultdict(list)
+def sayings(told: tuple[Told, ...]) -> dict[Slot, list[SlotEvidence]]:
+    by_slot: defaultdict[Slot, list[SlotEvidence]] = defaultdict(list)
     for order, one in enumerate(told):
         for stated in statements(one.text, speaker=one.speaker, at=one.at):
             if stated.memory_type is MemoryType.SEMANTIC and stated.slot is not None:
-                said = Said(
+                said = SlotEvidence(
                     f"message {order}",
                     stated.value or "",
                     stated.text,

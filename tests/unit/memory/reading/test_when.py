@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from agentic_rag.memory.reading.when import held, since
+from agentic_rag.memory.reading.when import held_interval, since
 
 WEDNESDAY = datetime(2024, 6, 12, 15, 30, tzinfo=UTC)
 
@@ -62,10 +62,10 @@ def test_what_lies_before_the_calendar_has_no_date() -> None:
 
 
 def test_held_wants_both_ends() -> None:
-    assert held("I lived in Oslo from 2019 to 2021") == (
+    assert held_interval("I lived in Oslo from 2019 to 2021") == (
         datetime(2019, 1, 1, tzinfo=UTC),
         datetime(2022, 1, 1, tzinfo=UTC),
     )
-    assert held("I lived in Oslo in 2019") is None
-    assert held("I lived in Oslo until 2019") is None
-    assert held("I lived in Oslo") is None
+    assert held_interval("I lived in Oslo in 2019") is None
+    assert held_interval("I lived in Oslo until 2019") is None
+    assert held_interval("I lived in Oslo") is None

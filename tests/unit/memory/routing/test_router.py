@@ -236,5 +236,5 @@ def test_the_rules_decide_where_the_chat_model_does_not(line: str | Exception, t
 async def test_the_ways_to_search_are_listed():
     chat = ScriptedChat("core: 9")
     await Router(AGENTS, chat).route(request("Who am I?", target_memory_types=(CORE,)))
-    ((_, asked),) = chat.heard
+    ((_, asked),) = chat.prompts
     assert asked.endswith("core: string_match, embedding")

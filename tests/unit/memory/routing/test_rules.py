@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.memory.routing.rules import LONGEST, evidence
 from agentic_rag.memory.schemas import MemoryType
-from agentic_rag.text import folded
+from agentic_rag.text import fold
 
 CORE, EPISODIC, SEMANTIC, PROCEDURAL, WORKING = MemoryType
 
@@ -70,4 +70,4 @@ def test_any_text_gives_the_same_each_time_and_quotes_itself(query: str):
     for one in found:
         assert one.weight > 0
         for quoted in re.findall(r'\("(.*)"\)\Z', one.reason, flags=re.DOTALL):
-            assert "".join(folded(quoted).split()) in "".join(folded(query).split())
+            assert "".join(fold(quoted).split()) in "".join(fold(query).split())

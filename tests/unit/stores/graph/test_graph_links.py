@@ -110,7 +110,7 @@ async def test_what_was_written_since_they_were_read(
 def values(known: LinkIndex | LinkIndexDelta) -> list[object]:
     assert isinstance(known, LinkIndex)
     found = known.links
-    arrays = (found.dates.astype(str), found.mentioning, found.mentioned)
+    arrays = (found.dates.astype(str), found.mentioning, found.mentioned_entities)
     titles, aliases = (
         [of[place] for place in found.documents.tolist()] for of in (found.titles, found.aliases)
     )
@@ -190,7 +190,7 @@ async def unstated(store: GraphitiStore) -> None:
 async def reindexed(store: GraphitiStore) -> None:
     """Entities lie in another table then, in versions that tell nothing of when they were written."""
     await store.replace_documents("notes", [mentioning("note2", "Tea", "Sencha")])
-    await reindex.reindexed([store], HashingEmbedding(16), "notes")
+    await reindex.reindex([store], HashingEmbedding(16), "notes")
 
 
 def edge() -> EntityEdge:

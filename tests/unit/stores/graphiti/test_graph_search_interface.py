@@ -197,7 +197,7 @@ async def test_an_index_answers_like_the_scan(
         query = (await embedding.embed_queries(["topic7 topic8"]))[0]
         before = await store.search("notes", "topic7 topic8", query, limit=10)
         await store.optimize("notes")
-        facts = await store._tables._opened("notes", "facts")
+        facts = await store._tables._open_table("notes", "facts")
         assert {i.columns[0] for i in await facts.list_indices()} >= {"vector", "text", "uuid", "document_id"}
         assert await store.search("notes", "topic7 topic8", query, limit=10) == before
         await store.replace_documents("notes", [note("late", "topic7", "fresh")])

@@ -16,8 +16,8 @@ from lancedb.index import FTS, BTree
 
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.lancedb import compaction
-from agentic_rag.stores.lancedb.compaction import cleaned, compacted, expected_pieces
-from agentic_rag.stores.lancedb.connection import lance_connection, translated
+from agentic_rag.stores.lancedb.compaction import clean, compact, expected_pieces
+from agentic_rag.stores.lancedb.connection import lance_connection, translate_errors
 
 SCHEMA = pa.schema([pa.field("id", pa.string(), nullable=False), pa.field("text", pa.string())])
 AT_ONCE = timedelta(0)
@@ -49,13 +49,13 @@ async def test_small_pieces_become_one_and_large_ones_stay(
     large = set(data.iterdir())
     for _ in range(5):
         await add(table, 10)
-    await compacted(table, AT_ONCE)
+    await compact(table, AT_ONCE)
     assert await pieces(table) == [2, 50, 1_000]
     assert large < set(data.iterdir())
     assert len(set(data.iterdir())) == 2, "what was merged is gone"
     assert await table.count_rows() == 1_050
     await table.delete("id < 'k3'")
-    await compacted(table, AT_ONCE)
+    await compact(table, AT_ONCE)
     assert not large & set(data.iterdir()), (
         "of a large piece many rows of which were deleted the rest is copied"
     )
@@ -66,12 +66,12 @@ async def test_what_was_written_since_is_in_the_indexes_but_those_to_leave(table
     await table.create_index("id", config=BTree())
     await table.create_index("text", config=FTS())
     await add(table, 300)
-    await compacted(table, AT_ONCE, leaving=["id_idx"])
+    await compact(table, AT_ONCE, leaving=["id_idx"])
     assert {index.name: index.num_indexed_rows for index in await table.list_indices()} == {
         "id_idx": 60,
         "text_idx": 360,
     }
-    await compacted(table, AT_ONCE)
+    await compact(table, AT_ONCE)
     assert {index.num_indexed_rows for index in await table.list_indices()} == {360}, (
         "Lance writes what LanceDB reads: both of the same version"
     )
@@ -82,22 +82,22 @@ async def test_old_versions_go_and_the_latest_stays(table: Any) -> None:
     await add(table, 3)
     await table.delete("id = 'k0'")
     latest = await table.version()
-    await cleaned(table, timedelta(hours=1))
+    await clean(table, timedelta(hours=1))
     assert len(await table.list_versions()) > 1
-    await cleaned(table, AT_ONCE)
+    await clean(table, AT_ONCE)
     assert [one["version"] for one in await table.list_versions()] == [latest]
     assert await table.count_rows() == 2
 
 
 async def test_nothing_and_damaged_files(table: Any, tmp_path: Path) -> None:
-    await compacted(table, AT_ONCE)
+    await compact(table, AT_ONCE)
     for _ in range(2):
         await add(table, 3)
     for file in (tmp_path / "lance" / "rows.lance" / "data").iterdir():
         file.write_bytes(file.read_bytes()[:40])
     expected = r"LanceDB failed while indexing rows: .*run: agentic-rag repair"
-    with pytest.raises(StoreError, match=expected), translated("indexing rows"):
-        await compacted(table, AT_ONCE)
+    with pytest.raises(StoreError, match=expected), translate_errors("indexing rows"):
+        await compact(table, AT_ONCE)
 
 
 async def test_a_panic_is_told_as_damage(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,9 +107,9 @@ async def test_a_panic_is_told_as_damage(table: Any, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(compaction, "_compact", panicking)
     with (
         pytest.raises(StoreError, match=r"panicked: called .* run: agentic-rag repair"),
-        translated("indexing"),
+        translate_errors("indexing"),
     ):
-        await compacted(table, AT_ONCE)
+        await compact(table, AT_ONCE)
 
 
 async def test_a_cancelled_caller_waits_for_the_end(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +121,7 @@ async def test_a_cancelled_caller_waits_for_the_end(table: Any, monkeypatch: pyt
         ended.set()
 
     monkeypatch.setattr(compaction, "_compact", slow)
-    task = asyncio.create_task(compacted(table, AT_ONCE))
+    task = asyncio.create_task(compact(table, AT_ONCE))
     await asyncio.to_thread(going.wait, 10)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -15,8 +15,13 @@ import pytest
 
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.lancedb import connection as connections
-from agentic_rag.stores.lancedb.connection import LanceConnection, folder_bytes, lance_connection, translated
-from agentic_rag.stores.lancedb.indexes import IndexPlan, table_stats, tidied
+from agentic_rag.stores.lancedb.connection import (
+    LanceConnection,
+    folder_bytes,
+    lance_connection,
+    translate_errors,
+)
+from agentic_rag.stores.lancedb.indexes import IndexPlan, table_stats, tidy_table
 from agentic_rag.stores.lancedb.row_ids import RowIds
 
 SCHEMA = pa.schema([pa.field("id", pa.string(), nullable=False), pa.field("text", pa.string())])
@@ -34,7 +39,7 @@ async def write(connection: LanceConnection, times: int = 6) -> Any:
         rows = pa.Table.from_arrays([pa.array(column) for column in columns], schema=SCHEMA)
         merge = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
         await merge.execute(rows)
-        await tidied(table, IndexPlan(), "rows")
+        await tidy_table(table, IndexPlan(), "rows")
     return table
 
 
@@ -132,7 +137,7 @@ async def test_one_that_cannot_be_cleaned_closes_all_the_same(
     async def full(*_: Any) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(connections, "cleaned", full)
+    monkeypatch.setattr(connections, "clean", full)
     async with lance_connection(uri) as connection:
         await write(connection)
     assert "removing old versions of rows: no space left on device; a later run removes them" in caplog.text
@@ -163,10 +168,10 @@ async def test_what_still_reads_a_table_that_goes_does_not_panic(
         await connection.drop_table("rows")
     if how == "replace":
         await write(connection, 1)
-    with contextlib.suppress(StoreError), translated("reading rows"):
+    with contextlib.suppress(StoreError), translate_errors("reading rows"):
         [batch async for batch in batches]
         await RowIds("id").rows(table, {"1"}, ["text"])
-    with contextlib.suppress(StoreError), translated("reading rows"):
+    with contextlib.suppress(StoreError), translate_errors("reading rows"):
         await table.query().select(["text"]).to_arrow()
     assert "panicked" not in capfd.readouterr().err
     await connection.close()
@@ -183,7 +188,7 @@ async def test_a_table_that_is_opened_while_another_is_cleaned(
     async def cleaned(*_: Any) -> None:
         connection._tables["others"] = other
 
-    monkeypatch.setattr(connections, "cleaned", cleaned)
+    monkeypatch.setattr(connections, "clean", cleaned)
     await connection.close()
     assert connection._tables == {}
 

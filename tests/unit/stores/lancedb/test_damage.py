@@ -15,8 +15,8 @@ import pytest
 from lancedb.index import FTS, BTree
 
 from agentic_rag.errors import StoreError
-from agentic_rag.stores.lancedb.connection import REPAIR, STABLE_ROW_IDS, LanceConnection, translated
-from agentic_rag.stores.lancedb.damage import Salvage, all_damages, salvaged, table_names, without_indexes
+from agentic_rag.stores.lancedb.connection import REPAIR, STABLE_ROW_IDS, LanceConnection, translate_errors
+from agentic_rag.stores.lancedb.damage import Salvage, all_damages, salvage, table_names, without_indexes
 from agentic_rag.stores.lancedb.versions import version_files
 
 ROWS = 300
@@ -78,8 +78,8 @@ def harmed(folder: Path, pattern: str, harm: str, *, last: bool = False) -> None
 
 
 async def kept(folder: Path, tmp_path: Path) -> tuple[Salvage, set[str]]:
-    saved = await salvaged(folder, "t", tmp_path / "scratch")
-    if not saved.kept:
+    saved = await salvage(folder, "t", tmp_path / "scratch")
+    if not saved.kept_rows:
         assert not (tmp_path / "scratch" / "t.lance").exists()
         return saved, set()
     assert await all_damages(tmp_path / "scratch", ["t"]) == []
@@ -87,7 +87,7 @@ async def kept(folder: Path, tmp_path: Path) -> tuple[Salvage, set[str]]:
         found = await copy.query().to_arrow()
         assert found.schema.field("uuid").type == pa.string()
         keys = found["uuid"].to_pylist()
-        assert len(keys) == len(set(keys)) == saved.kept
+        assert len(keys) == len(set(keys)) == saved.kept_rows
         return saved, set(keys)
 
 
@@ -107,7 +107,7 @@ async def test_rows_of_other_files_stay(folder: Path, tmp_path: Path, harm: str)
     assert str(tmp_path) not in damage.reason
     saved, keys = await kept(folder, tmp_path)
     assert keys == SECOND
-    assert (saved.lost, saved.is_latest) == (ROWS, True)
+    assert (saved.lost_rows, saved.is_latest) == (ROWS, True)
 
 
 async def test_rows_of_other_pages_stay(folder: Path, tmp_path: Path):
@@ -128,7 +128,7 @@ async def test_the_version_before_stands_in_for_the_latest(folder: Path, tmp_pat
     saved, keys = await kept(folder, tmp_path)
     # The row that the latest version had deleted is there again; who repairs knows which are not to be.
     assert keys == FIRST | SECOND | {f"{ROWS:05}"}
-    assert (saved.lost, saved.is_latest) == (None, False)
+    assert (saved.lost_rows, saved.is_latest) == (None, False)
 
 
 @pytest.mark.parametrize("harm", HARMS)
@@ -182,7 +182,7 @@ async def test_the_error_names_the_command(folder: Path, pattern: str, harm: str
     harmed(folder, pattern, harm)
     async with table(folder) as damaged:
         words = f"LanceDB failed while reading tea: .*; run: {REPAIR}"
-        with pytest.raises(StoreError, match=words), translated("reading tea"):
+        with pytest.raises(StoreError, match=words), translate_errors("reading tea"):
             await damaged.query().to_arrow()
 
 
@@ -190,7 +190,7 @@ async def test_a_panic_of_lance_is_a_store_error(folder: Path):
     class RustPanic(Exception):
         """As pyo3 names its own."""
 
-    with pytest.raises(StoreError, match=REPAIR), translated("reading tea"):
+    with pytest.raises(StoreError, match=REPAIR), translate_errors("reading tea"):
         raise RustPanic("rust future panicked: unknown error")
 
 
@@ -241,6 +241,6 @@ async def test_a_manifest_of_zeros_is_no_empty_table(folder: Path, harm: Callabl
 
 
 async def test_an_error_that_is_no_damage_names_no_command():
-    with pytest.raises(StoreError) as told, translated("writing tea"):
+    with pytest.raises(StoreError) as told, translate_errors("writing tea"):
         raise OSError(28, "No space left on device")
     assert REPAIR not in str(told.value)

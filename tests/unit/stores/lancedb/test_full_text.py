@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.stores.lancedb.full_text import MAX_QUERY_WORDS, indexed, searched
+from agentic_rag.stores.lancedb.full_text import MAX_QUERY_WORDS, index_text, query_text
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from agentic_rag.stores.lancedb.full_text import MAX_QUERY_WORDS, indexed, searc
     ],
 )
 def test_indexed(text: str, found: str):
-    assert indexed(text) == found
+    assert index_text(text) == found
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_indexed(text: str, found: str):
     ],
 )
 def test_searched(question: str, found: str):
-    assert searched(question) == found
+    assert query_text(question) == found
 
 
 def test_a_very_long_question_is_cut():
-    assert len(searched("tea leaf " * 2000).split()) == MAX_QUERY_WORDS
+    assert len(query_text("tea leaf " * 2000).split()) == MAX_QUERY_WORDS

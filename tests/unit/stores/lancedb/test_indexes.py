@@ -25,8 +25,8 @@ from agentic_rag.stores.lancedb.indexes import (
     is_due,
     partitions,
     table_stats,
-    tidied,
     tidied_when_due,
+    tidy_table,
 )
 
 DIMENSION = 8
@@ -71,25 +71,25 @@ async def built_on(table: Any) -> dict[str, str]:
 
 
 async def test_what_pays_by_the_number_of_rows(table: Any) -> None:
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     assert set(await built_on(table)) == {"text"}
     await add(table, 60)
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     assert set(await built_on(table)) == {"text", "id"}
     await add(table, 300)
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     assert set(await built_on(table)) == {"text", "id", "vector"}
 
 
 async def test_a_vector_index_is_renewed_when_the_table_has_outgrown_it(table: Any) -> None:
     await add(table, 300)
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     assert (await built_on(table))["vector"] == "vector_built_for_300"
     await add(table, 150)
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     assert (await built_on(table))["vector"] == "vector_built_for_300", "half as many again is not more"
     await add(table, 1)
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     built = [index.name for index in await table.list_indices() if index.columns == ["vector"]]
     assert built == ["vector_built_for_451"]
     assert (await table.index_stats(built[0])).num_unindexed_rows == 0
@@ -102,7 +102,7 @@ async def test_a_vector_index_of_many_segments_is_built_anew(table: Any) -> None
     await add(table, 300)
     seen = []
     for _ in range(MOST_SEGMENTS + 1):
-        await tidied(table, PLAN, "rows")
+        await tidy_table(table, PLAN, "rows")
         seen += await segments()
         await add(table, 2)
     assert max(seen) == MOST_SEGMENTS
@@ -119,13 +119,13 @@ async def test_full_text_forgets_what_was_removed(table: Any, removed: int, rare
         return float(found[0]["_score"])
 
     await add(table, 200)
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     before = await best()
     await table.delete(f"id IN ({', '.join(repr(f'k{n}') for n in range(200 - removed, 200))})")
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     after = await best()
     assert (after != before) == rarer
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     assert await best() == after
 
 
@@ -135,7 +135,7 @@ async def test_what_a_crash_left_beside_the_newest_is_dropped(table: Any) -> Non
     await add(table, 300)
     for name in ("vector_idx", "vector_built_for_200", "vector_built_for_250"):
         await table.create_index("vector", config=IvfSq(distance_type="cosine"), name=name)
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     built = [index.name for index in await table.list_indices() if index.columns == ["vector"]]
     assert built == ["vector_built_for_250"]
 
@@ -143,7 +143,7 @@ async def test_what_a_crash_left_beside_the_newest_is_dropped(table: Any) -> Non
 async def test_when_it_is_due(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexes, "CARE_INTERVAL", timedelta(0))
     assert not await is_due(table)
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     await add(table, UNINDEXED_ROWS)
     assert not await is_due(table)
     await add(table, 1)
@@ -151,15 +151,15 @@ async def test_when_it_is_due(table: Any, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(indexes, "CARE_INTERVAL", timedelta(minutes=1))
     assert not await is_due(table), "it was tidied a moment ago"
     monkeypatch.setattr(indexes, "CARE_INTERVAL", timedelta(0))
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     assert not await is_due(table)
 
 
 async def test_many_small_writes_are_joined_also_a_moment_after_the_last_time(table: Any) -> None:
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     for _ in range(3 * MOST_PIECES):
         await add(table, 1)
-        await tidied_when_due(table, lambda: tidied(table, PLAN, "rows"), "rows")
+        await tidied_when_due(table, lambda: tidy_table(table, PLAN, "rows"), "rows")
         assert (await table.stats())["fragment_stats"]["num_fragments"] <= MOST_PIECES
     assert await table.count_rows() == 3 * MOST_PIECES
 
@@ -168,7 +168,7 @@ async def test_a_large_table_is_not_copied_again_at_once(table: Any, monkeypatch
     monkeypatch.setattr(indexes, "ROWS_A_PIECE", 2)
     monkeypatch.setattr(indexes, "MOST_PIECES", 3)
     await add(table, 60)
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     for _ in range(8):
         await add(table, 1)
     assert not await is_due(table)
@@ -185,14 +185,14 @@ async def test_a_write_is_done_though_tidying_fails(
     for _ in range(MOST_PIECES + 1):
         await add(table, 1)
     monkeypatch.setattr(indexes, "_tidy", full)
-    await tidied_when_due(table, lambda: tidied(table, PLAN, "rows"), "rows")
+    await tidied_when_due(table, lambda: tidy_table(table, PLAN, "rows"), "rows")
     assert "rows was stored, but not indexed" in caplog.text
     assert "no space left" in caplog.text
 
 
 async def test_stats(table: Any, connection: LanceConnection) -> None:
     await add(table, 60)
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     await add(table, 5)
     stats = await table_stats(table, connection.uri, "rows")
     assert (stats.name, stats.rows, stats.unindexed_rows) == ("rows", 65, 5)
@@ -212,12 +212,12 @@ async def test_a_purge_leaves_no_row_that_was_removed_in_a_file(
     connection: LanceConnection, table: Any
 ) -> None:
     await add(table, 60)
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     await table.delete("id = 'k7'")
     folder = Path(connection.uri) / "rows.1.lance"
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     assert list((folder / "_deletions").glob("*"))  # one row of a piece: LanceDB only notes that it is gone
-    await tidied(table, PLAN, "rows", purge=True)
+    await tidy_table(table, PLAN, "rows", purge=True)
     assert not list((folder / "_deletions").glob("*"))
     assert len(await table.list_versions()) == 1
     assert await table.count_rows() == 59
@@ -232,17 +232,17 @@ async def test_a_purge_leaves_no_vector_that_was_removed_in_an_index(
         return [LanceFileReader(str(file)).metadata().num_rows for file in files]
 
     await add(table, 400)
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     await table.delete("id = 'k7'")
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     assert sum(vectors_in_indexes()) >= 400, "without a purge it is left there"
-    await tidied(table, PLAN, "rows", purge=True)
+    await tidy_table(table, PLAN, "rows", purge=True)
     assert vectors_in_indexes() == [399]
 
 
 async def test_a_purge_drops_the_indexes_that_no_longer_pay(table: Any) -> None:
     await add(table, 400)
-    await tidied(table, PLAN, "rows")
+    await tidy_table(table, PLAN, "rows")
     await table.delete("id != 'k7'")
-    await tidied(table, PLAN, "rows", purge=True)
+    await tidy_table(table, PLAN, "rows", purge=True)
     assert {index.columns[0] for index in await table.list_indices()} == {"text"}

@@ -41,7 +41,7 @@ def test_names_of_generations(name: str, split: tuple[str, int]) -> None:
 async def test_nothing_is_known_of_a_new_group(connection: LanceConnection) -> None:
     ours = manifests(connection)
     assert await ours.generation("notes") == 0
-    assert await ours.stored("notes") is None
+    assert await ours.stored_manifest("notes") is None
     assert await ours.names() == []
 
 
@@ -53,7 +53,7 @@ async def test_the_first_writer_decides(connection: LanceConnection) -> None:
     with pytest.raises(ManifestMismatch, match="agentic-rag reindex --dataset Notes"):
         await theirs.generation("notes")
     assert await theirs.generation("notes", any_model=True) == 0
-    assert await ours.stored("notes") == Manifest("m", 4, name="Notes")
+    assert await ours.stored_manifest("notes") == Manifest("m", 4, name="Notes")
 
 
 async def test_a_group_gets_its_name_when_a_dataset_is_made_of_it(connection: LanceConnection) -> None:

@@ -14,9 +14,9 @@ from agentic_rag.stores.lancedb.metadata import to_sql
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> Iterator[None]:
-    metadata._remembered.cache_clear()
+    metadata._cached_values.cache_clear()
     yield
-    metadata._remembered.cache_clear()
+    metadata._cached_values.cache_clear()
 
 
 def parsed(filters: dict[str, Any]) -> Expression:
@@ -29,11 +29,11 @@ def test_a_filter_is_translated_once_until_its_values_change():
     recent = parsed({"year": {"$gte": 2020}})
     one = to_sql(recent, {"year": ['["year",2021]']})
     assert to_sql(parsed({"year": {"$gte": 2020}}), {"year": ['["year",2021]']}) == one
-    assert metadata._remembered.cache_info().misses == 1
+    assert metadata._cached_values.cache_info().misses == 1
     two = to_sql(recent, {"year": ['["year",2021]', '["year",2022]']})
     assert "2022" in two
     assert "2022" not in one
-    assert metadata._remembered.cache_info().misses == 2
+    assert metadata._cached_values.cache_info().misses == 2
 
 
 @pytest.mark.parametrize(("value", "item"), [(1, '["n",1]'), (True, '["n",true]'), ("1", '["n","1"]')])

@@ -10,14 +10,14 @@ from langgraph.graph.state import CompiledStateGraph
 from agentic_rag.settings.environment import load_config
 from agentic_rag.shared import shared_rag
 
-_shared = shared_rag(load_config())
+_rag = shared_rag(load_config())
 
 
 async def graph() -> CompiledStateGraph:  # type: ignore[type-arg]
     """The compiled graph; the server asks for it at every run and gets the same one."""
-    return (await _shared.get()).graph
+    return (await _rag.get()).graph
 
 
 async def memory_retrieval() -> CompiledStateGraph:  # type: ignore[type-arg]
     """Asks all memories of a user together."""
-    return (await _shared.get()).memory.orchestrator.graph
+    return (await _rag.get()).memory.orchestrator.graph

@@ -16,22 +16,22 @@ from agentic_rag.settings.environment import load_config
 from agentic_rag_lab.shared import shared_memory
 
 _DESIGN = Path(__file__).resolve().parents[1] / "configs" / "locomo_agentic_memory_pipeline.yaml"
-_shared = shared_memory(load_config())
+_memory = shared_memory(load_config())
 
 
 async def main(config: RunnableConfig) -> CompiledStateGraph:  # type: ignore[type-arg]
     """MemorySource → PipelineCaller → MemorySink."""
-    return await _shared.main(_design(config))
+    return await _memory.main(_design(config))
 
 
 async def insert(config: RunnableConfig) -> CompiledStateGraph:  # type: ignore[type-arg]
     """PreInsert → MemoryInsert → PostInsert."""
-    return await _shared.insert(_design(config))
+    return await _memory.insert(_design(config))
 
 
 async def test(config: RunnableConfig) -> CompiledStateGraph:  # type: ignore[type-arg]
     """PreRetrieval → MemoryRetrieval → PostRetrieval → MemoryTest."""
-    return await _shared.test(_design(config))
+    return await _memory.test(_design(config))
 
 
 def _design(config: RunnableConfig) -> Path:

@@ -12,9 +12,9 @@ config = load_config()
 
 
 @asynccontextmanager
-async def opened() -> AsyncIterator[Rag]:
+async def open_rag() -> AsyncIterator[Rag]:
     """The stores that the graphs use too; they stay open until the process ends."""
     yield await shared_rag(config).get()
 
 
-app = mounted_at(create_app(config, opened=opened), "/service")
+app = mounted_at(create_app(config, store_opener=open_rag), "/service")

@@ -1,0 +1,119 @@
+"""List the bare participles that name things in src/: `python scripts/names.py [--locals] [FOLDER ...]`.
+
+A name is a noun of the field: `summary`, not `told`. Functions, classes, arguments, attributes and module constants
+are looked at, with or without a leading underscore; locals with --locals. A participle before a noun is fine
+(`cached_rows`), and so is a function whose verb has one form (`read`). Exits with 1 where a name is found.
+"""
+
+import argparse
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+IRREGULAR = frozenset(
+    """
+    awoken beaten become been begun bent bitten blown born borne bought bound bred broken brought built burnt caught
+    chosen clung come dealt done drawn dreamt driven drunk dug dwelt eaten fallen fed felt fled flown forbidden forgotten
+    forgiven fought found frozen given gone gotten grown heard held hidden hung kept knelt known laid lain leapt learnt
+    led left lent lit lost made meant met mistaken overridden overtaken paid proven read redone rewritten ridden risen
+    rung said sat seen sent sewn shaken shone shot shown shrunk slept slid smelt sold sought spelled spelt spent spilt spoken sprung
+    spun stolen stood struck stuck stung sung sunk sworn swept swum swung taken taught there thought thrown told torn
+    undergone understood undone unheard unknown unseen unread unsaid untold unspoken withdrawn withheld withstood woken
+    won worn woven written
+    """.split()
+)
+NOUNS_AND_VERBS = frozenset(
+    "bed breed embed exceed feed hundred indeed need proceed red seed shed speed succeed".split()
+)
+ONE_FORM = frozenset({"read"})
+# ``Class.attribute`` of what others name: keys of the JSON of answers, reports, journals and files beside a board; the
+# tool ``related``; a file's ``closed``; jieba's own attribute; the left edge of a box.
+ALLOWED = frozenset(
+    """
+    AgentTools.related Answer.abstained Answer.carried AnswerBody.abstained AnswerBody.carried AskResult.abstained
+    BoardMade.abstained BoardMade.written BoardReport.added BoardReport.kept BoardReport.removed
+    CanvasRAGState.abstained CheckBody.degraded CheckReport.degraded CheckedAnswer.expected CheckedAnswer.given
+    Entry.named ExtractionCounts.extracted ExtractionCounts.quarantined ExtractionCounts.retried Gain.chosen
+    InsertState.inserted JobState.done JobState.ended JobState.started MendedDataset.lost MendedDataset.restored
+    MendedTable.kept MendedTable.lost Model.created NoteTools.related Piece.left Provenance.written
+    QuestionRecord.degraded Record.abstained Record.degraded ReindexReport.embedded RepairReport.checked
+    Request.asked Request.carried Request.started Review.expected Review.given Test.expected TuneReport.chosen TuneReport.grouped Turn.ordered Turn.unjudged Usage.estimated
+    _ChecksumFile.closed .initialized
+    """.split()
+)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class Name(NamedTuple):
+    """One definition; ``kind``: function, class, argument, attribute, constant or local; ``owner``: its class."""
+
+    line: int
+    name: str
+    kind: str
+    owner: str
+
+
+def is_participle(name: str, kind: str = "attribute") -> bool:
+    """Whether the name is one participle alone, as `told`, `_KEPT` or `Updated`."""
+    word = name.strip("_")
+    if word not in (word.upper(), word.lower(), word.capitalize()) or (
+        kind == "function" and word in ONE_FORM
+    ):
+        return False
+    word = word.lower()
+    return word in IRREGULAR or (word.isalpha() and word.endswith("ed") and word not in NOUNS_AND_VERBS)
+
+
+def definitions(scope: ast.AST, owner: str = "", kind: str = "constant") -> Iterator[Name]:
+    """Every name that is defined in the scope, in its order; ``kind`` is that of a plain assignment there."""
+    for node in ast.iter_child_nodes(scope):
+        inner_owner, inner_kind = owner, kind
+        if isinstance(node, ast.ClassDef):
+            yield Name(node.lineno, node.name, "class", owner)
+            inner_owner, inner_kind = node.name, "attribute"
+        elif isinstance(node, FUNCTIONS):
+            yield Name(node.lineno, node.name, "function", owner)
+            inner_kind = "local"
+        elif isinstance(node, ast.arg):
+            yield Name(node.lineno, node.arg, "argument", owner)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield Name(node.lineno, node.id, kind, owner)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield Name(node.lineno, node.attr, "attribute", owner)
+        elif isinstance(node, (ast.Lambda, *COMPREHENSIONS)):
+            inner_kind = "local"
+        yield from definitions(node, inner_owner, inner_kind)
+
+
+def participles(path: Path, with_locals: bool = False) -> list[Name]:
+    """The participles that a file has as names and may not have."""
+    return [
+        one
+        for one in definitions(ast.parse(path.read_text(encoding="utf-8")))
+        if is_participle(one.name, one.kind)
+        and f"{one.owner}.{one.name}" not in ALLOWED
+        and (with_locals or one.kind != "local")
+    ]
+
+
+def main() -> int:
+    """Print `file:line name (kind)` for each participle; 1 where there is any."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folders", nargs="*", default=["src"])
+    parser.add_argument("--locals", action="store_true", help="name local variables too")
+    options = parser.parse_args()
+    paths = sorted(path for folder in options.folders for path in Path(folder).rglob("*.py"))
+    lines = [
+        f"{path}:{one.line} {one.name} ({one.kind})"
+        for path in paths
+        for one in participles(path, options.locals)
+    ]
+    sys.stdout.writelines(f"{line}\n" for line in dict.fromkeys(lines))
+    return int(bool(lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
