@@ -58,7 +58,7 @@ from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.state import AUTO, AskOptions, QuestionOptions
-from agentic_rag.workers import Workers, joined
+from agentic_rag.workers import Workers, join_workers
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -460,7 +460,7 @@ class Rag:
         given = _as_paths(paths)
         notes_dataset(dataset)
         async with (
-            joined(engine, address) as workers,
+            join_workers(engine, address) as workers,
             self._pipeline(dataset, self._on(workers)) as pipeline,
         ):
             return await pipeline.run(given, dataset, kind, progress)
@@ -551,7 +551,7 @@ class Rag:
             raise ConfigError(
                 "only vectors in LanceDB can be made anew in place; ingest into a new data folder instead"
             )
-        async with joined(engine, address) as workers, changing_stores(self.config):
+        async with join_workers(engine, address) as workers, changing_stores(self.config):
             if workers is None:
                 return await reindex(stores, self.embedding, dataset, progress)
             embedding = await workers.embedding(self.config, self.given_embedding, self.embedding)

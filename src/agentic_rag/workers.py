@@ -85,7 +85,7 @@ class Engine(Protocol):
 
 
 @asynccontextmanager
-async def joined(engine: str, address: str | None) -> AsyncIterator[Workers | None]:
+async def join_workers(engine: str, address: str | None) -> AsyncIterator[Workers | None]:
     """The workers of an engine, left at the end; None for ``local``, which is this process.
 
     Raises:

@@ -28,7 +28,7 @@ def serve(
         int, typer.Option(metavar="P", min=0, max=65535, help="Port to listen on; 0: any free one.")
     ] = 8321,
     roots: Roots = None,
-    watched: Annotated[
+    watched_folders: Annotated[
         list[Path] | None,
         typer.Option(
             "--watch", metavar="FOLDER", help="Folder to watch: its changes are ingested; repeatable."
@@ -48,7 +48,13 @@ def serve(
         from agentic_rag_service.serve import serve_forever
 
     serve_forever(
-        config, host, port, roots=roots or [], watched=watched or [], dataset=dataset, mcp_write=write
+        config,
+        host,
+        port,
+        roots=roots or [],
+        watched_folders=watched_folders or [],
+        dataset=dataset,
+        mcp_write=write,
     )
 
 

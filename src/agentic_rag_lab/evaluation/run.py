@@ -19,7 +19,7 @@ from agentic_rag.rag import Rag
 from agentic_rag.rerank import BY_MODEL
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
 from agentic_rag.settings.parameters import Parameters
-from agentic_rag.workers import Workers, joined
+from agentic_rag.workers import Workers, join_workers
 from agentic_rag_lab.evaluation.asking import OpenSystems, Question, open_systems, records
 from agentic_rag_lab.evaluation.beam_scores import score
 from agentic_rag_lab.evaluation.datasets import EvalDataset, EvalQuery, Selection, absent
@@ -101,7 +101,7 @@ async def evaluate(
     known = len(pairs) - len(due)
     told = _AnswerProgress(progress, known, len(pairs))
     with counting() as used:
-        async with joined(options.engine, options.address) as workers:
+        async with join_workers(options.engine, options.address) as workers:
             await _ask(rag, systems, questions, kept, told, workers)
     answers = {name: _of(kept, name, ranked) for name in names}
     progress("score", 0, 1)

@@ -23,7 +23,7 @@ from agentic_rag.errors import InputError, RunError, StoreError
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.stores.lancedb.process_lock import only_one
-from agentic_rag.workers import Workers, joined
+from agentic_rag.workers import Workers, join_workers
 from agentic_rag_lab.designs.config import PipelineConfig
 from agentic_rag_lab.designs.conversation import Conversation, schedule
 from agentic_rag_lab.designs.graph import build_main_graph
@@ -124,7 +124,7 @@ async def run_bench(
     refusal = f"another process is at the run in {folder}; wait for it, or name another folder with --out"
     async with only_one(str(folder), "running", refusal):
         run = _Run(config, folder, {task.task_id: task for task in tasks}, mark, options.fresh, progress)
-        async with joined(options.engine, options.address) as workers:
+        async with join_workers(options.engine, options.address) as workers:
             inserts = await _run_all(run, rag_config, on_step, workers)
         run.complete()
         found = _summary(run, task_id, inserts, time.perf_counter() - started, options.control)
