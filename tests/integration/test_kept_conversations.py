@@ -159,11 +159,15 @@ async def test_two_services_that_start_at_once_make_the_tables_once(
 ) -> None:
     config = _config(tmp_path, emptied_postgres(postgres_uri))
 
-    async def opened() -> None:
+    async def opened() -> list[Any]:
         async with kept_conversations(config) as kept:
-            await kept.threads("")
+            return list(await kept.threads(""))
 
-    await asyncio.gather(*(opened() for _ in range(4)))
+    assert await asyncio.gather(*(opened() for _ in range(4))) == [[]] * 4
+    with psycopg.connect(postgres_uri) as connection:
+        migrations = connection.execute("SELECT count(*), count(DISTINCT v) FROM checkpoint_migrations")
+        made, distinct = migrations.fetchone() or (0, 0)
+    assert made == distinct > 0
 
 
 async def test_the_turn_of_a_question_that_is_ended_is_free(tmp_path: Path, postgres_uri: str) -> None:
@@ -181,6 +185,7 @@ async def test_the_turn_of_a_question_that_is_ended_is_free(tmp_path: Path, post
             waits.cancel()
             asked.cancel()
             await asyncio.gather(asked, waits, return_exceptions=True)
+            assert (asked.cancelled(), waits.cancelled()) == (True, True)
         async with asyncio.timeout(30), kept.turn("one"):
             pass
 

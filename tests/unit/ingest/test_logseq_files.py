@@ -95,8 +95,8 @@ def test_code_and_what_is_not_closed_stay() -> None:
 
 
 @given(st.text(alphabet="-#:()[]{}` \n\tTODOabid", max_size=200))
-def test_any_text_is_read(text: str) -> None:
-    page_text(text, "pages/a.md", {})
+def test_any_text_is_read_and_the_block_after_it(text: str) -> None:
+    assert "plain words" in page_text(f"{text}\n- plain words\n", "pages/a.md", {})
 
 
 @pytest.mark.parametrize(

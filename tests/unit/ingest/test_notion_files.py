@@ -127,9 +127,9 @@ def test_twins_keep_their_ids_and_a_first_paragraph_stays() -> None:
 
 
 @given(st.text(alphabet='# ab:,|()[]\n"./%20md', max_size=200))
-def test_any_text_is_read(text: str) -> None:
-    page_text(text, "a.md", {"a.md": "a.md"})
-    database_text(text, "T.csv", {"T.csv": "T.csv"})
+def test_any_text_is_read_and_the_paragraph_after_it(text: str) -> None:
+    assert page_text(f"{text}\n\nplain words\n", "a.md", {"a.md": "a.md"}).endswith("\nplain words\n")
+    assert database_text(text, "T.csv", {"T.csv": "T.csv"}).startswith("# T\n")
 
 
 @pytest.mark.parametrize("piece", ["](", "a: b\n", "](a.md", "a (b.md), "])

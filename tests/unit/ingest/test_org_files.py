@@ -123,8 +123,8 @@ def test_small_shapes(text: str, expected: str) -> None:
 
 
 @given(st.text(alphabet="*#+:|[]<>-= \nTODOBEGIN_SRCaé", max_size=200))
-def test_any_text_is_read(text: str) -> None:
-    org_text(text)
+def test_any_text_is_read_and_what_is_under_the_next_heading(text: str) -> None:
+    assert org_text(f"{text}\n* Heading\nplain words\n").endswith("\n# Heading\n\nplain words\n")
 
 
 @pytest.mark.parametrize(
