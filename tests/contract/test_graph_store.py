@@ -517,11 +517,11 @@ async def test_stats_tell_rows_and_model(store: GraphStore) -> None:
     assert all(table.unindexed_rows == 0 for table in stats.tables)
 
 
-@pytest.mark.parametrize("query", HOSTILE, ids=lambda query: ascii(query[:20]))
-async def test_any_query_is_accepted(store: GraphStore, embedding: HashingEmbedding, query: str) -> None:
+async def test_any_query_is_accepted(store: GraphStore, embedding: HashingEmbedding) -> None:
     await store.replace_documents("notes", [tea()])
-    hits = await find(store, embedding, query)
-    assert isinstance(hits, list)
+    for query in HOSTILE:
+        assert isinstance(await find(store, embedding, query), list), query[:20]
+    assert await find(store, embedding, "Oolong")
 
 
 @pytest.mark.parametrize("value", [0.0, float("nan"), float("inf")])
