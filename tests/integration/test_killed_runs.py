@@ -242,7 +242,7 @@ async def test_documents_that_a_memory_writes(
     expected = await done(tmp_path / "fresh", write)
     for state in states:
         shutil.rmtree(state / "vectors" / "ledger.lance")
-    await assert_ends_as(states, tmp_path, write, expected)
+    await assert_ends_as(states[::2], tmp_path, write, expected)
 
 
 FIRST = "My favourite tea is oolong. I live in Bergen."
@@ -285,9 +285,10 @@ async def test_a_message_sent_again_is_stored_once(
     )
     interrupted = [image for image in images if not (image / RETURNED).exists()]
     assert len(interrupted) > 7
-    for number, image in enumerate(interrupted):
+    # Every second point: the other ones are tried with the other time.
+    for number, image in enumerate(interrupted[at is None :: 2]):
         stored = await done(copied(image, tmp_path / f"continued-{number}"), send)
-        assert memories_of(stored) == memories_of(fresh), f"image {number} of {len(images)}"
+        assert memories_of(stored) == memories_of(fresh), f"image {image} of {len(images)}"
         assert counts_of(stored) == counts_of(fresh)
         if at is not None:
             assert stored.rows[ADA] == fresh.rows[ADA]

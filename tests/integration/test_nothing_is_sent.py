@@ -5,6 +5,7 @@ Seen is what goes through Python. Compiled libraries have sockets of their own, 
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -27,7 +28,21 @@ def refuse(event, arguments):
 
 sys.addaudithook(refuse)
 """
-COMMANDS = WATCHED + "import agentic_rag.cli\nagentic_rag.cli.main()"
+COMMANDS = (
+    WATCHED
+    + """
+import json
+import agentic_rag.cli
+
+for command in json.loads(sys.argv[1]):
+    sys.argv[1:] = command
+    try:
+        agentic_rag.cli.main()
+    except SystemExit as ended:
+        assert not ended.code, command
+print("modules:", *sys.modules)
+"""
+)
 
 
 def _run(code: str, *arguments: str | Path, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -52,17 +67,26 @@ def test_ingest_and_ask_open_no_connection(backend: str, tmp_path: Path) -> None
     notes.mkdir()
     (notes / "Oolong.md").write_text("# Oolong\n\nOolong comes from [[Fujian]].", encoding="utf-8")
     (notes / "Fujian.md").write_text("# Fujian\n\nA province by the sea.", encoding="utf-8")
-    for command in (
-        ["ingest", notes],
-        ["ask", "Where does Oolong come from?"],
+    commands = [
+        ["ingest", str(notes)],
         ["search", "the sea"],
         ["stats"],
-    ):
-        ended = _run(COMMANDS, *command, home=tmp_path, AGENTIC_RAG_VECTORS__BACKEND=backend)
-        assert "OUTWARD" not in ended.stderr
-        assert ended.returncode == 0, ended.stderr
-        if command[0] == "ask":
-            assert "Fujian" in ended.stdout
+        ["ask", "Where does Oolong come from?"],
+    ]
+    ended = _run(COMMANDS, json.dumps(commands), home=tmp_path, AGENTIC_RAG_VECTORS__BACKEND=backend)
+    assert "OUTWARD" not in ended.stderr
+    assert ended.returncode == 0, ended.stderr
+    assert "comes from Fujian" in ended.stdout
+    if backend == "lancedb":
+        others = {
+            "bm25s",
+            "chromadb",
+            "pymilvus",
+            "sqlalchemy",
+            "psycopg",
+            "agentic_rag_backends.vectorstores",
+        }
+        assert not others & set(ended.stdout.split()), "the default imports nothing of other stores"
 
 
 @pytest.mark.parametrize(

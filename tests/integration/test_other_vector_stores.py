@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -114,33 +113,6 @@ async def test_what_cannot_be_opened_is_told_at_once(
         async with open_rag(RagConfig(data_dir=tmp_path, vectors=vectors), embedding=HashingEmbedding()):
             pass
     assert "secret" not in str(caught.value)
-
-
-SEARCH = """
-import asyncio, sys
-from agentic_rag import RagConfig, open_rag
-from agentic_rag.testing import HashingEmbedding
-
-async def main():
-    async with open_rag(RagConfig(data_dir=sys.argv[1]), embedding=HashingEmbedding()) as rag:
-        await rag.ingest(sys.argv[2])
-        await rag.graph.ainvoke({"query": "tea"})
-
-asyncio.run(main())
-print(" ".join(sys.modules))
-"""
-
-
-def test_the_default_imports_nothing_of_the_others(tmp_path: Path):
-    (tmp_path / "tea.md").write_text("Oolong tea comes from Fujian.", encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SEARCH, str(tmp_path / "data"), str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    others = {"bm25s", "chromadb", "pymilvus", "sqlalchemy", "psycopg", "agentic_rag_backends.vectorstores"}
-    assert not others & set(done.stdout.split())
 
 
 @pytest.mark.parametrize(("backend", "package"), EXTRAS.items())

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -366,117 +363,6 @@ async def test_what_cannot_be_reindexed_is_told(vault: Path, tmp_path: Path) -> 
         other = replace(rag, chunks=InMemoryChunkStore(dimension=NEW))
         with pytest.raises(ConfigError, match="LanceDB"):
             await other.reindex()
-
-
-# --- other processes -----------------------------------------------------------------------------
-
-PROCESS = """
-import asyncio, sys, time
-import agentic_rag.stores.graphiti.engine, lancedb
-from agentic_rag import RagConfig, open_rag
-from agentic_rag.errors import ManifestMismatch
-from agentic_rag.testing import HashingEmbedding
-import agentic_rag.ingest.documents as embedding
-
-class Slow(HashingEmbedding):
-    async def embed_passages(self, texts):
-        await asyncio.sleep(0.05)
-        return await super().embed_passages(texts)
-
-async def main(what, data, dimension):
-    async with open_rag(RagConfig(data_dir=data), embedding=Slow(int(dimension))) as rag:
-        print("begins", flush=True)
-        if what == "reindex":
-            embedding.EMBED_TEXTS = 8
-            await rag.reindex()
-            print("switched", time.time(), flush=True)
-            return
-        while True:
-            try:
-                found = await rag.search("leaf and water", top_k=3)
-            except ManifestMismatch:
-                print("mismatch", time.time(), flush=True)
-                return
-            assert len(found) == 3
-            print("found", time.time(), flush=True)
-
-asyncio.run(main(*sys.argv[1:]))
-"""
-
-
-def started(what: str, data: Path, dimension: int) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROCESS, what, str(data), str(dimension)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdout is not None
-    assert process.stderr is not None
-    assert process.stdout.readline() == "begins\n", process.stderr.read()
-    return process
-
-
-@pytest.mark.slow
-async def test_a_reader_in_another_process_follows_within_a_second(vault: Path, tmp_path: Path) -> None:
-    write_notes(vault, range(80))
-    await ingested(tmp_path / "data", vault)
-
-    def both() -> tuple[list[str], list[str]]:
-        reader = started("search", tmp_path / "data", OLD)
-        converter = started("reindex", tmp_path / "data", NEW)
-        told = []
-        for process in (converter, reader):
-            out, err = process.communicate(timeout=120)
-            assert process.returncode == 0, err
-            told.append(out.split("\n"))
-        return told[0], told[1]
-
-    converted, read = await asyncio.to_thread(both)
-    switched = float(converted[0].removeprefix("switched "))
-    times = [float(line.removeprefix("found ")) for line in read if line.startswith("found ")]
-    assert len([moment for moment in times if moment < switched]) > 3
-    mismatch = next(float(line.removeprefix("mismatch ")) for line in read if line.startswith("mismatch "))
-    assert mismatch - switched < 1.5
-
-
-@pytest.mark.slow
-async def test_kill_9_leaves_the_old_generation_in_force(vault: Path, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    write_notes(vault, range(60))
-    await ingested(data, vault)
-    before = await tables(data)
-
-    def killed(after: float) -> None:
-        process = started("reindex", data, NEW)
-        try:
-            process.wait(after)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-        process.communicate()
-
-    points = (0.05, 0.4, 0.8)
-    interrupted = 0
-    for after in points:
-        await asyncio.to_thread(killed, after)
-        held = await tables(data)
-        if held.rows["datasets"]["default"]["manifest"]["dimension"] == NEW:
-            break
-        interrupted += 1
-        assert_same(held, before)
-        async with opened(data, OLD) as rag:
-            assert found_something(await found(rag))
-    assert interrupted >= 2
-    async with opened(data, NEW) as rag:
-        await rag.reindex()
-        stored, answers = await everything(rag), await found(rag)
-        names = await rag.chunks.connection.table_names()  # type: ignore[attr-defined]
-    switches = 1 if interrupted == len(points) else 2
-    assert len([name for name in names if name.startswith("chunks_")]) == 1 + switches, (
-        "leftovers are dropped"
-    )
-    await ingested(tmp_path / "fresh", vault, NEW)
-    async with opened(tmp_path / "fresh", NEW) as rag:
-        assert_same(stored, await everything(rag))
-        assert answers == await found(rag)
 
 
 async def test_dying_at_the_switch_is_before_it_or_after_it(

@@ -36,7 +36,10 @@ def _graph(server: GraphServer, **changed: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(EXAMPLE_VAULT, tmp_path / "vault"))
+    """A part of the example vault; of the whole most of the time would go into the embedding."""
+    for part in ("chemistry", "sessions", "teas"):
+        shutil.copytree(EXAMPLE_VAULT / part, tmp_path / "vault" / part)
+    return tmp_path / "vault"
 
 
 @pytest.fixture(params=[*BACKENDS, "object_store"])
@@ -57,7 +60,7 @@ async def test_notes_are_ingested_asked_changed_and_removed(
     config = RagConfig.model_validate({"data_dir": tmp_path / "data", **servers})
     async with open_rag(config) as rag:
         first = await rag.ingest(vault)
-        assert first.documents > 30
+        assert first.documents > 10
         answer = await rag.ask(QUESTION)
         assert "96 °C" in answer.text
         related = await rag.ask(CONNECT, operation="concept_relation")

@@ -130,8 +130,8 @@ def test_pages_for_which_time_is_short_are_named(monkeypatch: pytest.MonkeyPatch
 
 @with_ocr
 def test_a_tall_picture_is_read_line_by_line() -> None:
-    lines = [f"The valve {number} opens at {number + 40} bar." for number in range(100)]
-    found = extract(saved(drawn(lines, size=(800, 6100))), ".png")
+    lines = [f"The valve {number} opens at {number + 40} bar." for number in range(40)]
+    found = extract(saved(drawn(lines, size=(800, 2500))), ".png")
     assert found.text.splitlines() == lines
 
 
@@ -155,9 +155,9 @@ def test_transparent_turned_and_paged_pictures() -> None:
 def test_bounds_and_what_is_no_picture() -> None:
     from PIL import Image
 
-    bomb = saved(Image.new("1", (60_000, 60_000)))
+    bomb = saved(Image.new("1", (60_000, 2_000)))
     assert len(bomb) < 1_000_000
-    with pytest.raises(SourceError, match="60000 × 60000 pixels, and the limit is 64 million"):
+    with pytest.raises(SourceError, match="60000 × 2000 pixels, and the limit is 64 million"):
         extract(bomb, ".png")
     for raw in (
         b"",

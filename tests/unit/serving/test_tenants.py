@@ -18,7 +18,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from agentic_rag import RagConfig
 from service_server import called_service, ended
 
-CALLS = int(os.environ.get("AGENTIC_RAG_TENANT_CALLS", "1500"))
+CALLS = int(os.environ.get("AGENTIC_RAG_TENANT_CALLS", "600"))
 """Calls of each tenant."""
 TOPICS = {"basalt": "velvet7193", "zircon": "copper5821"}
 """Dataset by tenant, and the secret of its notes, which no call contains."""
