@@ -19,11 +19,12 @@ from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore
 from agentic_rag.errors import InputError, StoreError
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.memory.memories import Memories
-from agentic_rag.models.bundled import BundledEmbedding, count_tokens_batch
+from agentic_rag.models.bundled import count_tokens_batch
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
+from agentic_rag.testing import HashingEmbedding
 from agentic_rag_lab.designs.services import build_service, known_services
 from agentic_rag_lab.designs.services.entries import BATCH_DOCUMENTS
 from agentic_rag_lab.designs.services.parts import ServiceParts
@@ -102,7 +103,7 @@ async def worlds(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict
     from agentic_rag.stores.lancedb.connection import lance_connection
 
     folder: Path = tmp_path_factory.mktemp("memories")
-    embedding = BundledEmbedding()
+    embedding = HashingEmbedding(384)
     in_memory = world_of(
         embedding, InMemoryChunkStore(dimension=embedding.dimension), InMemoryGraphStore(embedding)
     )
@@ -228,7 +229,7 @@ async def test_order_and_scores(make: Make, name: str) -> None:
     keeps(name)
     service = make(max_dialog=9) if name == "short_term_memory" else make()
     await told(service, WORK, LAKE, BREAD, WORK)
-    found = await service.retrieve("What did Bob say about the great company?")
+    found = await service.retrieve("Does Alice work at Google, a great company?")
     if name in RANKED:
         scores = [memory["score"] for memory in found]
         assert all(isinstance(score, float) for score in scores)
