@@ -57,7 +57,7 @@ def add_conversations(scan: Scan) -> None:
         content_hash = digest(PARSER_VERSION, day.digest)
         item = SourceItem(day.document_id, relative, root, content_hash, parse, is_exported=True)
         scan.add(item, f"{day.export_file.path}: {day.document_id}")
-    scan.recognised_encodings += [(str(place), line) for place, line in lines]
+    scan.recognised_exports += [(str(place), line) for place, line in lines]
 
 
 def exported_document(root: Path, relative: str, document_id: str) -> Document | None:

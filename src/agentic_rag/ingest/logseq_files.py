@@ -80,6 +80,11 @@ def blocks_in(text: str) -> Iterator[tuple[str, str]]:
             said = f"{said} {line.strip()}"
 
 
+def has_references(text: str) -> bool:
+    """Whether a page shows blocks of other pages."""
+    return _REFERENCE.search(text) is not None
+
+
 def page_text(text: str, path: str, blocks: Mapping[str, str]) -> str:
     """A page as a note is written.
 

@@ -133,24 +133,33 @@ def _row(cells: list[str]) -> str:
     return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
 
 
-def pages_in(zip_path: Path) -> dict[str, bytes]:
+def pages_in(zip_path: Path, only: str | None = None) -> dict[str, bytes]:
     """The pages and databases of a zip, also where they lie in zips within it; none if it is no export of Notion.
+
+    Args:
+        zip_path: the zip.
+        only: the page that is read, the others are empty; None: all are read.
 
     Raises:
         SourceError: it is damaged, locked, or too large.
     """
     try:
-        found = dict(_members(zip_path.read_bytes(), [MOST_BYTES], 0))
+        found = dict(_members(zip_path.read_bytes(), [MOST_BYTES], 0, only))
     except ZIP_DAMAGES as error:
         raise SourceError(f"no zip that can be read ({error})") from error
     return found if any(map(is_of_notion, found)) else {}
 
 
-def _members(raw: bytes, remaining_bytes: list[int], depth: int) -> Iterator[tuple[str, bytes]]:
+def _members(
+    raw: bytes, remaining_bytes: list[int], depth: int, only: str | None
+) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(io.BytesIO(raw)) as packed:
         for member in packed.infolist():
             suffix = PurePosixPath(member.filename).suffix.lower()
             if member.is_dir() or suffix not in (".md", ".csv", ".zip"):
+                continue
+            if only not in (None, member.filename) and suffix != ".zip":
+                yield member.filename, b""
                 continue
             if member.file_size > remaining_bytes[0] or (suffix == ".zip" and depth == _MOST_NESTED):
                 raise SourceError(f"it unpacks to more than {MOST_BYTES / 1e6:g} MB, or is packed too often")
@@ -158,6 +167,6 @@ def _members(raw: bytes, remaining_bytes: list[int], depth: int) -> Iterator[tup
                 content = stream.read(member.file_size + 1)
             remaining_bytes[0] -= len(content)
             if suffix == ".zip":
-                yield from _members(content, remaining_bytes, depth + 1)
+                yield from _members(content, remaining_bytes, depth + 1, only)
             else:
                 yield member.filename, content

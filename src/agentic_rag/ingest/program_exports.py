@@ -15,9 +15,10 @@ from agentic_rag.domain.identity import digest
 from agentic_rag.ingest import evernote_files, logseq_files, notion_files
 from agentic_rag.ingest.extracted_text import ExtractedText
 from agentic_rag.ingest.extraction import Extractor
-from agentic_rag.ingest.files import SourceError, decode, reason
+from agentic_rag.ingest.files import SourceError, decode, reason, walk
 from agentic_rag.ingest.office import missing
 from agentic_rag.ingest.scanning import PARSER_VERSION, Scan, SourceItem, printable, require_bounds
+from agentic_rag.ingest.vaults import Vault
 from agentic_rag.notes.markdown import parse_markdown
 
 
@@ -36,16 +37,71 @@ def _read_texts(files: Sequence[tuple[Path, str]], scan: Scan) -> dict[str, str]
 
 def add_graph(pages: Sequence[tuple[Path, str]], root: Path, graph: Path, scan: Scan) -> None:
     """Add the pages of a Logseq graph, each with the texts of the blocks that it refers to."""
-    inside = root.relative_to(graph).as_posix()
     texts = _read_texts(pages, scan)
-    blocks = {key: said for text in texts.values() for key, said in logseq_files.blocks_in(text)}
+    blocks = _blocks(texts)
     for relative, text in texts.items():
-        place = relative if inside == "." else f"{inside}/{relative}"
+        place = _place_in(graph, root, relative)
         written = logseq_files.page_text(text, place, blocks)
         url = logseq_files.page_address(graph, place)
         _add_written(written, relative, relative, root, scan, url, logseq_files.journal_day(place))
     if texts:
-        scan.recognised_encodings.append((str(root), f"Logseq's graph: {len(texts)} pages"))
+        scan.recognised_exports.append((str(root), f"Logseq's graph: {len(texts)} pages"))
+
+
+def _blocks(texts: Mapping[str, str]) -> dict[str, str]:
+    return {key: said for text in texts.values() for key, said in logseq_files.blocks_in(text)}
+
+
+def _place_in(graph: Path, root: Path, relative: str) -> str:
+    return (root / relative).relative_to(graph).as_posix()
+
+
+def graph_page(root: Path, graph: Path, relative: str) -> str:
+    """The text that ``add_graph`` makes of a page; other pages are read only where it shows blocks of theirs.
+
+    Raises:
+        SourceError: it is no text.
+        OSError: it cannot be read.
+    """
+    text = decode((root / relative).read_bytes())
+    others = _walked(root, (".md", ".markdown")) if logseq_files.has_references(text) else []
+    return logseq_files.page_text(
+        text, _place_in(graph, root, relative), _blocks(_read_texts(others, Scan({})))
+    )
+
+
+def notion_page(root: Path, relative: str, document_id: str) -> str | None:
+    """The text that ``add_notion`` or ``add_zip`` makes of a page or database, which alone is read; None where the
+    export does not hold it.
+
+    Raises:
+        SourceError: it cannot be read in this form.
+        OSError: it cannot be read.
+    """
+    is_zip = root.is_file()
+    paths = (
+        list(notion_files.pages_in(root, ""))
+        if is_zip
+        else [one for _, one in _walked(root, (".md", ".csv"))]
+    )
+    names = notion_files.names_of([path for path in paths if is_zip or notion_files.is_of_notion(path)])
+    path = next((one for one in names if unicodedata.normalize("NFC", names[one]) == document_id), None)
+    if path is None or (path != relative and not is_zip):
+        return None
+    return _notion_text(
+        decode(notion_files.pages_in(root, path)[path] if is_zip else (root / path).read_bytes()), path, names
+    )
+
+
+def _walked(root: Path, suffixes: Sequence[str]) -> list[tuple[Path, str]]:
+    """The files of these suffixes that a scan of the folder reads."""
+    skip = Scan({}).skip
+    return [pair for pair in walk(root, skip, Vault.of(root)) if pair[0].suffix.lower() in suffixes]
+
+
+def _notion_text(text: str, path: str, names: Mapping[str, str]) -> str:
+    read = notion_files.database_text if path.endswith(".csv") else notion_files.page_text
+    return read(text, path, names)
 
 
 def add_notion(files: Sequence[tuple[Path, str]], root: Path, scan: Scan) -> None:
@@ -70,13 +126,12 @@ def _add_pages(texts: Mapping[str, str], root: Path, scan: Scan, holder: str | N
     """``texts``: by path in the export; ``holder``: the file that holds all of them, None if each is one."""
     names = notion_files.names_of(list(texts))
     for path, name in names.items():
-        read = notion_files.database_text if path.endswith(".csv") else notion_files.page_text
         try:
-            _add_written(read(texts[path], path, names), name, holder or path, root, scan)
+            _add_written(_notion_text(texts[path], path, names), name, holder or path, root, scan)
         except SourceError as error:
             scan.skip(root / path, str(error), is_unread=True)
     if names:
-        scan.recognised_encodings.append((str(root), f"Notion's export: {len(names)} pages and databases"))
+        scan.recognised_exports.append((str(root), f"Notion's export: {len(names)} pages and databases"))
 
 
 def add_notebook(path: Path, root: Path, relative: str, scan: Scan) -> None:
@@ -97,7 +152,7 @@ def add_notebook(path: Path, root: Path, relative: str, scan: Scan) -> None:
             is_unread=True,
         )
     if number:
-        scan.recognised_encodings.append((str(path), f"Evernote's notebook: {number} notes"))
+        scan.recognised_exports.append((str(path), f"Evernote's notebook: {number} notes"))
 
 
 def _add_note(note: evernote_files.Note, number: int, relative: str, root: Path, scan: Scan) -> None:

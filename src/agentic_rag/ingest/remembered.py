@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -43,6 +44,15 @@ def stamp_of(path: Path) -> tuple[int, ...] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+
+
+def stamp_of_all(paths: Sequence[Path]) -> tuple[int, ...] | None:
+    """One stamp of several files, which another name, order or number changes too; None if one cannot be read."""
+    stamps = [stamp for path in paths if (stamp := stamp_of(path)) is not None]
+    if not stamps or len(stamps) < len(paths):
+        return None
+    newest = (max(stamp[0] for stamp in stamps), max(stamp[1] for stamp in stamps))
+    return *newest, hash(tuple(map(str, paths))), *(part for stamp in stamps for part in stamp)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,7 +12,7 @@ from agentic_rag.ingest.chats.merging import FoundExport
 from agentic_rag.ingest.chats.slack import Names
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import SourceError
-from agentic_rag.ingest.remembered import SeenFiles
+from agentic_rag.ingest.remembered import SeenFiles, stamp_of_all
 
 PARSER_VERSION = "5"
 """Part of every content hash: raise it when a parser gives another document for the same bytes."""
@@ -91,7 +91,7 @@ class Scan:
     """Of conversations, which are merged at the end."""
     names: dict[str, Names] = field(default_factory=dict)
     """Of the people in Slack's exports, by their place."""
-    recognised_encodings: list[tuple[str, str]] = field(default_factory=list)
+    recognised_exports: list[tuple[str, str]] = field(default_factory=list)
     """See ``SourceScan.exports``."""
     _display_paths: dict[str, str] = field(default_factory=dict)
 
@@ -113,6 +113,27 @@ class Scan:
                 if twins
                 else f"its id {identity!r} is already that of {kept.path} in {kept.root}",
             )
+
+    def add_part(self, name: str, paths: Sequence[Path], add: Callable[[Scan], None]) -> None:
+        """Add what files give together: what ``add`` finds in them, or what it found while they were the same.
+
+        Args:
+            name: of the part; what is remembered of the same files under another name is not taken for it.
+            paths: the files that ``add`` reads; at least one.
+            add: adds to the scan that it is given; of other files that scan knows nothing.
+        """
+        key = (name, str(paths[0].parent))
+        stamp = None if self.seen_files is None else stamp_of_all(paths)
+        part: Scan | None = None if self.seen_files is None else self.seen_files.get(key, stamp)
+        if part is None:
+            part = Scan({}, extractor=self.extractor)
+            add(part)
+            if self.seen_files is not None and not any(one.is_unread for one in part.skipped_files):
+                self.seen_files.keep(key, stamp, part)
+        for item in part.items.values():
+            self.add(item, part._display_paths[item.document_id])
+        self.skipped_files += part.skipped_files
+        self.recognised_exports += part.recognised_exports
 
     def skip(self, path: object, reason: str, *, is_unread: bool = False) -> None:
         """Leave something out, with a line in the report."""

@@ -47,7 +47,14 @@ from agentic_rag.ingest.office import (
     parse_extracted,
 )
 from agentic_rag.ingest.org_files import org_text
-from agentic_rag.ingest.program_exports import add_graph, add_notebook, add_notion, add_zip
+from agentic_rag.ingest.program_exports import (
+    add_graph,
+    add_notebook,
+    add_notion,
+    add_zip,
+    graph_page,
+    notion_page,
+)
 from agentic_rag.ingest.remembered import SeenFiles, stamp_of
 from agentic_rag.ingest.scanning import (
     KINDS,
@@ -97,7 +104,6 @@ OWN_BOARD = "a board that agentic-rag wrote; such boards are not ingested"
 CHANGE_REASON = "the file changed while it was being read; ingest it again"
 _READ_AS_THEY_ARE = (*_MARKDOWN, ".txt")
 _RECORDS = (".json", ".jsonl")
-_EXPORT_SUFFIXES = (".org", evernote_files.SUFFIX, ".zip")
 _MAX_BAD_LINES = 20
 _RECORD_FIELDS = ("_id", "title", "text", "metadata")
 
@@ -148,7 +154,7 @@ def discover(
                 scan.skip(root, reason(error), is_unread=True)
     add_conversations(scan)
     return SourceScan(
-        tuple(scan.items.values()), tuple(scan.skipped_files), tuple(roots), tuple(scan.recognised_encodings)
+        tuple(scan.items.values()), tuple(scan.skipped_files), tuple(roots), tuple(scan.recognised_exports)
     )
 
 
@@ -182,16 +188,32 @@ def made_text(root: Path, path: str, document_id: str, extractor: Extractor | No
         exported = exported_document(root, path, document_id)
         if exported is not None:
             return exported.text
-    is_page = suffix in _MARKDOWN and logseq_files.graph_of(root) is not None
-    if not (
-        is_chat or is_page or suffix in (*_RECORDS, *_EXPORT_SUFFIXES) or notion_files.is_of_notion(path)
-    ):
+    if suffix == ".org":
+        return org_text(decode(file.read_bytes()))
+    graph = logseq_files.graph_of(root) if suffix in _MARKDOWN and root.is_dir() else None
+    text: str | None
+    if suffix == ".zip" or (root.is_dir() and notion_files.is_of_notion(path)):
+        text = notion_page(root, path, document_id)
+    elif graph is not None:
+        text = graph_page(root, graph, path)
+    elif is_chat or suffix in (*_RECORDS, evernote_files.SUFFIX):
+        text = _text_in(file, root, path, document_id, extractor or Extractor())
+    else:
         return None
-    items = discover([file if suffix in _RECORDS else root], extractor=extractor).items
-    item = next((one for one in items if one.document_id == document_id), None)
-    if item is None:
+    if text is None:
         raise SourceError(f"{path} does not hold {document_id!r} any more; ingest again")
-    return item.parse().text
+    return text
+
+
+def _text_in(file: Path, root: Path, path: str, document_id: str, extractor: Extractor) -> str | None:
+    """The text of a document that is one of several in a file."""
+    scan = Scan({}, extractor=extractor)
+    if file.suffix.lower() == evernote_files.SUFFIX:
+        add_notebook(file, root, path, scan)
+    else:
+        _scan(file, scan, kind="auto")
+    item = scan.items.get(document_id)
+    return None if item is None else item.parse().text
 
 
 def _missing_actions(path: Path, holders: Mapping[str, str] | None) -> str:
@@ -237,9 +259,9 @@ def _scan_file(root: Path, kind: str, scan: Scan) -> None:
     elif suffix in _PARSERS or suffix in MIME_TYPES:
         _add_file(root, root, root.name, scan, url=None)
     elif suffix == evernote_files.SUFFIX:
-        add_notebook(root, root, root.name, scan)
+        scan.add_part(root.name, [root], partial(add_notebook, root, root, root.name))
     elif suffix == ".zip" and kind in ("auto", "vault", "files"):
-        add_zip(root, scan)
+        scan.add_part(root.name, [root], partial(add_zip, root))
     else:
         scan.skip(
             root,
@@ -271,16 +293,19 @@ def _scan_tree(root: Path, kind: str, scan: Scan) -> None:
         elif graph is not None and suffix in _MARKDOWN:
             of_logseq.append((path, relative))
         elif suffix == evernote_files.SUFFIX:
-            add_notebook(path, root, relative, scan)
+            scan.add_part(relative, [path], partial(add_notebook, path, root, relative))
         elif suffix in _PARSERS or (suffix in MIME_TYPES and (has_ocr() or suffix not in PICTURES)):
             day = vault.day(relative) if vault is not None and suffix in _MARKDOWN else None
             url = None if vault is None else vault.address(relative)
             _add_file(path, root, relative, scan, url=url, day=day)
         else:
             attachments[suffix or "without suffix"] += 1
-    add_notion(of_notion, root, scan)
-    if graph is not None:
-        add_graph(of_logseq, root, graph, scan)
+    if of_notion:
+        scan.add_part(f"{root} Notion", [path for path, _ in of_notion], partial(add_notion, of_notion, root))
+    if graph is not None and of_logseq:
+        scan.add_part(
+            f"{root} Logseq", [path for path, _ in of_logseq], partial(add_graph, of_logseq, root, graph)
+        )
     for folder, number in templates.items():
         files = "1 file is" if number == 1 else f"{number} files are"
         whose = "Logseq's own folder" if folder == logseq_files.OWN else "the vault's folder of templates"
