@@ -28,6 +28,7 @@ from agentic_rag.questions.forms import (
     head_noun,
 )
 from agentic_rag.questions.generic_words import QUERY_WORDS
+from agentic_rag.questions.links import read_links
 from agentic_rag.questions.measures import (
     is_named_in_part,
     read_comparisons,
@@ -65,6 +66,12 @@ async def read_query(
     if is_count:
         draft.cover(Span(*is_count.span()))
     is_tagged = read_tags(draft)
+    if read_links(draft):
+        await read_class(draft)
+        conditions = tuple(draft.conditions)
+        return Query(
+            "notes", draft.list_or_count, tuple(draft.classes), conditions, residual=places(draft.rest())
+        )
     titles = _titles(draft)
     if time is not None and any(place.overlaps(time.span) for _, place in titles):
         draft.time = None  # the date belongs to the name of a note
