@@ -36,7 +36,7 @@ from vector_stores import EXTRAS, milvus_lite, postgres_server, skip_without
 
 CALLS, QUICK_CALLS = 10_000, 300
 AT_ONCE = 16
-NAMES = (("notes", "ada"), ("Notes", "Ada"), ("notes.1", "ada "), ("笔记", "阿达"))
+NAMES = (("notes", "ada"), ("note", "Ada"), ("notes.1", "ada "), ("笔记", "阿达"))
 """Names of datasets and users; "notes.1" is the name of a table of "notes" after a reindex."""
 NOTES = 24
 """Permanent notes per tenant; others come and go."""

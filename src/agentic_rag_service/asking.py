@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
 from typing import Annotated, Any, cast
@@ -15,6 +15,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentic_rag.answer import Answer, Step
+from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.domain.identity import is_unicode
 from agentic_rag.errors import AgenticRagError, InputError
 from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K, MOST_TOP_K
@@ -144,6 +145,17 @@ def require_few(filters: Any, most: int) -> None:
         raise InputError(f"the filters have more than {most} values (service.max_conditions); give fewer")
 
 
+def filters_of(terms: Sequence[str], most: int) -> dict[str, Any] | None:
+    """Filters that a request writes as the command line does: ``["year>=2023", "lang=zh"]``; None for no terms.
+
+    Raises:
+        InputError: there are more than ``most``, or one cannot be read.
+    """
+    require_few(list(terms), most)
+    given = parse_terms(terms)
+    return None if given is None else as_dict(given)
+
+
 async def ask_stream(
     service: Service,
     caller: Caller,
@@ -190,7 +202,7 @@ async def answer_to(
         async for part in parts:
             if isinstance(part, Answer):
                 return part
-    raise AssertionError("a run ends with an answer")
+    raise RuntimeError("the run ended without an answer; the log says which node failed")
 
 
 async def _memory_user(rag: Rag, caller: Caller) -> str | None:

@@ -93,17 +93,13 @@ class BoardPlace:
     """The root that holds it; no file outside of it is read or written."""
 
 
-async def board_place(
-    rag: Rag, roots: AllowedRoots, caller: Caller, path: str | None, dataset: str
-) -> BoardPlace | None:
-    """The place of a dataset's board; a relative path lies in the vault of the dataset; None without a path.
+async def board_place(rag: Rag, roots: AllowedRoots, caller: Caller, path: str, dataset: str) -> BoardPlace:
+    """The place of a dataset's board; a relative path lies in the vault of the dataset.
 
     Raises:
         InputError: the path is no board beneath the caller's roots for the dataset.
         Refused: the caller may not use the dataset.
     """
-    if path is None:
-        return None
     name = caller.require(dataset)
     allowed = roots.of(caller, name)
     homes = {record.root for record in (await rag.ledger.records(name)).values()}
@@ -121,7 +117,9 @@ async def make_board(
     request: BoardRequest, service: TheService, caller: TheCaller, request_id: RequestId = None
 ) -> BoardMade:
     """Ask, and draw the answer as a board (JSON Canvas)."""
-    place = await board_place(service.rag, service.roots, caller, request.path, request.dataset)
+    place = None
+    if request.path is not None:
+        place = await board_place(service.rag, service.roots, caller, request.path, request.dataset)
     ask = Ask(**request.model_dump(exclude={"path"}))
     answer = await answer_to(service, caller, ask, request_id=request_id, route=f"/boards {request.path}")
     if answer.abstained:

@@ -35,14 +35,13 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentic_rag.dates.instants import parse_as_of
-from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.errors import AgenticRagError, InputError
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import LOCAL_USER, Rag
 from agentic_rag.state import OperationName
 from agentic_rag_service.access import Access, AccessRefusal, Caller, error_body
-from agentic_rag_service.asking import LONGEST
+from agentic_rag_service.asking import LONGEST, filters_of
 from agentic_rag_service.boards import board_place
 from agentic_rag_service.disclosure import Disclosure
 from agentic_rag_service.limits import QuestionSlots
@@ -206,14 +205,14 @@ class NoteTools:
     ) -> AskResult:
         """Answer from the notes, each claim cited."""
         name = self._asks.require(dataset)
-        given = parse_terms(filters)
+        given = filters_of(filters, self._rag.config.service.max_conditions)
         async with self._slots.acquire():
             answer = await self._rag.ask(
                 question,
                 dataset=name,
                 operation=operation,
                 as_of=as_of,
-                filters=None if given is None else as_dict(given),
+                filters=given,
             )
         cited = [
             AskCitation(
@@ -311,7 +310,6 @@ class NoteTools:
         """Answer as an Obsidian board: a .canvas file beneath a root."""
         name = self._asks.require(dataset)
         place = await board_place(self._rag, self._roots, self._asks, path, name)
-        assert place is not None  # noqa: S101  # a path was given
         async with self._slots.acquire():
             answer = await self._rag.ask(question, dataset=name, operation=operation)
         report = self._rag.write_board(answer, place.file, within=place.root)

@@ -43,9 +43,12 @@ class Service:
 
 
 def service_of(request: Request) -> Service:
-    """The open service of the request's app."""
+    """The open service of the request's app; raises ``RuntimeError`` before its lifespan has run."""
     service: Any = getattr(request.app.state, "service", None)
-    assert isinstance(service, Service), "the app's lifespan has not run"  # noqa: S101
+    if not isinstance(service, Service):
+        raise RuntimeError(
+            "the service is not open: the lifespan of its app has not run (see app.mounted_at)"
+        )
     return service
 
 

@@ -70,12 +70,20 @@ class AgentTools:
             )
             return Finding([dict(hit) for hit in found.hits])
 
+        tools: dict[str, Callable[[str], Awaitable[Finding]]] = {
+            "search": search,
+            "select_notes": select_notes,
+            "related": related,
+        }
+        catalogue = self.catalogue
+        if catalogue is None:
+            return tools
+
         async def read(note: str) -> Finding:
             """A note from its beginning, by its title or path."""
-            return await self._read(note, request)
+            return await self._read(note, request.dataset, catalogue)
 
-        tools = (search, select_notes, related, read)
-        return {tool.__name__: tool for tool in tools if self.catalogue is not None or tool is not read}
+        return {**tools, "read": read}
 
     async def _flow(self, question: str, request: Request) -> Any:
         parameters = request.parameters.model_dump(mode="json")
@@ -92,13 +100,12 @@ class AgentTools:
         }
         return await self.flow.ainvoke(asked, context=parameters)
 
-    async def _read(self, name: str, request: Request) -> Finding:
-        assert self.catalogue is not None  # noqa: S101 - the tool exists only with a catalogue
-        notes = (await self.catalogue.snapshot(request.dataset)).notes
+    async def _read(self, name: str, dataset: str, catalogue: NoteCatalogue) -> Finding:
+        notes = (await catalogue.snapshot(dataset)).notes
         note = note_named(name, notes)
         if note is None:
             return Finding((), f"there is no note {name!r}; search for it")
-        stored = await self.lancedb.documents(request.dataset, [note.document_id])
+        stored = await self.lancedb.documents(dataset, [note.document_id])
         chunks = stored.get(note.document_id, [])[: 3 * PASSAGES]
         return Finding(
             [

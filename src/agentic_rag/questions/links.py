@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.words import Span
-from agentic_rag.text import folded
+from agentic_rag.text import fold
 
 _LINKING = re.compile(
     r"(?:\blink(?:s|ed|ing)? (?:back )?to|\bbacklinks (?:to|of)|链接(?:到|至)了?|链接着)\s*"
@@ -47,4 +47,4 @@ def _names(draft: Draft, wanted: str) -> Iterator[str]:
 
 def _form(name: str) -> str:
     """A name as a question has it."""
-    return folded(name).casefold()
+    return fold(name).casefold()

@@ -28,7 +28,6 @@ from agentic_rag.boards.drawing import draw_board
 from agentic_rag.boards.files import SUFFIX
 from agentic_rag.boards.svg import board_svg
 from agentic_rag.diagnosis import examine
-from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.domain.identity import entity_key, notes_dataset
 from agentic_rag.errors import InputError
 from agentic_rag.fusion import CanvasOperation
@@ -45,6 +44,7 @@ from agentic_rag_service.asking import (
     answer_to,
     ask_stream,
     event,
+    filters_of,
     to_the_end,
 )
 from agentic_rag_service.boards import board_place, check_board, vault_of
@@ -266,16 +266,16 @@ async def page_ask(
     request_id: RequestId = None,
 ) -> StreamingResponse:
     """The run as events: stages as they end, words as they are written, the answer as a part of the page."""
-    expression = parse_terms([term for term in only.splitlines() if term.strip()])
-    ask = Ask.model_construct(
+    terms = [term for term in only.splitlines() if term.strip()]
+    ask = request_of(
+        Ask,
         query=query,
         dataset=dataset,
-        operation=operation,  # type: ignore[arg-type]  # an unknown one is told by the graph
+        operation=operation,
         as_of=as_of or None,
         thread_id=thread_id or None,
         top_k=10,
-        filters=None if expression is None else as_dict(expression),
-        parameters=None,
+        filters=filters_of(terms, service.rag.config.service.max_conditions),
     )
 
     async def events() -> AsyncGenerator[str]:
@@ -404,7 +404,7 @@ async def page_board(
     download: Annotated[bool, Form()] = False,
 ) -> Response:
     """The answer as a board: drawn, saved beneath a root, or as a file."""
-    place = await board_place(service.rag, service.roots, caller, file or None, dataset)
+    place = await board_place(service.rag, service.roots, caller, file, dataset) if file else None
     ask = request_of(Ask, query=query, dataset=dataset, operation=operation, as_of=as_of or None)
     answer = await answer_to(service, caller, ask)
     report = None if place is None else service.rag.write_board(answer, place.file, within=place.root)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from starlette.testclient import TestClient
 
 from agentic_rag import Rag, RagConfig, open_rag
@@ -32,3 +33,9 @@ def test_the_page_knows_where_it_lies(tmp_path: Path) -> None:
         asked = client.post("/service/ask", json={"query": "x", "thread_id": "t"})
         assert asked.status_code == 400
         assert "keeps no conversations" in asked.json()["error"]["message"]
+
+
+def test_an_app_whose_lifespan_has_not_run_says_so(tmp_path: Path) -> None:
+    client = TestClient(create_app(RagConfig(data_dir=tmp_path)), base_url="http://localhost")
+    with pytest.raises(RuntimeError, match="the lifespan of its app has not run"):
+        client.get("/datasets")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any
 import pytest
 
 from agentic_rag import RagConfig
+from agentic_rag.errors import InputError
 from agentic_rag.memory import store
 from agentic_rag.memory.reading import reader
 from agentic_rag.nodes import select_notes
 from agentic_rag.stores.lancedb import chunk_store, legs
+from agentic_rag_service import asking
 from service_server import called_service, ended
 
 OFF_THE_LOOP = [
@@ -52,18 +55,55 @@ async def test_remembering_and_asking_compute_in_threads(
     assert used == {name: {False} for _, name in OFF_THE_LOOP}
 
 
-async def test_a_filter_of_a_request_has_a_bounded_number_of_values(tmp_path: Path) -> None:
+def _in_json(count: int) -> list[tuple[str, dict[str, Any]]]:
+    years = list(range(count))
+    filters: list[dict[str, Any]] = [{"year": {"$in": years}}, {"$or": [{"year": year} for year in years]}]
+    return [
+        *(
+            (path, {"json": {"query": "oolong", "filters": one}})
+            for path in ("/ask", "/search", "/boards")
+            for one in filters
+        ),
+        (
+            "/page/base",
+            {"data": {"query": "oolong", "dataset": "default", "filters": json.dumps(filters[0])}},
+        ),
+    ]
+
+
+def _as_terms(count: int) -> list[tuple[str, dict[str, Any]]]:
+    terms = [f"year={year}" for year in range(count)]
+    arguments = {"name": "ask", "arguments": {"question": "oolong", "filters": terms}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+    return [
+        ("/page/ask", {"data": {"query": "oolong", "only": "\n".join(terms)}}),
+        ("/mcp/", {"json": call, "headers": headers}),
+    ]
+
+
+@pytest.mark.parametrize("requests", [_in_json, _as_terms])
+async def test_a_filter_of_a_request_has_a_bounded_number_of_values(
+    tmp_path: Path, requests: Callable[[int], list[tuple[str, dict[str, Any]]]]
+) -> None:
     (tmp_path / "tea.md").write_text("# Tea\n\nTea is oolong.\n")
     config = RagConfig.model_validate({"data_dir": tmp_path / "data", "service": {"max_conditions": 3}})
+    refusal = "more than 3 values (service.max_conditions); give fewer"
     async with called_service(config, roots=[tmp_path]) as client:
         await ended(client, await client.post("/ingest", json={"paths": ["tea.md"]}))
-        for path in ("/ask", "/search"):
-            for count, status in ((3, 200), (4, 400)):
-                years = list(range(count))
-                for filters in ({"year": {"$in": years}}, {"$or": [{"year": year} for year in years]}):
-                    answer = await client.post(path, json={"query": "oolong", "filters": filters})
-                    assert answer.status_code == status
-        assert "more than 3 values (service.max_conditions)" in answer.text
+        for path, body in requests(3):
+            allowed = await client.post(path, **body)
+            # A Base needs a question that selects notes.
+            assert allowed.is_success or path == "/page/base", allowed.text
+            assert refusal not in allowed.text
+        for path, body in requests(4):
+            assert refusal in (await client.post(path, **body)).text, path
+
+
+async def test_terms_beyond_the_bound_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "parse_terms", lambda _: pytest.fail("they were read"))
+    with pytest.raises(InputError, match="more than 3 values"):
+        asking.filters_of(["year=1"] * 4, 3)
 
 
 @pytest.mark.parametrize(("times", "status"), [(1, "ok"), (200, "empty")])
