@@ -107,7 +107,8 @@ def create_app(
             server = await asyncio.to_thread(mcp_server, rag, allowed, write=mcp_write, slots=slots)
             app.state.mcp = await stack.enter_async_context(http_door(server, service.access))
             app.state.service = service
-            _freeze_garbage()
+            gc.collect()
+            gc.freeze()  # what is loaded lives until the end, and collecting it sometimes costs a question 150 ms
             warming = asyncio.create_task(_warm_models(rag))
             stack.push_async_callback(_end_task, warming)
             stack.push_async_callback(_end_task, asyncio.create_task(service.metrics.watch_the_loop()))
@@ -158,17 +159,12 @@ def _needed_stores(rag: Rag, conversations: Conversations) -> dict[str, Reach]:
     return reach
 
 
-def _freeze_garbage() -> None:
-    """Freeze the loaded objects: they live until the end, and collecting them sometimes costs a question 150 ms."""
-    gc.collect()
-    gc.freeze()
-
-
 async def _warm_models(rag: Rag) -> None:
     """Load the models while the first requests are answered."""
     with suppress(AgenticRagError):
         await rag.warm_up()
-    _freeze_garbage()
+    # Without a collection, which would hold the requests that are being answered for as long.
+    gc.freeze()
 
 
 async def _end_task(task: asyncio.Task[None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import time
@@ -178,8 +179,8 @@ async def _from_selection(
     question = Question.of(request.asked, request.carried.get("thing", ""))
     if of_span:
         likeness = await _likeness(request, question, documents, engine)
-        return from_days(question, selection, documents, likeness)
-    return from_selection(question, selection, documents)
+        return await asyncio.to_thread(from_days, question, selection, documents, likeness)
+    return await asyncio.to_thread(from_selection, question, selection, documents)
 
 
 def _question(request: Request, state: CanvasRAGState) -> Question:
@@ -211,7 +212,7 @@ async def _from_passages(
     documents = await _documents(request, sorted(str(one) for one in ids if one is not None), engine)
     likeness = await _likeness(request, question, documents, engine)
     keys = await _keys(question, documents, embedding)
-    return from_passages(question, results, relevance, documents, likeness, keys)
+    return await asyncio.to_thread(from_passages, question, results, relevance, documents, likeness, keys)
 
 
 async def _keys(

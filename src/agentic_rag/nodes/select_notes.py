@@ -66,9 +66,9 @@ async def select_notes(
             return {"selection": _outcome("empty", started)}
         now = request.as_of or datetime.now(UTC)
         if asks_for_everything(request.asked):
-            return {"selection": _of_everything(snapshot, request, started)}
+            return {"selection": await asyncio.to_thread(_of_everything, snapshot, request, started)}
 
-        vocabulary = Vocabulary.of(snapshot)
+        vocabulary = await asyncio.to_thread(_vocabulary, snapshot)
 
         async def read_rest(question: str) -> Query | None:
             times = named_time(question, now.date(), snapshot.days)
@@ -136,8 +136,17 @@ async def _carried_out(query: Query | None, snapshot: Snapshot, request: Request
         return None
     if request.filters is not None:
         query = query.without(keys_of(request.filters))
-    within = await asyncio.to_thread(_within, snapshot, request)
-    return choose(query, within, snapshot.facts)
+    return await asyncio.to_thread(_choice, query, snapshot, request)
+
+
+def _choice(query: Query, snapshot: Snapshot, request: Request) -> Selection:
+    return choose(query, _within(snapshot, request), snapshot.facts)
+
+
+def _vocabulary(snapshot: Snapshot) -> Vocabulary:
+    """The names of a snapshot; computes what else the reading of a question takes from it as well."""
+    _ = snapshot.days, snapshot.facts
+    return Vocabulary.of(snapshot)
 
 
 def _within(snapshot: Snapshot, request: Request) -> tuple[Note, ...]:

@@ -166,7 +166,7 @@ class GraphEngine:
         judge = await self._judge(question)
         specific = [hit for hit in found if len(hit.chunk_ids) <= SPECIFIC_CHUNKS]
         passages = await self._passages(scope, specific, vector, START_PASSAGES)
-        named = graph.named_in(question)
+        named = await asyncio.to_thread(graph.named_in, question)
         start = _start_at_names(graph, named)
         if start is None and await self._means_something(dataset, question, vector, passages):
             start = _at_facts(graph, found, judge)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import threading
 from collections.abc import Callable
@@ -10,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from agentic_rag import RagConfig
+from agentic_rag import Rag, RagConfig
 from agentic_rag.errors import InputError
 from agentic_rag.memory import store
 from agentic_rag.memory.reading import reader
-from agentic_rag.nodes import select_notes
+from agentic_rag.nodes import check_quality, select_notes
+from agentic_rag.retrieval.passage_graph import PassageGraph
 from agentic_rag.stores.lancedb import chunk_store, legs
 from agentic_rag_service import asking
 from service_server import called_service, ended
@@ -26,6 +29,11 @@ OFF_THE_LOOP = [
     (chunk_store, "_by_id"),
     (legs, "_scored"),
     (select_notes, "_within"),
+    (select_notes, "_vocabulary"),
+    (select_notes, "_choice"),
+    (check_quality, "from_selection"),
+    (check_quality, "from_passages"),
+    (PassageGraph, "named_in"),
 ]
 
 
@@ -51,7 +59,8 @@ async def test_remembering_and_asking_compute_in_threads(
             await client.post("/memory", json={"text": "I live in Rome. I like oolong."})
         ).status_code == 200
         assert (await client.post("/ask", json={"query": "Which notes have year 2023?"})).status_code == 200
-        assert (await client.post("/ask", json={"query": "Where do I live?"})).status_code == 200
+        for question in ("Where do I live?", "What is tea?", "Is tea oolong?"):
+            assert (await client.post("/ask", json={"query": question})).status_code == 200
     assert used == {name: {False} for _, name in OFF_THE_LOOP}
 
 
@@ -80,6 +89,21 @@ def _as_terms(count: int) -> list[tuple[str, dict[str, Any]]]:
         ("/page/ask", {"data": {"query": "oolong", "only": "\n".join(terms)}}),
         ("/mcp/", {"json": call, "headers": headers}),
     ]
+
+
+async def test_no_collection_of_garbage_stops_the_service_once_it_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warmed, collected = asyncio.Event(), []
+
+    async def warm_up(_: Rag) -> None:
+        monkeypatch.setattr(gc, "collect", lambda *_: collected.append(warmed.is_set()))
+        monkeypatch.setattr(gc, "freeze", warmed.set)
+
+    monkeypatch.setattr(Rag, "warm_up", warm_up)
+    async with called_service(RagConfig(data_dir=tmp_path)):
+        await asyncio.wait_for(warmed.wait(), 10)
+    assert collected == []
 
 
 @pytest.mark.parametrize("requests", [_in_json, _as_terms])
