@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
+from itertools import islice
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Header, Request
@@ -30,6 +31,10 @@ logger = logging.getLogger(__name__)
 router = APIRouter(tags=["asking"])
 LONGEST = 20_000
 """Maximum length of a question, in characters."""
+MAX_TEXT = 2_000
+"""Maximum length of a text in filters or parameters, in characters."""
+MAX_PARAMETERS = 100
+"""Maximum number of parameters that one request sets; there are fewer."""
 EVENTS = "text/event-stream"
 RequestId = Annotated[
     str | None,
@@ -126,23 +131,44 @@ def require_unicode(request: Any) -> None:
         raise InputError("the request holds a lone surrogate, which is not a Unicode character; remove it")
 
 
-def require_few(filters: Any, most: int) -> None:
-    """Check the number of values in a request's filters.
+def require_few(
+    given: Any, most: int, what: str = "filters", setting: str = "service.max_conditions"
+) -> None:
+    """Check the number of values in the filters or parameters of a request, and the length of their texts.
+
+    An empty mapping or list counts as a value.
+
+    Args:
+        given: JSON values.
+        most: number of values allowed.
+        what: they are, for the error.
+        setting: that bounds them, for the error; empty if none does.
 
     Raises:
-        InputError: there are more than ``most``.
+        InputError: there are more than ``most``, or a text or key has more than ``MAX_TEXT`` characters.
     """
-    waiting, count = [filters], 0
+    waiting, count = [given], 0
     while waiting and count <= most:
         match waiting.pop():
-            case dict() as parts:
-                waiting += parts.values()
-            case list() as parts:
-                waiting += parts
-            case _:
+            case dict() as parts if parts:
+                for key in islice(parts, most + 1):
+                    _require_short(key, what)
+                waiting += islice(parts.values(), most + 1)
+            case list() as parts if parts:
+                waiting += parts[: most + 1]
+            case value:
+                _require_short(value, what)
                 count += 1
     if count > most:
-        raise InputError(f"the filters have more than {most} values (service.max_conditions); give fewer")
+        named = f" ({setting})" if setting else ""
+        raise InputError(f"the {what} have more than {most} values{named}; give fewer")
+
+
+def _require_short(value: Any, what: str) -> None:
+    if isinstance(value, str) and len(value) > MAX_TEXT:
+        raise InputError(
+            f"a text in the {what} has {len(value)} characters; give at most {MAX_TEXT}: {value[:40]!r}…"
+        )
 
 
 def filters_of(terms: Sequence[str], most: int) -> dict[str, Any] | None:
@@ -168,8 +194,9 @@ async def ask_stream(
 
     ``route`` names the endpoint, with what its request has besides ``ask``: a ``request_id`` holds for both.
     """
-    require_unicode([ask.model_dump(), *(message.content for message in messages or [])])
     require_few(ask.filters, service.rag.config.service.max_conditions)
+    require_few(ask.parameters, MAX_PARAMETERS, "parameters", "")
+    require_unicode([ask.model_dump(), *(message.content for message in messages or [])])
     rerank = (ask.parameters or {}).get("rerank")
     if isinstance(rerank, dict) and "model" in rerank:
         raise InputError("rerank.model cannot be chosen in a request; set it in the settings of the service")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Mapping, Sequence
@@ -68,7 +69,8 @@ async def answer(
         return _with_message(request, _not_found(request.query))
     if state.get("units") and request.parameters.answer.method != "chat":
         return _with_message(request, _from_units(state["units"]))
-    return _with_message(request, await _from_results(request, _with_texts(usable, results), chat, embedding))
+    texts = await asyncio.to_thread(_with_texts, usable, results)
+    return _with_message(request, await _from_results(request, texts, chat, embedding))
 
 
 async def answer_by_agent(
@@ -104,7 +106,13 @@ async def _from_results(
         except ModelError as error:
             degraded = str(error)
             logger.warning("the chat model failed, quoting instead: %s", degraded)
-    limit = parameters.sentences * shape.times
+    return await asyncio.to_thread(_quoted, request, usable, degraded)
+
+
+def _quoted(request: Request, usable: list[dict[str, Any]], degraded: str | None) -> dict[str, Any]:
+    """The answer in quotes; ``degraded``: why it is not the chat model's."""
+    shape = SHAPES[request.operation]
+    limit = request.parameters.answer.sentences * shape.times
     # Not the rewritten query: its added words come from passages and would select those again.
     quotes = shape.quotes(request.question, usable, limit=limit)
     if not quotes and request.operation is CanvasOperation.VERIFICATION_CANVAS:

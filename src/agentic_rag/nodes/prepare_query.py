@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from copy import deepcopy
@@ -125,7 +126,7 @@ async def _vocabulary(state: CanvasRAGState, catalogue: NoteCatalogue | None) ->
     except StoreError as error:
         logger.warning("the notes' names cannot be read, so the conversation is read without them: %s", error)
         return None
-    return Vocabulary.of(snapshot)
+    return await asyncio.to_thread(Vocabulary.of, snapshot)
 
 
 def _complete_query(

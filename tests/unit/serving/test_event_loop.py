@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +17,10 @@ from agentic_rag import Rag, RagConfig
 from agentic_rag.errors import InputError
 from agentic_rag.memory import store
 from agentic_rag.memory.reading import reader
-from agentic_rag.nodes import check_quality, select_notes
+from agentic_rag.nodes import answer, check_quality, select_notes
 from agentic_rag.retrieval.passage_graph import PassageGraph
-from agentic_rag.stores.lancedb import chunk_store, legs
+from agentic_rag.stores.graphiti import searching
+from agentic_rag.stores.lancedb import chunk_store, legs, metadata
 from agentic_rag_service import asking
 from service_server import called_service, ended
 
@@ -34,6 +36,10 @@ OFF_THE_LOOP = [
     (check_quality, "from_selection"),
     (check_quality, "from_passages"),
     (PassageGraph, "named_in"),
+    (answer, "_with_texts"),
+    (answer, "_quoted"),
+    (searching, "_known_chunks"),
+    (metadata, "to_sql"),
 ]
 
 
@@ -61,6 +67,12 @@ async def test_remembering_and_asking_compute_in_threads(
         assert (await client.post("/ask", json={"query": "Which notes have year 2023?"})).status_code == 200
         for question in ("Where do I live?", "What is tea?", "Is tea oolong?"):
             assert (await client.post("/ask", json={"query": question})).status_code == 200
+        about = {
+            "query": "oolong",
+            "operation": "concept_relation",
+            "filters": {"title": {"$contains": "ea"}},
+        }
+        assert (await client.post("/ask", json=about)).status_code == 200
     assert used == {name: {False} for _, name in OFF_THE_LOOP}
 
 
@@ -124,6 +136,36 @@ async def test_a_filter_of_a_request_has_a_bounded_number_of_values(
             assert refusal in (await client.post(path, **body)).text, path
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"$or": [{}] * 4}, "the filters have more than 3 values (service.max_conditions); give fewer"),
+        (
+            {"a": {"$in": [[]] * 4}},
+            "the filters have more than 3 values (service.max_conditions); give fewer",
+        ),
+        (
+            {str(n): n for n in range(4)},
+            "the filters have more than 3 values (service.max_conditions); give fewer",
+        ),
+        ({"a": "x" * 2_001}, f"a text in the filters has 2001 characters; give at most 2000: {'x' * 40!r}…"),
+        ({"x" * 2_001: 1}, f"a text in the filters has 2001 characters; give at most 2000: {'x' * 40!r}…"),
+    ],
+)
+def test_empty_values_and_long_texts_count(given: Any, message: str) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        asking.require_few(given, 3)
+    asking.require_few({"$or": [{"a": "x" * 2_000}, {"b": []}, {}]}, 3)
+
+
+async def test_parameters_of_a_request_are_few(tmp_path: Path) -> None:
+    async with called_service(RagConfig(data_dir=tmp_path)) as client:
+        given = {"query": "tea", "parameters": {"fusion": {str(n): n for n in range(101)}}}
+        refused = await client.post("/ask", json=given)
+    assert refused.status_code == 400
+    assert "the parameters have more than 100 values; give fewer" in refused.text
+
+
 async def test_terms_beyond_the_bound_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "parse_terms", lambda _: pytest.fail("they were read"))
     with pytest.raises(InputError, match="more than 3 values"):
@@ -137,6 +179,6 @@ async def test_a_long_question_is_not_read_as_a_query_to_the_notes(
     (tmp_path / "tea.md").write_text("---\nyear: 2023\n---\n# Tea\n\nTea is oolong.\n")
     async with called_service(RagConfig(data_dir=tmp_path / "data"), roots=[tmp_path]) as client:
         await ended(client, await client.post("/ingest", json={"paths": ["tea.md"]}))
-        answer = await client.post("/ask", json={"query": "Which notes have year 2023? " * times})
-        selection = answer.json()["selection"]
+        answered = await client.post("/ask", json={"query": "Which notes have year 2023? " * times})
+        selection = answered.json()["selection"]
         assert (selection or {"status": "empty"})["status"] == status

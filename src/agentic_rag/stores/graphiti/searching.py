@@ -141,7 +141,7 @@ class Searcher:
     async def _names(
         self, scope: Scope, index: LinkIndex | LinkIndexDelta, entities: set[str]
     ) -> dict[str, str]:
-        names = index.names(entities)
+        names = await asyncio.to_thread(index.names, entities)
         rows = await self._tables.select_in(
             scope.group, "entities", "uuid", entities - names.keys(), ["uuid", "name"]
         )
@@ -150,7 +150,7 @@ class Searcher:
     async def _chunks_of_episodes(
         self, scope: Scope, index: LinkIndex | LinkIndexDelta, episodes: set[str]
     ) -> dict[str, str]:
-        chunks = index.chunks_of_episodes(episodes)
+        chunks = await asyncio.to_thread(index.chunks_of_episodes, episodes)
         rows = await self._tables.select_in(
             scope.group, "episodes", "uuid", episodes - chunks.keys(), ["uuid", "chunk_id", "chunk_date"]
         )
@@ -161,12 +161,7 @@ class Searcher:
         self, scope: Scope, index: LinkIndex | LinkIndexDelta, entities: set[str]
     ) -> dict[str, list[str]]:
         """The first MAX_ENTITY_CHUNKS chunks, by id, with mentions or facts of the entity."""
-        found = {
-            uuid: list(
-                islice((chunk for chunk, date in dated if scope.allows(chunk, date)), MAX_ENTITY_CHUNKS)
-            )
-            for uuid, dated in index.chunks_of_entities(entities).items()
-        }
+        found = await asyncio.to_thread(_known_chunks, scope, index, entities)
         unknown = entities - found.keys()
         sources: list[tuple[Kind, str, str]] = [
             ("mentions", "target_uuid", "chunk_id"),
@@ -186,6 +181,16 @@ class Searcher:
                 allowed = (chunk for chunk in held if scope.allows(chunk, row["chunk_date"]))
                 read.setdefault(row[end], set()).update(allowed)
         return found | {uuid: sorted(chunks)[:MAX_ENTITY_CHUNKS] for uuid, chunks in read.items()}
+
+
+def _known_chunks(
+    scope: Scope, index: LinkIndex | LinkIndexDelta, entities: set[str]
+) -> dict[str, list[str]]:
+    """The first MAX_ENTITY_CHUNKS allowed chunks of each entity that the links know, by id."""
+    return {
+        uuid: list(islice((chunk for chunk, date in dated if scope.allows(chunk, date)), MAX_ENTITY_CHUNKS))
+        for uuid, dated in index.chunks_of_entities(entities).items()
+    }
 
 
 def _config(limit: int, *, dense: bool) -> Any:

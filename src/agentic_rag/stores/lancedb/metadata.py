@@ -6,6 +6,7 @@ index; a condition on them is ``array_has_any``, joined by AND and OR.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -62,7 +63,8 @@ class MetadataValues:
     async def filter_sql(self, dataset: str, expression: Expression) -> str:
         """The filter as SQL, ranges resolved against what the dataset holds."""
         values = {key: await self.of(dataset, key) for key in sorted(range_keys(expression))}
-        return to_sql(expression, values)
+        # A range or a part of a text compares each value that the dataset holds.
+        return await asyncio.to_thread(to_sql, expression, values)
 
     async def of(self, dataset: str, key: str) -> list[str]:
         """The value items that the dataset holds under a key, among them some that it held lately."""
