@@ -105,13 +105,88 @@ def test_a_question_is_answered_in_stages_and_a_citation_opens_its_passage(page:
     expect(page.locator("#answer a.mark").first).to_be_focused()
 
 
+NAMES = [
+    "Polyphenol oxidase",
+    "渥堆",
+    "An examination of the tea gardens of Uji, with a letter to the gardener and what he answered",
+    "Pneumonoultramicroscopicsilicovolcanoconiosis-hexadecanoyltransferase",
+    "中国历代茶叶加工工艺从蒸青到炒青的演变及其对香气与滋味的影响研究",
+    "#tea",
+]
+BOXES = """(selector) => [...document.querySelectorAll(selector)].map((one) => {
+    const { left, right, top, bottom } = one.getBoundingClientRect();
+    return [left, right, top, bottom];
+})"""
+
+
+def _overlaps(boxes: list[list[float]]) -> list[tuple[list[float], list[float]]]:
+    return [
+        (one, other)
+        for number, one in enumerate(boxes)
+        for other in boxes[number + 1 :]
+        if min(one[1], other[1]) > max(one[0], other[0]) and min(one[3], other[3]) > max(one[2], other[2])
+    ]
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("count", [2, 30, 120])
+def test_names_of_the_facts_are_readable_and_apart(page: Page, width: int, count: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    _asked(page, CONNECT, "concept_relation")
+    named = [f"{NAMES[i % len(NAMES)]} {i}" for i in range(count)]
+    facts = [
+        {"source": named[i // 3], "target": named[i], "name": name}
+        for i in range(count)
+        for name in ("RELATES_TO", "is_the_reason_of")[: 1 + i % 2]
+    ]
+    page.evaluate(
+        "facts => { document.querySelector('#facts-data').textContent = JSON.stringify(facts) }", facts
+    )
+    page.get_by_text("Facts used").click()
+    page.get_by_role("button", name="Draw the facts").click()
+    expect(page.locator("#facts .name")).to_have_count(count)
+    boxes = page.evaluate(BOXES, "#facts .name")
+    lines = page.evaluate(BOXES, "#facts .name tspan")
+    assert _overlaps(page.evaluate(BOXES, "#facts rect.thing")) == []
+    assert _overlaps(boxes) == []
+    assert min(bottom - top for _, _, top, bottom in [*boxes, *lines]) >= 11
+    assert "".join(page.locator("#facts .name").nth(1).text_content().split()) == "".join(named[1].split())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    area = page.locator("#facts svg").bounding_box()
+    assert area is not None
+    assert area["width"] * area["height"] < count * 55_000
+    page.locator("#facts").focus()
+    page.keyboard.press("Tab")
+    expect(page.locator("#facts .told text")).to_have_text("relates to")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#facts .told text")).to_have_count(1)
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator("#facts .told text")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_labels_of_a_board_are_readable_and_apart(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    _asked(page, CONNECT, "concept_relation")
+    page.locator("summary", has_text="Board").click()
+    page.get_by_role("button", name="Draw as a board").click()
+    expect(page.locator(".board .edge-label").first).to_be_visible()
+    boxes = page.evaluate(BOXES, ".board .edge-back")
+    assert len(boxes) >= 4
+    assert _overlaps(boxes) == []
+    assert min(bottom - top for _, _, top, bottom in page.evaluate(BOXES, ".board tspan")) >= 11
+    inside = page.evaluate(BOXES, ".board .inside")
+    shown = page.evaluate(BOXES, ".board .inside > :first-child")
+    assert len(shown) == len(inside)
+
+
 def test_why_and_as_of(page: Page) -> None:
     _asked(page, CONNECT, "concept_relation")
     page.get_by_text("Why these results").click()
     expect(page.locator("#answer table")).to_contain_text("rank 1")
     page.get_by_text("Facts used").click()
     page.get_by_role("button", name="Draw the facts").click()
-    expect(page.locator("#facts canvas").first).to_be_visible()
+    expect(page.locator("#facts .name").first).to_be_visible()
     day = page.locator("#fact-day")
     before = page.locator("#fact-day-told").text_content()
     day.focus()
@@ -133,11 +208,15 @@ def test_a_board_is_saved_filled_in_and_checked(page: Page, vault: Path) -> None
     expect(page.locator("#board svg.board")).to_be_visible()
     expect(page.locator("#board [role=status]")).to_contain_text("tea.canvas")
     frame = page.locator(".board-frame")
-    before = page.locator("svg.board").get_attribute("viewBox")
+    before = float(page.locator("svg.board").get_attribute("width") or 0)
     frame.focus()
-    page.keyboard.press("ArrowRight")
     page.keyboard.press("+")
-    assert page.locator("svg.board").get_attribute("viewBox") != before
+    assert float(page.locator("svg.board").get_attribute("width") or 0) > before
+    page.keyboard.press("-")
+    page.keyboard.press("-")
+    assert float(page.locator("svg.board").get_attribute("width") or 0) == pytest.approx(before, rel=0.01)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".board-frame")).not_to_have_js_property("scrollLeft", 0)
     _pictured(page, "board-on-the-page")
     path = vault / "ours" / "tea.canvas"
     board = json.loads(path.read_text("utf-8"))

@@ -5,6 +5,7 @@ The same answer gives the same board, with the same ids and pixels.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +16,11 @@ from agentic_rag.boards import canvas
 from agentic_rag.boards.canvas import CYAN, PURPLE, Board, Edge, Node
 from agentic_rag.boards.parts import AnswerSpan, clusters, passages, questions, relations
 from agentic_rag.boards.vault import Vault, heading_of
-from agentic_rag.domain.identity import board_id
+from agentic_rag.domain.identity import board_id, entity_key
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.text import script
+from agentic_rag.text.sentences import split_sentences
 
 GAP = 60
 """Pixels between cards."""
@@ -26,8 +28,9 @@ APART = 420
 """Pixels between the cards to fill in and the answers, which should not be in view."""
 NOTE = (480, 320)
 """Width and height in pixels of a card that shows a note."""
-BRICK = NOTE[1] + 2 * GAP
-"""Vertical distance in pixels between the cards of a column."""
+SAID = 240
+"""Maximum number of letters of a note's sentence on its card among relations."""
+_SENTENCE = re.compile(r"[.!?。！？][\"'”’」』)）*_]*\s*\Z")
 COLUMNS = 3
 """Columns of clusters, and of sentences."""
 _WORDS = {
@@ -201,7 +204,7 @@ def _member_text(part: AnswerSpan, citations: Sequence[Mapping[str, Any]]) -> st
 
 
 def _relations(sheet: _Sheet) -> None:
-    """Notes and things as cards joined by their relations, in columns from cause to effect; sentences below."""
+    """Things as cards joined by their relations, in columns from cause to effect; sentences below."""
     found = relations(sheet.answer["answer"], sheet.known_numbers)
     labels: dict[tuple[str, str], list[str]] = {}
     back: dict[tuple[str, str], list[str]] = {}
@@ -213,22 +216,7 @@ def _relations(sheet: _Sheet) -> None:
             of = back.setdefault(pair[::-1], []) if pair[::-1] in labels else labels.setdefault(pair, [])
             of.append(f"{arrow.name}{marks}".strip())
     names = list(dict.fromkeys(name for pair in labels for name in pair))
-    levels = _levels(names, list(labels))
-    things: dict[str, Node] = {}
-    rows: Counter[int] = Counter()
-    width, height = NOTE
-    for name in names:
-        file = sheet.vault.note(name, sheet.answer["results"])
-        card_id = sheet.id("thing", name)
-        if file is None:
-            card = canvas.text_card(card_id, f"**{_one_line(name)}**", width=width, color=CYAN)
-        else:
-            card = canvas.file_card(card_id, file, None, width=width, height=height)
-        # Every second column is shifted by half a step: an arrow across a column passes between two of its cards.
-        level = levels[name]
-        y = sheet.top + rows[level] * BRICK + (level % 2) * BRICK // 2 + (height - card["height"]) // 2
-        things[name] = sheet.put(card, level * (width + 5 * GAP), y)
-        rows[level] += 1
+    things = _placed(sheet, {name: _thing(sheet, name) for name in names}, _levels(names, list(labels)))
     for pair, said in labels.items():
         start, end = (things[name] for name in pair)
         if pair in back:
@@ -238,6 +226,45 @@ def _relations(sheet: _Sheet) -> None:
     if things:
         sheet.top = canvas.bounds(list(things.values()))[3] + 2 * GAP
     _sentences(sheet, [one.sentence for one in found if one.sentence.citation_numbers])
+
+
+def _placed(sheet: _Sheet, cards: Mapping[str, Node], levels: Mapping[str, int]) -> dict[str, Node]:
+    """The cards in the columns of their levels; every second column is shifted by half a step, so that an arrow across
+    it passes between two of its cards."""
+    tallest = max((card["height"] for card in cards.values()), default=0)
+    step = tallest + 2 * GAP
+    rows: Counter[int] = Counter()
+    placed = {}
+    for name, card in cards.items():
+        level = levels[name]
+        y = sheet.top + rows[level] * step + (level % 2) * step // 2 + (tallest - card["height"]) // 2
+        placed[name] = sheet.put(card, level * (NOTE[0] + 5 * GAP), y)
+        rows[level] += 1
+    return placed
+
+
+def _thing(sheet: _Sheet, name: str) -> Node:
+    """A thing's name; of a note a link to it, and what it says, because only an editor that has the vault can show the
+    note itself."""
+    called = _one_line(name)
+    file = sheet.vault.note(name, sheet.answer["results"])
+    if file is None:
+        return canvas.text_card(sheet.id("thing", name), f"**{called}**", width=NOTE[0], color=CYAN)
+    link = f"**[[{file.removesuffix('.md')}|{re.sub(r'[][|]+', ' ', called)}]]**"
+    text = f"{link}\n\n{_sentence_of(name, sheet.answer['results'])}".strip()
+    return canvas.text_card(sheet.id("thing", name), text, width=NOTE[0])
+
+
+def _sentence_of(name: str, results: Sequence[Mapping[str, Any]]) -> str:
+    """The first whole sentence of the most relevant passage of the note with this name; "" without one."""
+    for result in results:
+        if entity_key(str(result["metadata"].get("title") or "")) == entity_key(name):
+            text = str(result.get("content", ""))
+            for start, end in split_sentences(text):
+                sentence = _one_line(text[start:end]).removeprefix("- ")
+                if _SENTENCE.search(sentence) and sentence[0] != "#" and len(sentence) <= SAID:
+                    return sentence
+    return ""
 
 
 def _levels(names: Sequence[str], arrows: Sequence[tuple[str, str]]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""A board as one SVG in the style of Obsidian: for the page, and as a picture file.
+"""A board as one SVG for the page, in the style of Obsidian.
 
 Only ``render`` adds markup; everything else is escaped. Positions are attributes and colours are classes, so that the
 page's content policy needs no inline styles.
@@ -6,7 +6,7 @@ page's content policy needs no inline styles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import PurePosixPath
 from typing import Any
@@ -17,51 +17,44 @@ MARGIN = 60
 """Pixels around the board."""
 BEND = 0.5
 """Straight length of an edge before its bend, as a share of the distance."""
+_STEPS = tuple(sign * step for step in range(1, 40) for sign in (1, -1))
+"""Places above and below the middle of an edge, in heights of its label, where all along it are taken."""
+_Point = tuple[float, float]
+_Box = tuple[float, float, float, float]
+"""Left, top, right and bottom."""
 _OUT = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}
-STYLE = """
-.board { background: #fff; font: 16px/24px system-ui, "Noto Sans CJK SC", sans-serif; color: #222; }
-.board .card { fill: #fff; stroke: #c9c9c9; stroke-width: 2; }
-.board .frame { fill: #8882; stroke: #aaa; stroke-width: 2; }
-.board .line { fill: none; stroke: #aaa; stroke-width: 3; }
-.board .tip { fill: #aaa; }
-.board .inside { padding: 8px 18px; overflow: hidden; height: 100%; box-sizing: border-box; }
-.board .label { font-size: 20px; fill: #555; } .board .edge-label { font-size: 15px; text-anchor: middle; fill: #333; }
-.board .edge-back { fill: #fff; } .board h1 { font-size: 26px; line-height: 34px; margin: 4px 0; }
-.board p, .board blockquote { margin: 0 0 16px; } .board blockquote { border-left: 3px solid #bbb; padding-left: 10px; }
-.board .c1 { stroke: #fb464c; } .board .c2 { stroke: #e9973f; } .board .c3 { stroke: #d0b400; }
-.board .c4 { stroke: #2fb457; } .board .c5 { stroke: #1fb5b3; } .board .c6 { stroke: #a882ff; }
-.board .frame.c1 { fill: #fb464c1a; } .board .frame.c2 { fill: #e9973f1a; } .board .frame.c3 { fill: #d0b4001a; }
-.board .frame.c4 { fill: #2fb4571a; } .board .frame.c5 { fill: #1fb5b31a; } .board .frame.c6 { fill: #a882ff1a; }
-"""
-"""Style sheet of a standalone picture; the page has its own sheet, light and dark."""
+SCALE = 0.75
+"""Screen pixels per pixel of the board: its smallest text, of 15 pixels, is still read."""
+LABEL_WIDTH = 230
+"""Maximum width in pixels of a line of an edge's label: less than the way between two columns of cards."""
+_ALONG = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)
+"""Places of a label along its edge, the first free one is taken."""
 
 
-def board_svg(
-    board: Mapping[str, Any], render: Callable[[str], str], *, style: str = "", title: str = "board"
-) -> str:
-    """The board's SVG.
+def board_svg(board: Mapping[str, Any], render: Callable[[str], str], *, title: str) -> str:
+    """The board's SVG, SCALE times its size.
 
     Args:
         board: nodes without a position are not drawn.
         render: from the Markdown of a card to safe HTML.
-        style: a style sheet to embed.
         title: the picture's name for screen readers.
     """
     nodes = [node for node in nodes_of(board) if _is_placed(node)]
     left, top, right, bottom = bounds(nodes)
     by_id = {node.get("id"): node for node in nodes}
     joined = [one for one in edges_of(board) if one.get("fromNode") in by_id and one.get("toNode") in by_id]
-    view = f"{left - MARGIN} {top - MARGIN} {right - left + 2 * MARGIN} {bottom - top + 2 * MARGIN}"
-    sheet = f"<style>{style}</style>" if style else ""
-    lines, labels = zip(*(_edge(one, by_id) for one in joined), strict=True) if joined else ((), ())
+    width, height = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
+    curves = [_curve(one, by_id) for one in joined]
+    cards = [node for node in nodes if node.get("type") != "group"]
     return "".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="board" viewBox="{view}" role="group" '
-            f'aria-label="{escape(title)}">{sheet}',
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="board" '
+            f'viewBox="{left - MARGIN} {top - MARGIN} {width} {height}" '
+            f'width="{round(width * SCALE)}" height="{round(height * SCALE)}" role="group" aria-label="{escape(title)}">',
             *(_frame(node) for node in nodes if node.get("type") == "group"),
-            *lines,
-            *(_card(node, render) for node in nodes if node.get("type") != "group"),
-            *labels,
+            *map(_line, joined, curves),
+            *(_card(node, render) for node in cards),
+            *_labels(joined, curves, [bounds([card]) for card in cards]),
             "</svg>",
         ]
     )
@@ -103,29 +96,92 @@ def _card(node: Node, render: Callable[[str], str]) -> str:
     )
 
 
-def _edge(one: Edge, by_id: Mapping[Any, Node]) -> tuple[str, str]:
-    """The line with its arrowheads, and the label, which is drawn on top of everything."""
-    start_side, end_side = str(one.get("fromSide") or "right"), str(one.get("toSide") or "left")
-    start, end = (
-        _port(by_id[one["fromNode"]], start_side),
-        _port(by_id[one["toNode"]], end_side),
-    )
+def _curve(one: Edge, by_id: Mapping[Any, Node]) -> tuple[_Point, _Point, _Point, _Point]:
+    """The four points of the edge's Bézier curve."""
+    start_side, end_side = _sides(one)
+    start, end = _port(by_id[one["fromNode"]], start_side), _port(by_id[one["toNode"]], end_side)
     far = max(60.0, BEND * ((end[0] - start[0]) ** 2 + (end[1] - start[1]) ** 2) ** 0.5)
-    near, beyond = _beyond(start, start_side, far), _beyond(end, end_side, far)
+    return start, _beyond(start, start_side, far), _beyond(end, end_side, far), end
+
+
+def _sides(one: Edge) -> tuple[str, str]:
+    return str(one.get("fromSide") or "right"), str(one.get("toSide") or "left")
+
+
+def _line(one: Edge, curve: Sequence[_Point]) -> str:
+    """The line with its arrowheads."""
+    start, near, beyond, end = curve
+    start_side, end_side = _sides(one)
     path = f"M {_at(start)} C {_at(near)} {_at(beyond)} {_at(end)}"
-    color = _color(one)
     tips = _tip(end, end_side) if one.get("toEnd", "arrow") != "none" else ""
     tips += _tip(start, start_side) if one.get("fromEnd") == "arrow" else ""
-    line = f'<path class="line{color}" d="{path}"/>{tips}'
-    label = str(one.get("label") or "")
-    x = (start[0] + 3 * near[0] + 3 * beyond[0] + end[0]) / 8
-    y = (start[1] + 3 * near[1] + 3 * beyond[1] + end[1]) / 8
-    wide = 10 + sum(15 if ord(letter) > 0x2E80 else 8 for letter in label)
-    back = (
-        f'<rect class="edge-back" x="{x - wide / 2:.0f}" y="{y - 12:.0f}" width="{wide}" height="24" rx="4"/>'
+    return f'<path class="line{_color(one)}" d="{path}"/>{tips}'
+
+
+def _labels(
+    edges: Sequence[Edge], curves: Sequence[Sequence[_Point]], cards: Sequence[_Box]
+) -> Iterator[str]:
+    """The edges' labels, each at the first place along its edge that neither a label nor, if possible, a card takes."""
+    placed: list[_Box] = []
+    for one, curve in zip(edges, curves, strict=True):
+        lines = _wrapped(str(one.get("label") or ""))
+        if not lines:
+            continue
+        size = (10 + max(map(_wide, lines)), 4 + 20 * len(lines))
+        places = [_around(_point(curve, share), size) for share in _ALONG]
+        places += [_around((x, y + step * size[1]), size) for x, y in [_point(curve, 0.5)] for step in _STEPS]
+        free = [box for box in places if not any(_share(box, other) for other in placed)]
+        clear = [box for box in free if not any(_share(box, card) for card in cards)]
+        box = next(iter(clear or free or places))
+        placed.append(box)
+        yield _label(box, lines)
+
+
+def _wrapped(label: str) -> list[str]:
+    """The label in lines of at most LABEL_WIDTH, broken at spaces; a longer word is a line."""
+    lines: list[str] = []
+    for word in label.split():
+        if lines and _wide(f"{lines[-1]} {word}") <= LABEL_WIDTH:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def _wide(line: str) -> int:
+    return sum(16 if ord(letter) > 0x2E80 else 9 for letter in line)
+
+
+def _point(curve: Sequence[_Point], share: float) -> _Point:
+    """The point of a Bézier curve at a share of the way, from 0 to 1."""
+    rest = 1 - share
+    weights = (rest**3, 3 * rest**2 * share, 3 * rest * share**2, share**3)
+    x, y = (
+        sum(weight * point[axis] for weight, point in zip(weights, curve, strict=True)) for axis in (0, 1)
     )
-    text = f'<text class="edge-label" x="{x:.0f}" y="{y + 5:.0f}">{escape(label)}</text>'
-    return line, back + text if label else ""
+    return x, y
+
+
+def _around(middle: _Point, size: tuple[float, float]) -> _Box:
+    (x, y), (width, height) = middle, size
+    return x - width / 2, y - height / 2, x + width / 2, y + height / 2
+
+
+def _share(one: _Box, other: _Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _label(box: _Box, lines: Sequence[str]) -> str:
+    left, top, right, bottom = box
+    middle = (left + right) / 2
+    spans = "".join(
+        f'<tspan x="{middle:.0f}" y="{top + 17 + 20 * number:.0f}">{escape(line)}</tspan>'
+        for number, line in enumerate(lines)
+    )
+    return (
+        f'<rect class="edge-back" x="{left:.0f}" y="{top:.0f}" width="{right - left:.0f}" '
+        f'height="{bottom - top:.0f}" rx="4"/><text class="edge-label">{spans}</text>'
+    )
 
 
 def _port(node: Node, side: str) -> tuple[float, float]:

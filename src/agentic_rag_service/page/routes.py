@@ -69,10 +69,8 @@ from agentic_rag_service.service import Service, TheCaller, TheService, TheWrite
 
 HERE = Path(__file__).parent
 LANGUAGE = "agentic_rag_language"
-CYTOSCAPE_STYLE = "'sha256-pgvDUBa4IjFA2yuSJ2cqcyxmNYJMborsd0ORcRv9vw8='"
-"""Hash of the only style sheet that Cytoscape adds to the page."""
 POLICY = (
-    f"default-src 'none'; script-src 'self'; style-src 'self' {CYTOSCAPE_STYLE}; img-src 'self' data:; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {

@@ -64,15 +64,35 @@ def test_relations_are_notes_joined_by_labelled_arrows(tmp_path: Path) -> None:
     board = draw_board(answer, Vault.around(tmp_path / "boards" / "b.canvas", answer["citations"])).board
     by_id = {node["id"]: node for node in nodes_of(board)}
     told = [
-        (by_id[one["fromNode"]].get("file"), one["label"], by_id[one["toNode"]]["text"])
-        for one in board["edges"]
+        (by_id[one["fromNode"]]["text"], one["label"], by_id[one["toNode"]]["text"]) for one in board["edges"]
     ]
     assert told == [
-        ("deep/Enzyme.md", "acts on [1]", "**Catechins**"),
-        ("deep/Enzyme.md", "drives [1]", "**Oxidation**"),
+        ("**[[deep/Enzyme|Enzyme]]**", "acts on [1]", "**Catechins**"),
+        ("**[[deep/Enzyme|Enzyme]]**", "drives [1]", "**Oxidation**"),
     ]
     assert {(one["fromSide"], one["toSide"]) for one in board["edges"]} == {("right", "left")}
     assert any("It does." in node.get("text", "") for node in nodes_of(board))
+
+
+def test_the_cards_of_notes_among_relations_say_what_the_notes_say() -> None:
+    base = board_answer(random.Random(1), "concept_relation")
+    citation = {**base["citations"][0], "title": "Enzyme", "path": "deep/Enzyme.md"}
+    contents = ("---\nlang: en\n---", "# Enzyme\n\n- An enzyme speeds a reaction. It is not used up.")
+    answer = {
+        **base,
+        "citations": [citation],
+        "results": [{"content": content, "metadata": citation} for content in contents],
+        "answer": "Enzyme —acts on→ Catechins: It does. [1]",
+    }
+    nodes = nodes_of(drawn(answer, NOWHERE).board)
+    assert "**[[deep/Enzyme|Enzyme]]**\n\nAn enzyme speeds a reaction." in [node["text"] for node in nodes]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_cards_among_relations_are_none_of_them_empty(seed: int) -> None:
+    board = drawn(board_answer(random.Random(seed), "concept_relation"), NOWHERE).board
+    assert {node["type"] for node in nodes_of(board)} == {"text"}
+    assert all(node["text"].strip("* ") for node in nodes_of(board))
 
 
 def test_an_arrow_and_its_opposite_are_one_with_two_heads() -> None:

@@ -197,38 +197,16 @@ if (drop) {
   });
 }
 
-// The facts as a graph, drawn when it is asked for; the slider shows what held on a day.
-async function cytoscapeLoaded() {
-  if (window.cytoscape) return;
-  await new Promise((done, failed) => {
-    const script = document.createElement("script");
-    script.src = `${root}/static/cytoscape.min.js`;
-    script.onload = done;
-    script.onerror = failed;
-    document.head.append(script);
-  });
-}
-const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-document.addEventListener("click", async (event) => {
+// The facts are drawn when asked for; the slider shows what held on a day.
+document.addEventListener("click", (event) => {
   const button = event.target.closest("#draw-facts");
-  if (!button) return;
-  const facts = JSON.parse($("#facts-data").textContent);
   const box = $("#facts");
-  box.hidden = false;
-  button.setAttribute("aria-expanded", "true");
-  await cytoscapeLoaded();
-  const names = [...new Set(facts.flatMap((fact) => [fact.source, fact.target]))];
-  const elements = names.map((name) => ({ data: { id: name, label: name } }));
-  facts.forEach((fact, number) => elements.push({ data: { id: `f${number}`, source: fact.source, target: fact.target, label: fact.name.replaceAll("_", " ").toLowerCase(), number } }));
-  const graph = cytoscape({
-    container: box, elements,
-    style: [
-      { selector: "node", style: { label: "data(label)", color: color("--ink"), "background-color": color("--accent"), "font-size": 11, "text-wrap": "wrap", "text-max-width": 110, "text-valign": "bottom", width: 16, height: 16 } },
-      { selector: "edge", style: { label: "data(label)", color: color("--soft"), "font-size": 9, "curve-style": "bezier", "target-arrow-shape": "triangle", "line-color": color("--soft"), "target-arrow-color": color("--soft"), width: 1.5, "text-rotation": "autorotate" } },
-      { selector: ".past", style: { opacity: 0.15 } },
-    ],
-    layout: { name: "cose", animate: false, nodeRepulsion: () => 600000, idealEdgeLength: () => 130, padding: 24 },
-  });
+  if (!button) return;
+  box.hidden = !box.hidden;
+  button.setAttribute("aria-expanded", String(!box.hidden));
+  if (box.firstElementChild) return;
+  const facts = JSON.parse($("#facts-data").textContent);
+  const lines = drawFacts(box, facts);
   const slider = $("#fact-day");
   const shown = () => {
     if (!slider) return;
@@ -238,7 +216,7 @@ document.addEventListener("click", async (event) => {
     facts.forEach((fact, number) => {
       const begun = !fact.valid_at || fact.valid_at.slice(0, 10) <= day;
       const over = fact.invalid_at && fact.invalid_at.slice(0, 10) <= day;
-      graph.$id(`f${number}`).toggleClass("past", !begun || Boolean(over));
+      lines[number].group.classList.toggle("past", !begun || Boolean(over));
     });
   };
   slider?.addEventListener("input", shown);
@@ -251,41 +229,31 @@ document.addEventListener("click", async (event) => {
   shown();
 });
 
-// A board is moved by dragging or the arrow keys, and made larger by the wheel or + and −.
-function viewOf(svg) {
-  const [x, y, width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
-  return { x, y, width, height };
-}
-function look(svg, view) {
-  svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
-}
+// A board scrolls in its frame, by dragging too, and is made larger or smaller by + and −; its texts stay readable.
 function zoom(svg, factor) {
-  const view = viewOf(svg);
-  look(svg, { x: view.x + (view.width * (1 - factor)) / 2, y: view.y + (view.height * (1 - factor)) / 2, width: view.width * factor, height: view.height * factor });
+  const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+  const scale = Math.min(Math.max((svg.width.baseVal.value / width) * factor, 0.75), 3);
+  svg.setAttribute("width", width * scale);
+  svg.setAttribute("height", height * scale);
 }
 document.addEventListener("wheel", (event) => {
-  const svg = event.target.closest?.(".board");
+  const svg = event.ctrlKey && event.target.closest?.(".board");
   if (!svg) return;
   event.preventDefault();
-  zoom(svg, event.deltaY > 0 ? 1.1 : 0.9);
+  zoom(svg, event.deltaY > 0 ? 1 / 1.1 : 1.1);
 }, { passive: false });
 document.addEventListener("pointerdown", (event) => {
-  const svg = event.target.closest?.(".board");
-  if (!svg || event.target.closest("a")) return;
-  const from = { x: event.clientX, y: event.clientY }, view = viewOf(svg);
-  const scale = Math.max(view.width / svg.clientWidth, view.height / svg.clientHeight);
-  const move = (at) => look(svg, { ...view, x: view.x - (at.clientX - from.x) * scale, y: view.y - (at.clientY - from.y) * scale });
+  const frame = event.target.closest?.(".board-frame");
+  if (!frame || event.pointerType !== "mouse" || event.target.closest("a")) return;
+  const from = { x: event.clientX + frame.scrollLeft, y: event.clientY + frame.scrollTop };
+  const move = (at) => frame.scrollTo(from.x - at.clientX, from.y - at.clientY);
   addEventListener("pointermove", move);
   addEventListener("pointerup", () => removeEventListener("pointermove", move), { once: true });
 });
 document.addEventListener("keydown", (event) => {
   const svg = event.target.matches?.(".board-frame") && $(".board", event.target);
-  if (!svg) return;
-  const view = viewOf(svg), step = view.width / 10;
-  const moves = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
-  if (moves[event.key]) look(svg, { ...view, x: view.x + moves[event.key][0], y: view.y + moves[event.key][1] });
-  else if (event.key === "+") zoom(svg, 0.8);
-  else if (event.key === "-") zoom(svg, 1.25);
-  else return;
+  const factor = { "+": 1.25, "-": 0.8 }[event.key];
+  if (!svg || !factor) return;
+  zoom(svg, factor);
   event.preventDefault();
 });
