@@ -21,13 +21,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from agentic_rag.fusion import FusionParameters, FusionStrategy
+from agentic_rag.fusion import FusionStrategy
+from agentic_rag.fusion.strategy_selector import LIMIT
 from figures import Row, options, report, row
 from fusion_benchmark.charts import draw
 from fusion_benchmark.lists import Lists, lists
 from fusion_benchmark.order import agreement, deviation
 from fusion_benchmark.systems import (
-    EVERYTHING,
     PEERS,
     RANX_WEIGHTED,
     WEIGHTS,
@@ -46,7 +46,7 @@ from fusion_benchmark.timing import Times, timed
 RESULTS = Path(__file__).parent / "results"
 ROUNDS = {10: 300, 100: 200, 1_000: 60, 10_000: 15}
 QUICK = {10: 100, 100: 60, 1_000: 20, 10_000: 4}
-GROWTH = 12.0
+GROWTH, K = 12.0, 60
 RRF, WEIGHTED = "ours, RRF", "ours, weighted"
 KEPT, CHECKED = "ours, RRF, 100 kept", "ours, RRF, hits checked before"
 IDS, IN_ORDER = "ours, RRF of ids", "ours, RRF, hits in order"
@@ -62,7 +62,7 @@ def prepared(given: Lists) -> dict[str, Prepared]:
     systems = {
         RRF: ours(FusionStrategy.RRF)(given),
         WEIGHTED: ours(FusionStrategy.WEIGHTED_GRAPHITI)(given),
-        KEPT: ours(FusionStrategy.RRF, FusionParameters())(given),
+        KEPT: ours(FusionStrategy.RRF, limit=LIMIT)(given),
         CHECKED: ours_checked(given),
         IDS: ours_ids(given),
         IN_ORDER: ours_in_order(given),
@@ -80,8 +80,8 @@ def order_rows(sizes: tuple[int, ...]) -> list[Row]:
     """The worst over all sizes: share of neighbours in their order that are in our order."""
     rows = []
     for peer in PEERS:
-        own = peer.k != EVERYTHING.k
-        rows.append(_order_row(peer, EVERYTHING.k, sizes, None if own else 1.0))
+        own = peer.k != K
+        rows.append(_order_row(peer, K, sizes, None if own else 1.0))
         if own:
             rows.append(_order_row(peer, peer.k, sizes, 1.0))
     told = _named(RANX_WEIGHTED)
@@ -104,11 +104,10 @@ def _order_row(peer: System, k: int, sizes: tuple[int, ...], floor: float | None
     return row(what, "share", worst, bound="min", floor=floor if peer.installed else None, peer=peer.name)
 
 
-def _both(peer: System, size: int, mine: str, k: int = EVERYTHING.k) -> tuple[Scored, dict[str, float]]:
+def _both(peer: System, size: int, mine: str, k: int = K) -> tuple[Scored, dict[str, float]]:
     given = lists(size)
     strategy = FusionStrategy.RRF if mine == RRF else FusionStrategy.WEIGHTED_GRAPHITI
-    parameters = EVERYTHING.override({"k": k})
-    return fused(peer.prepare(given)), dict(fused(ours(strategy, parameters)(given)))
+    return fused(peer.prepare(given)), dict(fused(ours(strategy, k)(given)))
 
 
 def time_rows(measured: Measured) -> list[Row]:

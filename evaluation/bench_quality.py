@@ -17,7 +17,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -27,13 +27,14 @@ from numpy.typing import NDArray
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.progress import silent
+from agentic_rag.fusion import strategy_selector
+from agentic_rag.rerank.offline import WEIGHTS
 from agentic_rag.retrieval import late_interaction
-from agentic_rag.settings.parameters import FusionParameters, RerankParameters
 from agentic_rag_lab.evaluation.report import EvalReport
 from agentic_rag_lab.evaluation.run import EvalOptions, dataset_of, evaluate, ingest_documents
 from agentic_rag_lab.evaluation.statistics import bootstrap_interval
 from agentic_rag_lab.evaluation.tuning.run import TuneOptions, collect
-from agentic_rag_lab.evaluation.tuning.search import Replay, with_changes
+from agentic_rag_lab.evaluation.tuning.search import Collected, Replay, with_changes
 from figures import Row, options, report, row, share
 from judged_answers import (
     FEW,
@@ -132,9 +133,11 @@ async def measured(
         found = await evaluate(rag, path, options)
     rows = rows_of(name, source, found)
     for term in source.without:
-        ablated = RagConfig(data_dir=folder, rerank=RerankParameters.model_validate({term: 0.0}))
-        async with open_rag(ablated, embedding=embedding) as rag:
-            without = await evaluate(rag, path, EvalOptions(("full",), half=source.half, limit=options.limit))
+        async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
+            with patch.dict(WEIGHTS, {term: 0.0}):
+                without = await evaluate(
+                    rag, path, EvalOptions(("full",), half=source.half, limit=options.limit)
+                )
         measure = next(iter(source.floors))
         rows.append(
             row(
@@ -143,10 +146,10 @@ async def measured(
             )
         )  # fmt: skip
     if source.as_documented:
-        exact = RagConfig(data_dir=folder, fusion=FusionParameters(adapt=False))
-        async with open_rag(exact, embedding=embedding) as rag:
+        async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
             names = tuple(dict.fromkeys(key.split()[0] for key in source.as_documented))
-            fused = await evaluate(rag, path, EvalOptions(names, half=source.half, limit=options.limit))
+            with patch.object(strategy_selector, "STEEPNESS", 0.0):  # no adapted weights
+                fused = await evaluate(rag, path, EvalOptions(names, half=source.half, limit=options.limit))
         for key, floor in source.as_documented.items():
             system, measure = key.split()
             value = fused.systems[system][measure]
@@ -192,16 +195,9 @@ async def measured(
 
 
 LEFT_OUT: dict[str, dict[str, Any]] = {
-    "rerank.prior": {"rerank.prior": 0.0},
-    "rerank.time": {"rerank.time": 0.0},
-    "rerank.mistake": {"rerank.mistake": 0.0},
-    "rerank.window": {"rerank.window": 0.0},
-    "rerank.speaker": {"rerank.speaker": 0.0},
-    "rerank.length": {"rerank.length": 0.0},
-    "fusion.adapt": {"fusion.adapt": False},
     "the graph": {"fusion.graphiti_weight": 0.0, "fusion.lancedb_weight": 1.0},
 }
-"""Ablations of fusion and rerank, as settings."""
+"""Ablations of fusion, as settings; those of the rerank are its WEIGHTS."""
 CONSTANTS = {"tokens": "WEIGHT", "more tokens in doubt": "DOUBT"}
 """Ablations of ``retrieval.late_interaction``: constants that are set to 0. Its other constants decide refusals
 and not the order; their rows are in each vault's table."""
@@ -217,6 +213,10 @@ async def left_out(
         whole = await replay_of(rag, path, options)
         with_all = ranked_values(whole, {})
         without = {what: ranked_values(whole, settings) for what, settings in LEFT_OUT.items()}
+        without["adapted weights"] = ranked_values(unadapted(whole), {})
+        for term in WEIGHTS:
+            with patch.dict(WEIGHTS, {term: 0.0}):
+                without[f"the rerank's {term}"] = ranked_values(again(whole, whole.collected), {})
         for what, constant in CONSTANTS.items():
             with patch.object(late_interaction, constant, 0.0):
                 without[what] = ranked_values(await replay_of(rag, path, options), {})
@@ -237,6 +237,16 @@ async def replay_of(rag: Rag, path: Path, options: TuneOptions) -> Replay:
     await ingest_documents(rag, loaded, dataset, silent)
     found = await collect(rag, chosen, dataset, None, silent)
     return Replay(found, rag.config, loaded.unit, options.measure)
+
+
+def again(replay: Replay, collected: Sequence[Collected]) -> Replay:
+    """A replay of these hits that has computed nothing yet."""
+    return Replay(collected, replay.base, replay.unit, replay.measure)
+
+
+def unadapted(replay: Replay) -> Replay:
+    """The replay with the operation's own weights, whatever the graph knows of a question."""
+    return again(replay, [replace(one, specificity=None) for one in replay.collected])
 
 
 def ranked_values(replay: Replay, settings: dict[str, Any]) -> NDArray[np.float64]:

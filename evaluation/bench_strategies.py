@@ -3,7 +3,7 @@
     python evaluation/bench_strategies.py [--quick] [--data DIR] [--keep DIR] [--json FILE]
 
 Every question is searched once; each strategy fuses the same hits, followed by the offline rerank, with the documented
-weights and without the rule (``fusion.adapt`` off) unless a row says otherwise. Rows: for each operation, its own
+weights and without adaptation unless a row says otherwise. Rows: for each operation, its own
 strategy and the other three on its own questions; how often the final ten or the first result depend on the strategy,
 over questions with names from the graph; the correlation of the whole graph's quality with that of the fused list;
 under the cascade, the number of questions that end with the graph alone, their quality, and the time saved. 2wiki
@@ -74,14 +74,14 @@ async def asked(rag: Rag, path: Path, half: str | None, limit: int | None) -> tu
         step = -(-len(chosen.queries) // limit)
         chosen = replace(chosen, queries=chosen.queries[::step])
     measure = "mrr@10" if path.parent == OWN else "recall@10"
-    return Replay(
-        await collect(rag, chosen, dataset, None, silent), rag.config, loaded.unit, measure
-    ), dataset
+    collected = await collect(rag, chosen, dataset, None, silent)
+    collected = [replace(one, specificity=None) for one in collected]  # the documented weights, not adapted
+    return Replay(collected, rag.config, loaded.unit, measure), dataset
 
 
 def values_of(replay: Replay, settings: dict[str, Any]) -> Floats:
     """The measure of every question under settings; NaN without relevant items."""
-    found: Floats = replay.outcome(with_changes((), {"fusion.adapt": False, **settings})).values
+    found: Floats = replay.outcome(with_changes((), settings)).values
     return found
 
 

@@ -210,7 +210,7 @@ class Hostile:
 
     def _parameters(self) -> Any:
         name = self._chance.choice(
-            ("k", "method", "model", "strategy", "alpha", "top_k", "uri", "weights", "max_rewrites", "depth")
+            ("k", "method", "model", "strategy", "alpha", "top_k", "uri", "weights", "weak_below")
         )
         value = self._chance.choice(
             (self._chance.choice(JUNK), {name: self._chance.choice(JUNK)}, {name: self._text()})

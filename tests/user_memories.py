@@ -19,7 +19,6 @@ from agentic_rag.memory.writing import StatementReader
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
-from agentic_rag.settings.parameters import RerankParameters
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding
@@ -61,4 +60,4 @@ def memories_on(
         GraphEngine(graph, chunks, embedding, calibration),
     )
     router = Router({agent.memory_type: agent.strategies for agent in AGENTS}, None)
-    return Memories(SearchParts(store, *engines, RerankParameters()), reader or RuleStatements(), router)
+    return Memories(SearchParts(store, *engines), reader or RuleStatements(), router)

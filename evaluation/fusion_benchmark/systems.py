@@ -25,7 +25,7 @@ from fusion_benchmark.lists import Lists
 Scored = list[tuple[str, float]]
 """Ids with their fused scores, in the order in which a system returns them."""
 WEIGHTS = (0.7, 0.3)
-EVERYTHING = FusionParameters(limit=100_000)
+EVERYTHING = 100_000
 """No limit, as the peers return every fused hit. The graph itself keeps 100."""
 
 
@@ -66,13 +66,15 @@ class System:
         return find_spec(self.module) is not None
 
 
-def ours(strategy: FusionStrategy, parameters: FusionParameters = EVERYTHING) -> Callable[[Lists], Prepared]:
+def ours(strategy: FusionStrategy, k: int = 60, limit: int = EVERYTHING) -> Callable[[Lists], Prepared]:
     """``execute_fusion``, which the graph calls: validates and fuses hits, records every source, reports."""
+
+    parameters = FusionParameters(k=k)
 
     def prepare(lists: Lists) -> Prepared:
         return Prepared(
             lambda: lists,
-            lambda given: execute_fusion(strategy, given.graph, given.vector, parameters),
+            lambda given: execute_fusion(strategy, given.graph, given.vector, parameters, limit=limit),
             lambda outcome: _results(outcome.results),
         )
 

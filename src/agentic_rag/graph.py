@@ -35,7 +35,7 @@ from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.nodes.select_notes import select_notes
 from agentic_rag.rerank import Rerankers
 from agentic_rag.retrieval.ports import GraphSearch, MemorySearch, NoteCatalogue, VectorSearch
-from agentic_rag.retrieval.sources import GraphSource, MemorySource, Source, VectorSource
+from agentic_rag.retrieval.sources import CANDIDATES, GraphSource, MemorySource, Source, VectorSource
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
 from agentic_rag.state import CanvasRAGState, state_with
 
@@ -240,7 +240,7 @@ def _retrieval(source: str, operation: str = "retrieval") -> Callable[[Request],
         return {
             "gen_ai.operation.name": operation,
             "gen_ai.data_source.id": request.dataset,
-            "gen_ai.retrieval.top_k": request.parameters.retrieval.candidates,
+            "gen_ai.retrieval.top_k": CANDIDATES,
             "agentic_rag.source": source,
         }
 
@@ -305,7 +305,7 @@ def to_second_tier(state: CanvasRAGState, *, further: Sequence[str] = ()) -> Seq
     if parameters.strategy is not FusionStrategy.CASCADE:
         return ["fuse_results"]
     enough = decide_tier(results_of(state, "graphiti") or [], *parameters.enough())
-    if enough["tier"] == 2 and parameters.use_lancedb_fallback:
+    if enough["tier"] == 2 and parameters.lancedb_weight != 0:
         return ["retrieve_lancedb", *(["retrieve_memory"] if request.asks_memory else []), *further]
     return ["retrieve_memory"] if request.asks_memory else ["fuse_results"]
 

@@ -795,7 +795,6 @@ async def open_rag(
                 ),
                 engine,
                 graph_engine,
-                config.rerank,
             ),
             RuleStatements() if talker is None else ChatStatements(talker),
             Router({agent.memory_type: agent.strategies for agent in AGENTS}, talker),

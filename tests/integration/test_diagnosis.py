@@ -36,7 +36,7 @@ WITH_A_SECRET: list[dict[str, Any]] = [
     {"chat": {"base_url": HTTP, "model": "m", "api_key": SECRET}},
     {"chat": {"base_url": f"http://me:{SECRET}@127.0.0.1:port/v1", "model": "m"}},
     {"chat": {"base_url": [HTTP], "model": "m"}},
-    {"embedding": {"base_url": HTTP, "model": "m", "max_retries": 0}},
+    {"embedding": {"base_url": HTTP, "model": "m"}},
     {"embedding": {"base_url": f"http://me:{SECRET}/1@127.0.0.1:9/v1", "model": "m"}},
     {"graph": {"backend": "neo4j", "uri": f"bolt://me:{SECRET}@127.0.0.1:1", "password": SECRET}},
     {"graph": {"backend": "neo4j", "uri": f"neo4j://127.0.0.1:1?a={SECRET}&a=2", "password": SECRET}},
@@ -165,7 +165,7 @@ async def test_whatever_a_check_raises_the_others_are_made(
     config = RagConfig(
         data_dir=tmp_path,
         graph={"password": SECRET},
-        embedding={"base_url": "http://me:pw@127.0.0.1:9/v1", "model": "m", "max_retries": 0},
+        embedding={"base_url": "http://me:pw@127.0.0.1:9/v1", "model": "m"},
         storage_options={"key": "very-hidden"},
     )
     found = await _found(config)

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -15,6 +16,7 @@ from agentic_rag.domain import DocumentGraph
 from agentic_rag.domain.identity import episode_uuid
 from agentic_rag.errors import BudgetSpent, ConfigError, ModelError
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
+from agentic_rag.models import remote
 from agentic_rag.models.endpoint import Spending
 from agentic_rag.settings.config import BudgetConfig, ChatConfig
 from agentic_rag.stores.graph.schemas import KINDS
@@ -93,12 +95,12 @@ async def world(
         model="small",
         api_key=KEY,
         timeout_seconds=timeout,
-        max_retries=retries,
         max_tokens=None if budget is None else 1000,
         input_price=1.0,
         **sampling,  # type: ignore[arg-type]
     )
-    extractor = extractor_from_config(store, config, Spending(budget))
+    with patch.object(remote, "TRIES", retries + 1):
+        extractor = extractor_from_config(store, config, Spending(budget))
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:

@@ -472,7 +472,7 @@ async def test_a_chat_model_that_breaks_off_is_replaced_by_quotes_on_every_surfa
     example_data: Path, tmp_path: Path, model_server: LocalOpenAIServer
 ) -> None:
     data = Path(shutil.copytree(example_data, tmp_path / "data"))
-    chat = {"base_url": model_server.base_url, "model": "m", "api_key": "k", "max_retries": 0}
+    chat = {"base_url": model_server.base_url, "model": "m", "api_key": "k"}
     config = RagConfig.model_validate({"data_dir": data, "chat": chat, "answer": {"method": "chat"}})
     model_server.answer = "An amino acid, theanine [1] is not called. So is tannin [1]."
     half = "amino acid, theanine [1]"

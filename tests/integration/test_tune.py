@@ -157,7 +157,7 @@ def test_the_command_writes_the_settings_that_ask_reads(
 ) -> None:
     file = place / "data" / "settings.toml"
     file.parent.mkdir(exist_ok=True)
-    file.write_text("# mine\n[answer]\nsentences = 3\n\n[rerank]\nspeaker = 0.0\n", encoding="utf-8")
+    file.write_text('# mine\n[answer]\nsentences = 3\n\n[rerank]\nmodel = "m"\n', encoding="utf-8")
     assert command(str(place / "things.json"), "--json", "out/a.json") == 0
     shown = capsys.readouterr().out
     for told in ("things: 20 queries, document_retrieval", "rerank.method", "is beyond chance", str(file)):
@@ -173,7 +173,7 @@ def test_the_command_writes_the_settings_that_ask_reads(
     assert float(told[1]) + PLANTED < float(told[2])
     assert lines[1] == "# mine"
     assert written["answer"]["sentences"] == 3
-    assert written["rerank"] == {"speaker": 2.5, "method": "none"}, "what was measured had the default"
+    assert written["rerank"] == {"model": "m", "method": "none"}
     said = json.loads(Path("out/a.json").read_text(encoding="utf-8"))
     assert said["written"] == str(file)
     assert said["settings"]["rerank.method"] == "none"

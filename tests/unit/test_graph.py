@@ -133,7 +133,7 @@ async def test_defaults_are_what_the_caller_leaves_out():
             None,
             None,
         )
-        assert asked["limit"] == Parameters().retrieval.candidates
+        assert asked["limit"] == 100
 
 
 async def test_dataset_filters_and_as_of_restrict_both_sources():
@@ -257,7 +257,7 @@ async def test_any_operation_can_be_run_as_a_cascade(count: int, score: float, t
 
 async def test_without_a_fallback_the_graph_stands_alone():
     lancedb = found(TEA)
-    graph = compiled(in_graph(TEA), lancedb, fusion={"use_lancedb_fallback": False})
+    graph = compiled(in_graph(TEA), lancedb, fusion={"lancedb_weight": 0.0})
     state = await ask(graph, operation=RELATE)
     assert lancedb.requests == []
     assert state["fusion"]["decision"] == "fallback_disabled"
@@ -298,9 +298,7 @@ async def test_with_both_down_the_run_fails_and_says_why(operation: str):
 async def test_with_the_only_source_asked_down_the_run_fails():
     """Not "not found in your notes": nobody looked."""
     lancedb = found(TEA)
-    graph = compiled(
-        FakeGraphEngine(error=StoreError("locked")), lancedb, fusion={"use_lancedb_fallback": False}
-    )
+    graph = compiled(FakeGraphEngine(error=StoreError("locked")), lancedb, fusion={"lancedb_weight": 0.0})
     with pytest.raises(AllSourcesFailed) as failed:
         await ask(graph, operation=RELATE)
     assert set(failed.value.reasons) == {"graphiti"}
@@ -411,10 +409,10 @@ WEAK = {"quality": {"weak_below": 1.0, "deadline_seconds": 60}, "answer": {"abst
 
 
 @pytest.mark.parametrize("rewrites", [0, 1, 3])
-async def test_a_weak_result_is_asked_again_just_so_often(rewrites: int):
+async def test_a_weak_result_is_asked_again_just_so_often(rewrites: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agentic_rag.nodes.check_quality.MAX_REWRITES", rewrites)
     graphiti, lancedb = in_graph(TRAIN, score=0.2), found(TRAIN, score=0.2)
-    values = {**WEAK, "quality": {**WEAK["quality"], "max_rewrites": rewrites}}
-    state = await ask(compiled(graphiti, lancedb, **values), operation=FIND)
+    state = await ask(compiled(graphiti, lancedb, **WEAK), operation=FIND)
     assert len(graphiti.requests) == len(lancedb.requests) == 1 + rewrites
     assert len(state["rewrites"]) == rewrites
     stopped, missing = state["quality"]["reasons"][1:]
@@ -453,14 +451,15 @@ async def test_a_weak_result_with_a_line_that_says_all_is_not_asked_again():
 
 async def test_a_strong_result_is_not_asked_again():
     graphiti = in_graph(TEA)
-    await ask(compiled(graphiti, found(TEA), quality={"max_rewrites": 5}), operation=FIND)
+    await ask(compiled(graphiti, found(TEA)), operation=FIND)
     assert len(graphiti.requests) == 1
 
 
-async def test_after_the_deadline_no_new_try_starts():
+async def test_after_the_deadline_no_new_try_starts(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agentic_rag.nodes.check_quality.MAX_REWRITES", 5)
     graphiti = in_graph(TRAIN, score=0.2)
     graphiti.seconds = 0.06
-    values = {**WEAK, "quality": {"weak_below": 1.0, "max_rewrites": 5, "deadline_seconds": 0.1}}
+    values = {**WEAK, "quality": {"weak_below": 1.0, "deadline_seconds": 0.1}}
     state = await ask(compiled(graphiti, found(TRAIN, score=0.2), **values), operation=FIND)
     assert len(graphiti.requests) <= 2
     assert state["quality"]["reasons"][1].endswith("of 0.1 s are used")
@@ -500,16 +499,18 @@ async def test_rewrites_of_one_question_do_not_count_for_the_next():
         assert len(state["rewrites"]) == 1
 
 
-async def test_a_run_that_broke_off_in_the_loop_does_not_haunt_the_next():
+async def test_a_run_that_broke_off_in_the_loop_does_not_haunt_the_next(monkeypatch: pytest.MonkeyPatch):
     """The chat fails with no ``ModelError`` at the second rewrite; the same question is then asked anew."""
     graphiti = in_graph(TRAIN, score=0.2)
     chat = ScriptedChat("other words", RuntimeError("cut off"), "fresh words")
-    values = {**WEAK, "rewrite": {"method": "chat"}, "quality": {**WEAK["quality"], "max_rewrites": 2}}
+    monkeypatch.setattr("agentic_rag.nodes.check_quality.MAX_REWRITES", 2)
+    values = {**WEAK, "rewrite": {"method": "chat"}}
     graph = compiled(graphiti, found(TRAIN, score=0.2), chat=chat, saver=InMemorySaver(), **values)
     with pytest.raises(RuntimeError, match="cut off"):
         await ask(graph, operation=FIND, thread="a")
     graphiti.requests.clear()
-    await ask(graph, operation=FIND, thread="a", context={"quality": {"max_rewrites": 1}})
+    monkeypatch.setattr("agentic_rag.nodes.check_quality.MAX_REWRITES", 1)
+    await ask(graph, operation=FIND, thread="a")
     assert [asked["query"] for asked in graphiti.requests] == [QUESTION, "fresh words"]
 
 

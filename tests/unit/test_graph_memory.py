@@ -95,16 +95,8 @@ async def test_under_a_weighted_strategy_memories_weigh_as_much_as_the_two_other
     memories = memory()
     state = await ask(compiled(memories), operation=FIND, user_id="ada")
     assert (len(memories.requests), state["fusion"]["parameters"]["memory_weight"]) == (1, 0.5)
-    unasked = await ask(
-        compiled(memories), operation=FIND, user_id="ada", context={"fusion": {"memory_weight": 0}}
-    )
-    assert (len(memories.requests), unasked["outcomes"]["memory"]) == (1, "skipped")
-    given = await ask(
-        compiled(memories), operation=FIND, user_id="ada", context={"fusion": {"memory_weight": 0.4}}
-    )
-    used = given["fusion"]["parameters"]
-    assert used["memory_weight"] == 0.4
-    assert used["graphiti_weight"] + used["lancedb_weight"] == pytest.approx(0.6)
+    used = state["fusion"]["parameters"]
+    assert used["graphiti_weight"] + used["lancedb_weight"] == pytest.approx(0.5)
 
 
 async def test_under_the_cascade_memories_are_asked_in_either_tier():
@@ -219,15 +211,14 @@ ranked = st.lists(st.sampled_from("abcdef"), unique=True, max_size=6)
 
 
 @settings(deadline=None)
-@given(ranked, ranked, ranked, st.floats(0.1, 1))
-def test_three_lists_are_fused_by_rank(graph: list[str], vector: list[str], own: list[str], weight: float):
+@given(ranked, ranked, ranked)
+def test_three_lists_are_fused_by_rank(graph: list[str], vector: list[str], own: list[str]):
     hits = [[{"id": name} for name in names] for names in (graph, vector, own)]
-    parameters = FusionParameters(memory_weight=weight)
-    fused = execute_fusion("rrf", hits[0], hits[1], parameters, memory_results=hits[2])  # type: ignore[arg-type]
+    fused = execute_fusion("rrf", hits[0], hits[1], memory_results=hits[2])  # type: ignore[arg-type]
     by_hand = {
         name: sum(
             share / (60 + names.index(name) + 1)
-            for names, share in ((graph, 1.0), (vector, 1.0), (own, weight))
+            for names, share in ((graph, 1.0), (vector, 1.0), (own, 1.0))
             if name in names
         )
         for name in {*graph, *vector, *own}
@@ -237,7 +228,7 @@ def test_three_lists_are_fused_by_rank(graph: list[str], vector: list[str], own:
 
 @given(st.floats(0, 1))
 def test_weights_always_sum_to_one(weight: float):
-    parameters = FusionParameters(memory_weight=weight)
+    parameters = FusionParameters(graphiti_weight=weight)
     fused = execute_fusion(
         "weighted_graphiti", [{"id": "a"}], [{"id": "b"}], parameters, memory_results=[{"id": "c"}]
     )  # type: ignore[arg-type, list-item]

@@ -35,7 +35,7 @@ async def rag(tmp_path: Path, model_server: LocalOpenAIServer) -> AsyncIterator[
     note = tmp_path / "vault" / "hidden name.md"
     note.parent.mkdir()
     note.write_text("The secret tea comes from a garden in China.\n", encoding="utf-8")
-    chat = {"base_url": model_server.base_url, "model": "small", "max_retries": 0, "api_key": "sk-secret-key"}
+    chat = {"base_url": model_server.base_url, "model": "small", "api_key": "sk-secret-key"}
     config = {"data_dir": tmp_path / "data", "chat": chat, "answer": {"method": "chat"}}
     async with open_rag(RagConfig.model_validate(config)) as rag:
         await rag.ingest(note.parent)

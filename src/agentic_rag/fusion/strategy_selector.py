@@ -73,7 +73,9 @@ SOURCES = ("graphiti", "lancedb")
 MEMORY = "memory"
 """The third source, where a user is given."""
 MEMORY_SHARE = 0.5
-"""Its default weight under a weighted strategy: as much as the two others together."""
+"""Its weight under a weighted strategy: as much as the two others together, which share the rest. Else it is 1."""
+LIMIT = 200
+"""Fused results: all that two sources of 100 hits each can give."""
 NOTE_SOURCES = frozenset(SOURCES)
 """The sources of the dataset's chunks; others bring results of their own, with the relevance that they give."""
 
@@ -126,7 +128,7 @@ def resolve_parameters(
     What the caller set stands. What is unset has the value of ``OPERATIONS`` where the strategy is the
     operation's own, else the strategy's default: weights of 1 under RRF and in the cascade's second tier,
     0.7 and 0.3 or 0.3 and 0.7 under a weighted one; 5 hits of 0.7 under the cascade. Of a weighted
-    strategy's two weights one given alone is completed to 1. A user's memories have weight MEMORY_SHARE under a weighted strategy.
+    strategy's two weights one given alone is completed to 1.
 
     Args:
         operation: by either of its names.
@@ -151,7 +153,6 @@ def resolve_parameters(
             "strategy": strategy,
             "graphiti_weight": weights[0],
             "lancedb_weight": weights[1],
-            "memory_weight": memory_weight(given.model_copy(update={"strategy": strategy})),
             "graphiti_threshold": count if given.graphiti_threshold is None else given.graphiti_threshold,
             "graphiti_min_score": score if given.graphiti_min_score is None else given.graphiti_min_score,
         }
@@ -192,6 +193,7 @@ def execute_fusion(
     *,
     memory_results: Sequence[Hit] | None = None,
     further_results: Mapping[str, Sequence[Hit]] | None = None,
+    limit: int = LIMIT,
 ) -> FusionOutcome:
     """Fuse given lists by a strategy.
 
@@ -201,10 +203,11 @@ def execute_fusion(
         lancedb_results: hits or rows; None means not asked (which the cascade tells from empty).
         parameters: default ``FusionParameters()``. What is unset has the strategy's default, 5 hits of 0.7
             under the cascade; for an operation's own give those of ``resolve_parameters``.
-        memory_results: hits of a user's memories, of weight ``memory_weight``; None means not asked. Under a
+        memory_results: hits of a user's memories, of weight MEMORY_SHARE or 1; None means not asked. Under a
             weighted strategy the two others share the rest; under the cascade they are fused in either tier.
         further_results: hits of each further source that was asked, by its name. Under a weighted strategy each has
             the mean weight of the graph's and the vector store's, of all of which they take their parts; else 1.
+        limit: most results.
 
     Raises:
         ConfigError: an unknown strategy, or weights that do not sum to 1 under a weighted one.
@@ -216,18 +219,18 @@ def execute_fusion(
     settings = FusionParameters() if parameters is None else parameters
     weights = _weights(chosen, settings)
     remembered = None if memory_results is None else read_hits(memory_results, MEMORY)
-    share = 0.0 if remembered is None else memory_weight(settings.model_copy(update={"strategy": chosen}))
+    share = MEMORY_SHARE if chosen in DEFAULT_WEIGHTS else 1.0
     others = {name: read_hits(hits, name) for name, hits in (further_results or {}).items()}
     each = 1.0
     if chosen in DEFAULT_WEIGHTS:
-        each = (1.0 - share) / (len(SOURCES) + len(others))
+        each = (1.0 - (0.0 if remembered is None else share)) / (len(SOURCES) + len(others))
         weights = (weights[0] * each * len(SOURCES), weights[1] * each * len(SOURCES))
     sources = {"graphiti": (graph, weights[0]), "lancedb": (vector or [], weights[1])}
     extra = {name: (hits, each) for name, hits in others.items()}
     if remembered is not None:
         extra[MEMORY] = remembered, share
-    results, own, told = _STRATEGIES[chosen]({**sources, **extra}, vector is not None, settings)
-    used = {**own, "graphiti_weight": weights[0], "lancedb_weight": weights[1], "limit": settings.limit}
+    results, own, told = _STRATEGIES[chosen]({**sources, **extra}, vector is not None, settings, limit)
+    used = {**own, "graphiti_weight": weights[0], "lancedb_weight": weights[1]}
     counts = {"graphiti": len(graph), "lancedb": len(vector or []), "fused": len(results)}
     if remembered is not None:
         used["memory_weight"], counts[MEMORY] = share, len(remembered)
@@ -265,7 +268,7 @@ def fuse_for_operation(
         graphiti_results, lancedb_results: as for ``execute_fusion``.
         parameters: the caller's; what they leave unset is the operation's.
         specificity: specificity of the names in the question, in [0, 1] (see ``adapted_weights``); None: unknown.
-            It adapts the weights only if the caller gave none and ``parameters.adapt`` is on.
+            It adapts the weights only if the caller gave none.
         memory_results, further_results: as for ``execute_fusion``.
 
     Returns:
@@ -280,7 +283,7 @@ def fuse_for_operation(
     resolved = resolve_parameters(operation, caller)
     given = resolved.rank_weights()
     by_caller = caller.graphiti_weight is not None or caller.lancedb_weight is not None
-    acting = specificity if caller.adapt and not by_caller else None
+    acting = None if by_caller else specificity
     used = given if acting is None else adapted_weights(given, acting)
     adapted = resolved.model_copy(update=dict(zip(("graphiti_weight", "lancedb_weight"), used, strict=True)))
     outcome = execute_fusion(
@@ -299,61 +302,55 @@ def fuse_for_operation(
     return FusionOutcome(outcome.results, {**outcome.report, "weights": weights})
 
 
-def memory_weight(parameters: FusionParameters) -> float:
-    """Weight of a user's memories: what is set, else MEMORY_SHARE under a weighted strategy, 1 under RRF and the
-    cascade."""
-    given = parameters.memory_weight
-    return (MEMORY_SHARE if parameters.strategy in DEFAULT_WEIGHTS else 1.0) if given is None else given
-
-
 _Sources = Mapping[str, tuple[Sequence[Hit], float]]
 _FusionReport = tuple[list[UnifiedResult], dict[str, Any], dict[str, Any]]
 """Results, the strategy's own parameters in effect, and the rest of its report."""
 
 
-def _rrf(sources: _Sources, is_requested: bool, parameters: FusionParameters) -> _FusionReport:
-    results = fuse_ranks(sources, parameters.k, limit=parameters.limit)
+def _rrf(sources: _Sources, is_requested: bool, parameters: FusionParameters, limit: int) -> _FusionReport:
+    results = fuse_ranks(sources, parameters.k, limit=limit)
     reason = "both sources' ranks count alike, times their weights"
     return results, {"k": parameters.k}, {"reason": reason}
 
 
-def _weigh(sources: _Sources, is_requested: bool, parameters: FusionParameters) -> _FusionReport:
+def _weigh(sources: _Sources, is_requested: bool, parameters: FusionParameters, limit: int) -> _FusionReport:
     how = parameters.normalization
-    results = fuse_scores(sources, how, limit=parameters.limit)
+    results = fuse_scores(sources, how, limit=limit)
     basis = {name: normalise(hits, how).basis for name, (hits, _) in sources.items()}
     told = {"normalised_by": basis, "reason": "normalised scores times weights"}
     return results, {"normalization": how}, told
 
 
-def _cascade(sources: _Sources, is_requested: bool, parameters: FusionParameters) -> _FusionReport:
+def _cascade(
+    sources: _Sources, is_requested: bool, parameters: FusionParameters, limit: int
+) -> _FusionReport:
     threshold, floor = parameters.enough()
     (graph, graph_weight), (vector, vector_weight) = (sources[name] for name in SOURCES)
     results, report = fuse_tiers(
         graph,
         vector if is_requested else None,
         decide_tier(graph, threshold, floor),
-        use_lancedb_fallback=parameters.use_lancedb_fallback,
+        use_lancedb_fallback=vector_weight > 0,
         k=parameters.k,
         weights=(graph_weight, vector_weight),
-        limit=parameters.limit,
+        limit=limit,
         further={name: given for name, given in sources.items() if name not in SOURCES},
     )
     own = {
         "graphiti_threshold": threshold,
         "graphiti_min_score": floor,
-        "use_lancedb_fallback": parameters.use_lancedb_fallback,
         "k": parameters.k,
     }
     return results, own, {**report}
 
 
-_STRATEGIES: Mapping[FusionStrategy, Callable[[_Sources, bool, FusionParameters], _FusionReport]] = {
+_STRATEGIES: Mapping[FusionStrategy, Callable[[_Sources, bool, FusionParameters, int], _FusionReport]] = {
     FusionStrategy.RRF: _rrf,
     FusionStrategy.WEIGHTED_GRAPHITI: _weigh,
     FusionStrategy.WEIGHTED_LANCEDB: _weigh,
     FusionStrategy.CASCADE: _cascade,
 }
-"""Each takes the sources' hits with their weights, and whether the vector store was asked at all."""
+"""Each takes the sources' hits with their weights, whether the vector store was asked at all, and the most results."""
 
 
 STEEPNESS, EVEN = 4.0, 0.57

@@ -30,7 +30,6 @@ from agentic_rag.rerank.offline import rerank_offline
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
 from agentic_rag.retrieval.schemas import RetrievalResult
-from agentic_rag.settings.parameters import RerankParameters
 from agentic_rag.text import content_tokens, coverage
 
 MORE = 3
@@ -110,7 +109,6 @@ class SearchParts:
     store: MemoryStore
     vectors: VectorSearch
     graph: GraphSearch
-    rerank: RerankParameters
 
 
 Strategies = Mapping[RetrievalStrategy, Callable[[SearchParts, Search], Awaitable[list[FoundMemory]]]]
@@ -170,7 +168,7 @@ async def _context_aware(parts: SearchParts, search: Search) -> list[FoundMemory
     """Hybrid, then the main graph's offline rerank (neighbouring turns, speaker, the time that the query states);
     an assistant's words are weighed by ASSISTANT."""
     found = await _by_engine(parts, search, "hybrid", TURNS)
-    ranked = rerank_offline(search.query, [_as_turn(result) for _, result in found], parts.rerank)
+    ranked = rerank_offline(search.query, [_as_turn(result) for _, result in found])
     by_id = {result.id: record for record, result in found}
     scored = []
     for result in ranked:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -32,6 +31,8 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
 LONGEST_RETRY_AFTER = 120.0
 """Maximum Retry-After in seconds; a longer one is an error at once."""
 MILLION = 1_000_000
+AT_ONCE = 8
+"""Concurrent calls of one model."""
 _BY_STATUS = {
     400: (
         "refused the request",
@@ -98,8 +99,6 @@ class Endpoint:
         operation, model, base_url: attributes of its spans.
         timeout_seconds: time limit of each try.
         tries: maximum number, the first one included.
-        at_once: maximum concurrent calls.
-        per_minute: maximum calls begun per minute; None: no limit.
         prices: prices of its tokens.
         spending: shared with the other endpoints.
         sleep: replaceable for tests.
@@ -113,8 +112,6 @@ class Endpoint:
         base_url: str | None = None,
         timeout_seconds: float = 60.0,
         tries: int = 1,
-        at_once: int = 8,
-        per_minute: float | None = None,
         prices: Prices | None = None,
         spending: Spending | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -123,9 +120,7 @@ class Endpoint:
         self.timeout_seconds = timeout_seconds
         self.tries = tries
         self.sleep = sleep
-        self._places = asyncio.Semaphore(at_once)
-        self._apart = 60.0 / per_minute if per_minute else 0.0
-        self._next = 0.0
+        self._places = asyncio.Semaphore(AT_ONCE)
         self._prices = prices or Prices()
         self._spending = spending or Spending()
 
@@ -166,7 +161,6 @@ class Endpoint:
         """
         most = self._prices.of(most)
         async with self._places:
-            await self._turn()
             self._spending.reserve(most)
             # An abandoned or timed-out request may be charged; a refused one is not.
             used = replace(most, calls=1, estimated=True)
@@ -183,13 +177,6 @@ class Endpoint:
             sent, written = used.prompt_tokens + used.embedded_tokens, used.completion_tokens
             tracing.set_token_usage(sent, written or None)
             return result
-
-    async def _turn(self) -> None:
-        """Wait until the rate limit allows another request."""
-        now = time.monotonic()
-        self._next = max(now, self._next) + self._apart
-        if (wait := self._next - self._apart - now) > 0:
-            await self.sleep(wait)
 
 
 def most_tokens(*texts: str) -> int:

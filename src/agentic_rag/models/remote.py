@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
 logger = logging.getLogger(__name__)
+TRIES = 4
+"""Of one call, the first included: refused for a limit, or a server's failure."""
 BATCH = 128
 """Maximum texts of an embedding request."""
 LENGTH_TOLD_BY = "How long is a vector?"
@@ -185,7 +187,7 @@ def as_chat(
 
     if isinstance(_innermost(model), BaseChatModel):
         config = config or ChatConfig()
-        return LangChainChat(model, chat_endpoint(config, spending, tries=1), most=config.max_tokens)
+        return LangChainChat(model, chat_endpoint(config, spending, retrying=False), most=config.max_tokens)
     raise ConfigError(
         f"chat is a {type(model).__name__}, not a chat model; give a langchain-core chat model, such as "
         "ChatOpenAI(model='…'), or an object with: async def complete(self, system, user) -> str"
@@ -215,15 +217,13 @@ def _cut(metadata: Mapping[str, Any]) -> str | None:
     return _CUT.get(str(reason).casefold())
 
 
-def chat_endpoint(config: ChatConfig, spending: Spending | None = None, *, tries: int) -> Endpoint:
-    """The endpoint of the configured chat model."""
+def chat_endpoint(config: ChatConfig, spending: Spending | None = None, *, retrying: bool = True) -> Endpoint:
+    """The endpoint of the configured chat model; not ``retrying``: the model retries by itself."""
     return Endpoint(
         model=config.model or "",
         base_url=config.base_url,
         timeout_seconds=config.timeout_seconds,
-        tries=tries,
-        at_once=config.max_concurrency,
-        per_minute=config.requests_per_minute,
+        tries=TRIES if retrying else 1,
         prices=Prices(config.input_price, config.output_price),
         spending=spending,
     )
@@ -261,7 +261,7 @@ def chat_from_config(config: ChatConfig, spending: Spending | None = None) -> La
         http_async_client=client,
     )
     name = f"the chat model {config.model!r} at {without_login(config.base_url)}"
-    endpoint = chat_endpoint(config, spending, tries=config.max_retries + 1)
+    endpoint = chat_endpoint(config, spending)
     return LangChainChat(model, endpoint, most=config.max_tokens, name=name, closing=client.aclose)
 
 
@@ -294,7 +294,7 @@ class OpenAIEmbedding:
             model=config.model,
             base_url=config.base_url,
             timeout_seconds=config.timeout_seconds,
-            tries=config.max_retries + 1,
+            tries=TRIES,
             prices=Prices(config.price),
             spending=spending,
         )

@@ -12,7 +12,6 @@ import logging
 import operator
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
 from typing import Annotated, Any, Literal, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
@@ -26,11 +25,12 @@ from agentic_rag.domain.usage import Usage, counting
 from agentic_rag.errors import AgenticRagError, ModelError
 from agentic_rag.nodes.agent_tools import PASSAGES, AgentTools, Finding, Result, schemas
 from agentic_rag.nodes.request import Request
-from agentic_rag.settings.parameters import AgentParameters
 from agentic_rag.state import CanvasRAGState, in_full
 from agentic_rag.text.prompts import AGENT_LAST, AGENT_SYSTEM, fence_passages
 
 logger = logging.getLogger(__name__)
+CALLS, TOKENS = 6, 30_000
+"""Most calls of the chat model, the last one without tools; tokens after which it calls no further tool."""
 STEPS = 25
 """LangGraph's default limit, which the searches of the agent inherit."""
 Write = Callable[[Request, AIMessage, list[Result]], Awaitable[dict[str, Any]]]
@@ -57,7 +57,7 @@ async def agent(
     The outcome has ``status``, ``reason``, ``method``, ``calls`` (of the model), ``tools`` (the trace) and ``ms``.
     """
     request, started = Request.of(state), time.perf_counter()
-    budget = request.parameters.agent
+    seconds = request.parameters.agent.seconds
     first = in_full(state["reranked_results"])[:PASSAGES]
     opening = f"{fence_passages(list(map(passage_text, first)))}\n\nQuestion: {request.question}"
     reached: AgentState = {
@@ -73,14 +73,14 @@ async def agent(
         if chat is None:
             raise ModelError("no chat model is configured; set chat.base_url")
         with counting() as used:
-            graph = _graph(chat, tools.of(request), budget, used, attempts)
-            async with asyncio.timeout(budget.seconds):
+            graph = _graph(chat, tools.of(request), used, attempts)
+            async with asyncio.timeout(seconds):
                 async for part in graph.astream(reached, stream_mode="values"):
                     reached = part
                 last = cast(AIMessage, reached["messages"][-1])  # the loop ends with the model
                 answered = await write(request, last, reached["passages"])
     except TimeoutError:
-        reason = f"no answer within agent.seconds {budget.seconds:g}"
+        reason = f"no answer within agent.seconds {seconds:g}"
     except ModelError as error:
         reason = str(error)
     if reason is not None:
@@ -99,8 +99,7 @@ async def agent(
 def _graph(
     chat: MessageChat,
     tools: Mapping[str, Callable[[str], Awaitable[Finding]]],
-    budget: AgentParameters,
-    usage: Usage,
+    used: Usage,
     attempts: list[int],
 ) -> Any:
     """The loop as a subgraph: the model, then the tools that it calls, until it calls none.
@@ -110,7 +109,7 @@ def _graph(
     told = schemas(tools)
 
     async def think(state: AgentState) -> dict[str, Any]:
-        is_last = state["calls"] + 1 >= budget.calls or usage.tokens >= budget.tokens
+        is_last = state["calls"] + 1 >= CALLS or used.tokens >= TOKENS
         messages = [*state["messages"], HumanMessage(AGENT_LAST)] if is_last else state["messages"]
         attempts.append(state["calls"] + 1)
         message = await chat.respond(messages, () if is_last else told)
@@ -141,18 +140,16 @@ def _graph(
     graph.add_node("think", think)
     graph.add_node("use_tools", use_tools)
     graph.add_edge(START, "think")
-    graph.add_conditional_edges("think", partial(to_tools, budget=budget), ["use_tools", END])
+    graph.add_conditional_edges("think", to_tools, ["use_tools", END])
     graph.add_edge("use_tools", "think")
-    return graph.compile(name="agent_loop", checkpointer=False).with_config(
-        recursion_limit=STEPS + 2 * budget.calls
-    )
+    return graph.compile(name="agent_loop", checkpointer=False).with_config(recursion_limit=STEPS + 2 * CALLS)
 
 
-def to_tools(state: AgentState, budget: AgentParameters) -> Literal["use_tools", "__end__"]:
+def to_tools(state: AgentState) -> Literal["use_tools", "__end__"]:
     """The tools that the model calls; the end where it calls none, or may not."""
     last = state["messages"][-1]
     calls = isinstance(last, AIMessage) and bool(last.tool_calls)
-    return "use_tools" if calls and state["calls"] < budget.calls else "__end__"
+    return "use_tools" if calls and state["calls"] < CALLS else "__end__"
 
 
 async def _call_tool(

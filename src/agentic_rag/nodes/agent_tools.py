@@ -88,7 +88,8 @@ class AgentTools:
     async def _flow(self, question: str, request: Request) -> Any:
         parameters = request.parameters.model_dump(mode="json")
         parameters["answer"] |= {"mode": "flow", "method": "extractive"}
-        parameters["quality"] |= {"max_rewrites": 0}  # the model words its questions itself
+        parameters["quality"] |= {"weak_below": 0}  # no rewrite: the model words its questions itself
+        parameters["rewrite"] |= {"method": "expansion"}
         asked = {
             "query": question,
             "operation": "document_retrieval",

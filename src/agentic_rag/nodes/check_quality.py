@@ -31,6 +31,8 @@ from agentic_rag.state import CanvasRAGState, in_full
 from agentic_rag.text import script, script_beside
 
 Decision = Literal["answer", "rewrite", "abstain"]
+MAX_REWRITES = 1
+"""Further passes after the first."""
 RESULTS_READ = 10
 """Results whose notes are read for units."""
 NEAR = 0.05
@@ -271,8 +273,8 @@ def _grade_reason(state: CanvasRAGState, best: float, grade: str) -> str:
 def _why_stop(state: CanvasRAGState, request: Request, grade: str) -> str | None:
     """Why no further pass is made, or None where one may be."""
     quality, tried = request.parameters.quality, len(state["rewrites"])
-    if tried >= quality.max_rewrites:
-        return f"stopped: {tried} of {quality.max_rewrites} rewrites tried"
+    if tried >= MAX_REWRITES:
+        return f"stopped: {tried} of {MAX_REWRITES} rewrites tried"
     seconds = time.time() - request.started
     if seconds >= quality.deadline_seconds:
         return f"stopped: {seconds:.1f} s of {quality.deadline_seconds:g} s are used"

@@ -21,7 +21,6 @@ from agentic_rag.fusion.operation_choice import choose_operation
 from agentic_rag.fusion.strategy_selector import (
     DEFAULT_OPERATION,
     CanvasOperation,
-    memory_weight,
     parse_operation,
     resolve_parameters,
 )
@@ -106,8 +105,8 @@ class Request:
 
     @property
     def asks_memory(self) -> bool:
-        """Whether a user is given, whose memories have a weight."""
-        return self.user_id is not None and memory_weight(self.fusion) > 0
+        """Whether a user is given."""
+        return self.user_id is not None
 
     @property
     def fusion(self) -> FusionParameters:

@@ -18,7 +18,7 @@ from agentic_rag.text import STOPWORDS, script, tokens
 from agentic_rag.text.prompts import REWRITE_SYSTEM, fence_passages
 
 logger = logging.getLogger(__name__)
-FEEDBACK_RESULTS = 5
+FEEDBACK_RESULTS, TERMS = 5, 6
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -37,11 +37,11 @@ async def rewrite_query(state: CanvasRAGState, *, chat: Chat | None = None) -> d
             logger.warning("the chat model failed, expanding the question instead: %s", error)
             outcome = step_outcome("expansion", str(error))
     if rewritten is None:
-        rewritten = expand_query(request.question, results, parameters.terms)
+        rewritten = expand_query(request.question, results)
     return {"rewrites": [*state.get("rewrites", []), rewritten], "rewrite_outcome": outcome}
 
 
-def expand_query(question: str, results: Sequence[dict[str, Any]], terms: int) -> str:
+def expand_query(question: str, results: Sequence[dict[str, Any]]) -> str:
     """The question followed by the words that set its best results apart (pseudo-relevance feedback).
 
     A word counts by how many of the best results have it times log(1 + N / df) over all results, and
@@ -55,7 +55,7 @@ def expand_query(question: str, results: Sequence[dict[str, Any]], terms: int) -
         for word in set(_words(result)):
             if word.casefold() not in STOPWORDS and not asked & set(tokens(word)):
                 weight[word] += math.log(1 + len(results) / frequency[word])  # type: ignore[assignment]
-    chosen = sorted(weight, key=lambda word: (-weight[word], word))[:terms]
+    chosen = sorted(weight, key=lambda word: (-weight[word], word))[:TERMS]
     return " ".join([question, *chosen])
 
 

@@ -31,6 +31,8 @@ from agentic_rag.retrieval.ports import NoteCatalogue
 from agentic_rag.state import CanvasRAGState
 
 logger = logging.getLogger(__name__)
+CHAT_SECONDS = 10.0
+"""Time limit for the chat model's reading; later that of the rules holds."""
 MOST_READ = 500
 """Maximum characters of a question that is read as a query to the notes: reading takes time by its numbers and names."""
 
@@ -110,20 +112,17 @@ async def _best_reading(
     request: Request, vocabulary: Vocabulary, by_rules: Query | None, chat: Chat | None
 ) -> QueryReading:
     """What the rules read; the chat model's query where it may know better and has one."""
-    parameters = request.parameters.selection
     if (
         chat is None
-        or parameters.method != "chat"
+        or request.parameters.selection.method != "chat"
         or not is_worth_asking(request.asked, vocabulary, by_rules)
     ):
         return QueryReading(by_rules)
     try:
-        async with asyncio.timeout(parameters.timeout_seconds):
+        async with asyncio.timeout(CHAT_SECONDS):
             query = await read_by_model(request.asked, vocabulary, chat)
     except TimeoutError:
-        return QueryReading(
-            by_rules, reason=f"the chat model took more than {parameters.timeout_seconds:g} s"
-        )
+        return QueryReading(by_rules, reason=f"the chat model took more than {CHAT_SECONDS:g} s")
     except ModelError as error:
         logger.warning("the chat model's reading is not used: %s", error)
         return QueryReading(by_rules, reason=str(error))

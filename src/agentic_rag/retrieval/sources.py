@@ -12,6 +12,10 @@ from agentic_rag.retrieval.ports import GraphSearch, MemorySearch, VectorSearch
 from agentic_rag.retrieval.schemas import RetrievalResult
 from agentic_rag.settings.parameters import RetrievalParameters
 
+CANDIDATES = 100
+"""Hits asked of each source. Of 120 judged questions on 100,000 chunks, 70 find .010 less recall@10 (−.025 to +.004) for
+.90 of the processor time, 30 find .013 less for .82."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceQuery:
@@ -64,7 +68,7 @@ class GraphSource:
         return await self.engine.find(
             query.dataset,
             query.text,
-            limit=query.parameters.candidates,
+            limit=CANDIDATES,
             judged_as=query.judged_as,
             filters=query.filters,
             as_of=query.as_of,
@@ -93,8 +97,8 @@ class VectorSource:
         judged = await self.engine.find(
             query.dataset,
             query.text,
-            top_k=parameters.vector_hits,
-            score_threshold=parameters.score_threshold,
+            top_k=CANDIDATES,
+            score_threshold=0.0,
             judged_as=query.judged_as,
             filters=query.filters,
             as_of=query.as_of,
@@ -106,12 +110,8 @@ class VectorSource:
         return Findings(hits, {} if familiarity is None else {"familiarity": round(familiarity, 6)})
 
     async def why_empty(self, query: SourceQuery) -> str | None:
-        """The filter, date or threshold that leaves nothing."""
-        reason = await self.engine.why_nothing_passes(query.dataset, query.filters, query.as_of)
-        least = query.parameters.score_threshold
-        if reason is None and least > 0:
-            reason = f"no hit has a relevance of at least retrieval.score_threshold {least:g}"
-        return reason
+        """The filter or date that leaves nothing."""
+        return await self.engine.why_nothing_passes(query.dataset, query.filters, query.as_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class MemorySource:
         findings = await self.memories.find(
             query.user_id,
             query.text,
-            limit=query.parameters.candidates,
+            limit=CANDIDATES,
             as_of=query.as_of,
             judged_as=query.judged_as,
         )

@@ -82,7 +82,6 @@ class EmbeddingConfig(Section):
     query_prefix: str = Field("", description="put before every question, if the model requires it")
     passage_prefix: str = Field("", description="put before every stored text; to change it, reindex")
     timeout_seconds: float = Field(60.0, gt=0, description="time limit for one try")
-    max_retries: int = Field(3, ge=0, description="tries after the first, for limits and server errors")
     price: float = Field(0.0, ge=0, description="price of a million tokens, for costs and budget.cost")
 
     _address = field_validator("base_url")(endpoint_address)
@@ -95,7 +94,6 @@ class ChatConfig(Section):
     model: str | None = Field(None, description="name the endpoint knows the model by")
     api_key: SecretStr | None = Field(None, description="API key; never printed")
     timeout_seconds: float = Field(60.0, gt=0, description="time limit for one try")
-    max_retries: int = Field(3, ge=0, description="tries after the first, for limits and server errors")
     temperature: float | None = Field(
         None,
         ge=0,
@@ -104,10 +102,6 @@ class ChatConfig(Section):
     )
     max_tokens: int | None = Field(None, ge=1, description="longest answer; none: the endpoint's own limit")
     seed: int | None = Field(None, description="random seed; none: not sent")
-    max_concurrency: int = Field(8, ge=1, description="calls at the same time")
-    requests_per_minute: float | None = Field(
-        None, gt=0, description="most calls begun in a minute; none: no limit"
-    )
     input_price: float = Field(
         0.0, ge=0, description="price of a million tokens sent, for costs and budget.cost"
     )

@@ -59,12 +59,6 @@ class FusionParameters(Section):
         le=1,
         description="Weight of the vector store; 0 leaves it out. Unset: 0.3 or 0.7 by strategy, 1 under RRF.",
     )
-    memory_weight: float | None = Field(
-        default=None,
-        ge=0,
-        le=1,
-        description="Weight of the user's memories, where a user is given; 0 leaves them out. Under a weighted strategy the others share the rest. Unset: 0.5 there, else 1.",
-    )
     normalization: Literal["min_max", "z_score"] = Field(
         default="min_max",
         description="How weighted fusion brings scores to one scale, a source's best to 1: min_max (by the range) or z_score (by standard deviations).",
@@ -79,14 +73,6 @@ class FusionParameters(Section):
         ge=0,
         le=1,
         description="Cascade: calibrated relevance from which a graph hit counts. Unset: 0.6 under concept_relation, else 0.7.",
-    )
-    use_lancedb_fallback: bool = Field(
-        default=True, description="Cascade: ask the vector store when the graph is not enough."
-    )
-    limit: int = Field(default=200, ge=1, le=100_000, description="Fused results to keep.")
-    adapt: bool = Field(
-        default=True,
-        description="Adapt the operation's weights to how specific the names in the question are. Weights that are set stay fixed.",
     )
 
     @classmethod
@@ -127,71 +113,18 @@ class RetrievalParameters(Section):
     strategy: Literal["dense", "sparse", "hybrid"] = Field(
         "hybrid", description="search method of the vector store"
     )
-    candidates: int = Field(100, ge=1, le=10_000, description="hits asked of each source")
-    top_k: int | None = Field(
-        None, ge=1, le=10_000, description="hits asked of the vector store; unset: candidates"
-    )
-    score_threshold: float = Field(
-        0.0, ge=0, le=1, description="least calibrated relevance of a hit of the vector store"
-    )
     timeout_seconds: float = Field(
         10.0, gt=0, description="time limit for each source; a slower source is degraded"
     )
 
-    @property
-    def vector_hits(self) -> int:
-        """Hits asked of the vector store."""
-        return self.candidates if self.top_k is None else self.top_k
-
-
-MOST_WEIGHT = 100.0
-"""Largest weight of a term; beyond it the other terms have no effect."""
-
 
 class RerankParameters(Section):
-    """How the fused results are sorted into their final order.
-
-    ``prior`` weighs the fused score, ``time`` to ``length`` the terms of ``rerank.features``, all in units of the
-    log-odds of relevance; ``agentic-rag tune`` sets them.
-    """
+    """How the fused results are sorted into their final order."""
 
     method: Literal["offline", "cross_encoder", "chat", "none"] = Field(
         "offline", description="scoring without a model, a model, or no rerank"
     )
-    depth: int = Field(
-        20, ge=1, le=1000, description="number of fused results that a cross-encoder or chat model scores"
-    )
     model: str | None = Field(None, description="name or folder of the cross-encoder")
-    prior: float = Field(
-        2.0, ge=0, le=MOST_WEIGHT, description="offline: weight of the logarithm of the fused score"
-    )
-    time: float = Field(
-        2.0,
-        ge=0,
-        le=MOST_WEIGHT,
-        description="offline: penalty for dates that fit the time in the question worse than the best result's dates",
-    )
-    mistake: float = Field(
-        3.0,
-        ge=0,
-        le=MOST_WEIGHT,
-        description="offline, weak-point clustering: weight of a note that records a mistake",
-    )
-    window: float = Field(
-        0.4,
-        ge=0,
-        le=MOST_WEIGHT,
-        description="offline, dialogue: weight of the neighbouring turns' relevance",
-    )
-    speaker: float = Field(
-        2.5,
-        ge=0,
-        le=MOST_WEIGHT,
-        description="offline, dialogue: weight of a turn by the speaker that the question names",
-    )
-    length: float = Field(
-        1.1, ge=0, le=MOST_WEIGHT, description="offline, dialogue: weight of the length of the turn"
-    )
 
 
 class QualityParameters(Section):
@@ -200,7 +133,6 @@ class QualityParameters(Section):
     weak_below: float = Field(
         0.6, ge=0, le=1, description="a rewrite is tried if the best relevance is lower"
     )
-    max_rewrites: int = Field(1, ge=0, le=5, description="further passes after the first")
     deadline_seconds: float = Field(
         8.0, gt=0, description="seconds after the start of the run in which another pass may start"
     )
@@ -212,9 +144,6 @@ class SelectionParameters(Section):
     method: Literal["rules", "chat"] = Field(
         "rules", description="rules alone, or a chat model where they read nothing, or not all"
     )
-    timeout_seconds: float = Field(
-        10.0, gt=0, description="time limit for the chat model; later the reading of the rules holds"
-    )
 
 
 class RewriteParameters(Section):
@@ -223,7 +152,6 @@ class RewriteParameters(Section):
     method: Literal["expansion", "chat"] = Field(
         "expansion", description="words of the best results, or a chat model"
     )
-    terms: int = Field(6, ge=1, le=30, description="terms taken from the first pass's best results")
 
 
 class AnswerParameters(Section):
@@ -251,10 +179,8 @@ class AnswerParameters(Section):
 
 
 class AgentParameters(Section):
-    """What the agent of ``answer.mode`` ``agent`` may use for a question; then it answers from what it has."""
+    """What the agent of ``answer.mode`` ``agent`` may use for a question."""
 
-    calls: int = Field(6, ge=1, le=50, description="most calls of the chat model")
-    tokens: int = Field(30_000, ge=1, description="tokens after which it calls no further tool")
     seconds: float = Field(60.0, gt=0, description="time limit; after it the fixed flow answers")
 
 

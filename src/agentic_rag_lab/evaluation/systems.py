@@ -22,6 +22,7 @@ from agentic_rag.errors import InputError
 from agentic_rag.graph import rag_nodes, to_second_tier, to_sources
 from agentic_rag.models.rerankers import BATCH
 from agentic_rag.rag import Rag
+from agentic_rag.rerank import DEPTH
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
 from agentic_rag.state import CallerKeys, CanvasRAGState, in_full
 from agentic_rag_lab.evaluation.datasets import EvalQuery
@@ -35,9 +36,8 @@ _WHOLE: Mapping[str, Mapping[str, Any]] = {
         "lancedb_weight": 1.0,
         # The cascade must not stop at the graph source, which is left out.
         "graphiti_threshold": 1_000_000,
-        "use_lancedb_fallback": True,
     },
-    "full-lancedb": {"graphiti_weight": 1.0, "lancedb_weight": 0.0, "use_lancedb_fallback": False},
+    "full-lancedb": {"graphiti_weight": 1.0, "lancedb_weight": 0.0},
 }
 """Parameters of each whole graph's fusion."""
 NO_CLOCK = {"quality": {"deadline_seconds": 86_400.0}, "retrieval": {"timeout_seconds": 86_400.0}}
@@ -209,7 +209,7 @@ def _model_calls(node: str, state: Mapping[str, Any], parameters: Parameters) ->
 
 def _rerank_calls(parameters: Parameters, results: int) -> int:
     """One call per batch of passages for a chat model, one call for all of them for a cross-encoder."""
-    passages = min(results, parameters.rerank.depth)
+    passages = min(results, DEPTH)
     calls = {"chat": math.ceil(passages / BATCH), "cross_encoder": min(passages, 1)}
     return calls.get(parameters.rerank.method, 0)
 

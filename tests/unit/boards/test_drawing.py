@@ -84,13 +84,13 @@ def test_the_cards_of_notes_among_relations_say_what_the_notes_say() -> None:
         "results": [{"content": content, "metadata": citation} for content in contents],
         "answer": "Enzyme —acts on→ Catechins: It does. [1]",
     }
-    nodes = nodes_of(drawn(answer, NOWHERE).board)
+    nodes = nodes_of(draw_board(answer, NOWHERE).board)
     assert "**[[deep/Enzyme|Enzyme]]**\n\nAn enzyme speeds a reaction." in [node["text"] for node in nodes]
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_cards_among_relations_are_none_of_them_empty(seed: int) -> None:
-    board = drawn(board_answer(random.Random(seed), "concept_relation"), NOWHERE).board
+    board = draw_board(board_answer(random.Random(seed), "concept_relation"), NOWHERE).board
     assert {node["type"] for node in nodes_of(board)} == {"text"}
     assert all(node["text"].strip("* ") for node in nodes_of(board))
 

@@ -94,7 +94,7 @@ async def test_the_cascade_asks_the_vector_store_only_where_it_would() -> None:
     assert "c#0" in ids(await Bench().run("cascade", "document_retrieval"))
     short = Bench(fusion={"graphiti_threshold": 5})
     assert "c#0" in ids(await short.run("cascade"))
-    alone = Bench(fusion={"graphiti_threshold": 5, "use_lancedb_fallback": False})
+    alone = Bench(fusion={"graphiti_threshold": 5, "lancedb_weight": 0.0})
     assert ids(await alone.run("cascade")) == ["a#0", "b#0", "e#0"]
     assert alone.vector.requests == []
 
@@ -211,10 +211,14 @@ async def test_reranking_by_a_model() -> None:
     ("found", "depth", "calls"),
     [(0, 20, 0), (10, 20, 1), (11, 20, 2), (25, 20, 2), (25, 1000, 3), (25, 1, 1)],
 )
-async def test_a_chat_model_is_called_for_each_batch(found: int, depth: int, calls: int) -> None:
+async def test_a_chat_model_is_called_for_each_batch(
+    found: int, depth: int, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("rerank", "evaluation.systems"):
+        monkeypatch.setattr(f"agentic_rag.{module}.DEPTH", depth)
     vector = FakeRetrievalEngine([(fake_chunk(f"n{number}", "tea"), 0.5) for number in range(found)])
     chat = Alike()
-    bench = Bench(chat, FakeGraphEngine(), vector, rerank={"method": "chat", "depth": depth})
+    bench = Bench(chat, FakeGraphEngine(), vector, rerank={"method": "chat"})
     scored = await bench.run("rrf+rerank")
     assert len(scored.results) == found
     assert (scored.model_calls, chat.calls, scored.degraded_sources) == (calls, calls, ())

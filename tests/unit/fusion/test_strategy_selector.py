@@ -146,9 +146,6 @@ GIVEN = st.fixed_dictionaries(
         "normalization": st.sampled_from(["min_max", "z_score"]),
         "graphiti_threshold": st.integers(1, 9),
         "graphiti_min_score": st.floats(0, 1),
-        "use_lancedb_fallback": st.booleans(),
-        "limit": st.integers(1, 99),
-        "adapt": st.booleans(),
     },
 )
 
@@ -192,14 +189,13 @@ def test_what_is_fused_is_read_as_the_list_of_results_it_is(strategy: FusionStra
 
 
 def test_rrf():
-    outcome = execute_fusion("rrf", GRAPH, VECTOR, FusionParameters(k=10, limit=2))
+    outcome = execute_fusion("rrf", GRAPH, VECTOR, FusionParameters(k=10), limit=2)
     assert outcome.results == reciprocal_rank_fusion(GRAPH, VECTOR, 10, limit=2)
     assert outcome.report["strategy"] == "rrf"
     assert outcome.report["parameters"] == {
         "k": 10,
         "graphiti_weight": 1.0,
         "lancedb_weight": 1.0,
-        "limit": 2,
     }
     assert outcome.report["counts"] == {"graphiti": 3, "lancedb": 2, "fused": 2}
 
@@ -271,7 +267,7 @@ def test_the_cascade_leaves_an_unneeded_list_out():
 def test_the_cascade_when_the_graph_is_not_enough(
     vector: list[dict[str, Any]] | None, fallback: bool, tier: int, decision: str, ids: list[str]
 ):
-    parameters = FusionParameters(graphiti_min_score=0.8, use_lancedb_fallback=fallback)
+    parameters = FusionParameters(graphiti_min_score=0.8, lancedb_weight=None if fallback else 0.0)
     outcome = execute_fusion(FusionStrategy.CASCADE, GRAPH, vector, parameters)
     assert [result.id for result in outcome.results] == ids
     assert (outcome.report["tier"], outcome.report["decision"]) == (tier, decision)
@@ -302,7 +298,7 @@ def by_source(weights: tuple[float, float]) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("operation", list(GIVEN_WEIGHTS))
-@pytest.mark.parametrize("parameters", [None, FusionParameters(limit=3), FusionParameters(adapt=False)])
+@pytest.mark.parametrize("parameters", [None, FusionParameters(k=3)])
 def test_where_nothing_is_known_of_the_question_it_is_the_operations_fusion(
     operation: str, parameters: FusionParameters | None
 ):
@@ -379,13 +375,6 @@ def test_weights_that_the_caller_gave_are_as_they_are(operation: str, given_weig
     }
 
 
-@pytest.mark.parametrize("operation", list(GIVEN_WEIGHTS))
-def test_the_rule_can_be_turned_off(operation: str):
-    off = FusionParameters(adapt=False)
-    outcome = fuse_for_operation(operation, GRAPH, VECTOR, off, specificity=1.0)
-    assert outcome == fuse_for_operation(operation, GRAPH, VECTOR, specificity=None)
-
-
 @pytest.mark.parametrize("strategy", list(FusionStrategy))
 def test_of_a_strategy_that_the_caller_named_the_weights_follow_too(strategy: FusionStrategy):
     parameters = FusionParameters(strategy=strategy, graphiti_min_score=0.8)
@@ -430,7 +419,7 @@ def test_reports_of_an_operation_are_plain_values_and_the_sum_of_the_weights_is_
     weights = report["weights"]
     assert sum(weights["used"].values()) == pytest.approx(sum(weights["given"].values()))
     set_by_caller = {"graphiti_weight", "lancedb_weight"} & given_values.keys()
-    acts = specificity is not None and parameters.adapt and not set_by_caller
+    acts = specificity is not None and not set_by_caller
     assert weights["specificity"] == (specificity if acts else None)
     assert acts or weights["used"] == weights["given"]
 

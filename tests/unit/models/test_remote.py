@@ -52,7 +52,6 @@ async def make_chat(model_server: LocalOpenAIServer) -> AsyncIterator[MakeChat]:
             "base_url": model_server.base_url,
             "model": "small",
             "api_key": KEY,
-            "max_retries": 0,
             "timeout_seconds": 5,
         }
         chat = chat_from_config(ChatConfig.model_validate(config | values))
@@ -172,11 +171,12 @@ async def test_a_login_in_the_address_is_not_told(
     assert "abc" not in str(caught.value)
 
 
-async def test_a_failure_is_tried_again_as_often_as_configured(
-    model_server: LocalOpenAIServer, make_chat: MakeChat
+async def test_a_failure_is_tried_again(
+    model_server: LocalOpenAIServer, make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(remote, "TRIES", 3)
     model_server.script.extend([refused(500, retry_after_ms="1"), refused(429, retry_after_ms="1")])
-    assert await make_chat(max_retries=2).complete("s", "u") == model_server.answer
+    assert await make_chat().complete("s", "u") == model_server.answer
     assert len(model_server.requests) == 3
 
 
@@ -271,7 +271,6 @@ async def make_embedding(model_server: LocalOpenAIServer) -> AsyncIterator[MakeE
             "model": "m",
             "api_key": KEY,
             "dimension": 64,
-            "max_retries": 0,
         }
         made.append(OpenAIEmbedding(EmbeddingConfig.model_validate(given | values)))
         return made[-1]
@@ -366,9 +365,12 @@ async def test_failures_say_what_and_what_to_do_and_no_secret(
     assert "bundled model" in str(caught.value)
 
 
-async def test_a_limit_is_waited_for(model_server: LocalOpenAIServer, make_embedding: MakeEmbedding) -> None:
+async def test_a_limit_is_waited_for(
+    model_server: LocalOpenAIServer, make_embedding: MakeEmbedding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "TRIES", 2)
     model_server.script.append(refused(429, retry_after_ms="1"))
-    assert (await make_embedding(max_retries=1).embed_queries(["tea"])).shape == (1, 64)
+    assert (await make_embedding().embed_queries(["tea"])).shape == (1, 64)
     assert len(model_server.requests) == 2
 
 

@@ -200,7 +200,6 @@ async def real(model_server: LocalOpenAIServer) -> AsyncIterator[LangChainChat]:
                 "base_url": model_server.base_url,
                 "model": "small",
                 "api_key": "sk-very-secret",
-                "max_retries": 0,
             }
         )
     )

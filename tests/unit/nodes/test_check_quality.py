@@ -12,7 +12,7 @@ from agentic_rag.settings.parameters import AnswerParameters, Parameters, Qualit
 from agentic_rag.testing import prepared_state
 
 PARAMETERS = Parameters(
-    quality=QualityParameters(weak_below=0.5, max_rewrites=1, deadline_seconds=8),
+    quality=QualityParameters(weak_below=0.5, deadline_seconds=8),
     answer=AnswerParameters(abstain_below=0.3),
 )
 
@@ -92,7 +92,7 @@ async def test_an_empty_question_is_not_rewritten():
 
 
 async def test_a_floor_above_the_weak_bound_counts():
-    high = PARAMETERS.override({"answer": {"abstain_below": 0.7}, "quality": {"max_rewrites": 0}})
+    high = PARAMETERS.override({"answer": {"abstain_below": 0.7}})
     assert (await checked(0.6, parameters=high))["decision"] == "abstain"
     assert (await checked(0.7, parameters=high))["grade"] == "strong"
 

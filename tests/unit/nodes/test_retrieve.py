@@ -39,7 +39,7 @@ ASKED: dict[str, Any] = {
     "query": "the question?", "dataset": "notes", "filters": {"year": 2024}, "as_of": "2024-06-30T00:00:00"
 }  # fmt: skip
 MOMENT = datetime(2024, 6, 30, tzinfo=UTC)
-SPARSE = Parameters().override({"retrieval": {"strategy": "sparse", "candidates": 7}})
+SPARSE = Parameters().override({"retrieval": {"strategy": "sparse"}})
 
 
 def state(parameters: Parameters = SPARSE) -> Any:
@@ -61,7 +61,7 @@ async def test_the_graph_is_asked_and_its_hits_written():
         {
             "dataset": "notes",
             "query": "tea?",
-            "limit": 7,
+            "limit": 100,
             "filters": Comparison("year", "$eq", 2024),
             "as_of": MOMENT,
             "judged_as": "the question?",
@@ -80,7 +80,7 @@ async def test_the_vector_store_is_asked_and_its_results_written_as_hits():
         {
             "dataset": "notes",
             "query": "tea?",
-            "limit": 7,
+            "limit": 100,
             "filters": Comparison("year", "$eq", 2024),
             "as_of": MOMENT,
             "strategy": "sparse",
@@ -102,26 +102,7 @@ async def test_only_weak_points_are_looked_for_in_what_the_program_noted_itself(
         assert told == [operation is CanvasOperation.WEAK_POINT_CLUSTERING] * 2
 
 
-async def test_the_vector_store_may_give_fewer_hits_than_the_graph():
-    found = [(TEA, 0.8), (fake_chunk("milk"), 0.4), (fake_chunk("rain"), 0.1)]
-    graphiti, lancedb = FakeGraphEngine(found), FakeRetrievalEngine(found)
-    for given, kept in (({}, 3), ({"top_k": 2}, 2), ({"score_threshold": 0.5}, 1)):
-        asked = state(Parameters().override({"retrieval": given}))
-        written = await retrieve_graphiti(asked, engine=graphiti)
-        written |= await retrieve_lancedb(asked, engine=lancedb)
-        assert (len(written["graphiti_results"]), len(written["lancedb_results"])) == (3, kept)
-    assert lancedb.requests[0]["limit"] == graphiti.requests[0]["limit"] == 100
-
-
-async def test_a_threshold_that_no_hit_reaches_is_the_reason():
-    asked: Any = prepared_state(SPARSE.override({"retrieval": {"score_threshold": 0.9}}), query="tea?")
-    written = await retrieve_lancedb(asked, engine=FakeRetrievalEngine([(TEA, 0.8)]))
-    outcome = written["lancedb_outcome"]
-    told = "no hit has a relevance of at least retrieval.score_threshold 0.9"
-    assert (outcome["status"], outcome["reason"]) == ("empty", told)
-
-
-@pytest.mark.parametrize("wrong", [{"top_k": 0}, {"score_threshold": 1.5}, {"score_threshold": -0.1}])
+@pytest.mark.parametrize("wrong", [{"timeout_seconds": 0}, {"strategy": "fuzzy"}])
 def test_a_limit_that_cannot_be_is_refused(wrong: dict[str, Any]):
     with pytest.raises(ConfigError, match=rf"retrieval\.{next(iter(wrong))}"):
         SPARSE.override({"retrieval": wrong})
@@ -129,12 +110,12 @@ def test_a_limit_that_cannot_be_is_refused(wrong: dict[str, Any]):
 
 async def test_a_call_overrides_what_is_asked():
     graphiti, lancedb = FakeGraphEngine(), FakeRetrievalEngine()
-    asked = state(SPARSE.override({"retrieval": {"candidates": 3, "strategy": "dense"}}))
+    asked = state(SPARSE.override({"retrieval": {"strategy": "dense"}}))
     await retrieve_graphiti(asked, engine=graphiti)
     await retrieve_lancedb(asked, engine=lancedb)
     assert (graphiti.requests[0]["limit"], lancedb.requests[0]["limit"], lancedb.requests[0]["strategy"]) == (
-        3,
-        3,
+        100,
+        100,
         "dense",
     )
 

@@ -128,7 +128,7 @@ async def test_a_model_that_fails_is_degraded():
     assert (written["selection"]["status"], written["selection"]["reason"]) == ("degraded", "out of memory")
 
 
-BY_CHAT = Parameters().override({"selection": {"method": "chat", "timeout_seconds": 0.05}})
+BY_CHAT = Parameters().override({"selection": {"method": "chat"}})
 UNREAD = "what are good games for two?"
 CHEAP = json.dumps({"where": [{"property": "price", "operator": "<", "value": 50}], "show": ["price"]})
 
@@ -187,7 +187,9 @@ async def test_the_rules_hold_where_the_model_has_no_query(reply: str | Exceptio
     )
 
 
-async def test_a_model_that_is_slow_is_not_waited_for():
+async def test_a_model_that_is_slow_is_not_waited_for(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agentic_rag.nodes.select_notes.CHAT_SECONDS", 0.05)
+
     class Slow:
         async def complete(self, system: str, user: str) -> str:
             await asyncio.Event().wait()

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain.odds import log_odds, probability
-from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.rerank.features import (
     TERMS,
@@ -24,7 +23,6 @@ from agentic_rag.rerank.features import (
     vector_odds,
 )
 from agentic_rag.rerank.offline import rerank_offline
-from agentic_rag.settings.parameters import Parameters, RerankParameters
 
 CLUSTER = "weak_point_clustering"
 OF_DIALOGUE = ("window", "speaker", "length")
@@ -50,13 +48,6 @@ DIALOGUE = [
     one("t3", "Ann: Yes.", {"lancedb": 0.2}, kind="turn", speaker="Ann", ordinal=3),
     one("n", "a bare fact", {"graphiti": 0.7}, ordinal=None),
 ]
-
-
-def test_every_term_is_weighed_by_a_parameter_of_its_name():
-    assert TERMS.keys() <= RerankParameters.model_fields.keys()
-    for name in TERMS:
-        with pytest.raises(ConfigError, match=name):
-            Parameters().override({"rerank": {name: -0.1}})
 
 
 @pytest.mark.parametrize("results", [[], NOTES, DIALOGUE])
@@ -228,10 +219,8 @@ def test_mistakes_come_first_under_weak_point_clustering_alone() -> None:
     better = note("a", document_id="a")
     slip = note("b", document_id="b", tags=["mistake"])
     slip["sources"] = {"lancedb": {**slip["sources"]["lancedb"], "rank": 2, "raw": 0.6}}
-    plain = rerank_offline("cones", [better, slip], RerankParameters())
-    grouped = rerank_offline(
-        "cones", [better, slip], RerankParameters(), CanvasOperation.WEAK_POINT_CLUSTERING
-    )
+    plain = rerank_offline("cones", [better, slip])
+    grouped = rerank_offline("cones", [better, slip], CanvasOperation.WEAK_POINT_CLUSTERING)
     assert [result["id"] for result in plain] == ["a", "b"]
     assert [result["id"] for result in grouped] == ["b", "a"]
     # They are dealt the relevance that there was: nothing is answered for being a mistake.
@@ -239,7 +228,7 @@ def test_mistakes_come_first_under_weak_point_clustering_alone() -> None:
         [result["rerank_score"] for result in plain]
     )
     for operation in set(CanvasOperation) - {CanvasOperation.WEAK_POINT_CLUSTERING}:
-        assert rerank_offline("cones", [better, slip], RerankParameters(), operation) == plain
+        assert rerank_offline("cones", [better, slip], operation) == plain
 
 
 def test_where_no_note_records_a_mistake_nothing_changes() -> None:

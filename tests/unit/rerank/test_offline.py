@@ -25,22 +25,22 @@ from agentic_rag.rerank.offline import (
     count_moved,
     rerank_offline,
 )
-from agentic_rag.settings.parameters import FusionParameters, FusionStrategy, Parameters, RerankParameters
+from agentic_rag.settings.parameters import FusionStrategy, Parameters
 
 CLUSTER = "weak_point_clustering"
-NOTHING = RerankParameters.model_validate(dict.fromkeys(WEIGHTS, 0.0))
+NOTHING = dict.fromkeys(WEIGHTS, 0.0)
 
 
-def weighed(**weights: float) -> RerankParameters:
+def weighed(**weights: float) -> dict[str, float]:
     """These weights, and no others."""
-    return NOTHING.model_copy(update=weights)
+    return {**NOTHING, **weights}
 
 
 def dealt(
-    fused: Sequence[float], odds: Sequence[float], parameters: RerankParameters, **terms: Sequence[float]
+    fused: Sequence[float], odds: Sequence[float], weights: dict[str, float], **terms: Sequence[float]
 ) -> list[float]:
     columns = {name: np.array(terms.get(name, [0.0] * len(fused))) for name in TERMS}
-    return assigned_relevance(np.array(fused), np.array(odds), columns, parameters).tolist()  # type: ignore[no-any-return]
+    return assigned_relevance(np.array(fused), np.array(odds), columns, weights).tolist()  # type: ignore[no-any-return]
 
 
 def result(
@@ -68,8 +68,7 @@ def scores(results: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def test_the_weights_are_the_prior_and_the_terms():
-    assert WEIGHTS == ("prior", "time", "mistake", "window", "speaker", "length")
-    assert set(WEIGHTS) <= set(RerankParameters.model_fields)
+    assert list(WEIGHTS) == ["prior", *TERMS]
     assert set(TERMS) >= REORDERS
 
 
@@ -127,7 +126,7 @@ def test_only_the_ratio_of_the_fused_scores_counts(scale: float):
 def test_less_than_the_least_share_counts_as_that():
     parameters = weighed(prior=1.0, speaker=-math.log(LEAST_SHARE) + 0.01)
     assert np.argmax(dealt([1.0, 0.0], [0.0, 0.0], parameters, speaker=[0.0, 1.0])) == 1
-    below = parameters.model_copy(update={"speaker": -math.log(LEAST_SHARE) - 0.01})
+    below = parameters | {"speaker": -math.log(LEAST_SHARE) - 0.01}
     assert np.argmax(dealt([1.0, 0.0], [0.0, 0.0], below, speaker=[0.0, 1.0])) == 0
 
 
@@ -213,7 +212,7 @@ def test_the_fused_result_decides_and_the_relevances_are_dealt_out():
 def test_without_the_prior_the_relevance_of_both_sources_decides():
     results = [result("a", 0.2, fused=0.9), result("b", 0.9), result("c", None), result("d", 0.6)]
     results[0]["sources"]["graphiti"] = {"raw": 0.98}
-    ranked = rerank_offline("tea", results, NOTHING)
+    ranked = rerank_offline("tea", results, weights=NOTHING)
     # odds of 1/4 and of 49; of what the graph missed 49 times as much, as of the last that it found
     assert order(ranked) == ["b", "d", "a", "c"]
     assert scores(ranked) == pytest.approx(
@@ -264,7 +263,7 @@ def test_in_dialogue_the_speaker_asked_for_decides():
         result(name, content="I like tea.", kind="turn", speaker=name, ordinal=n * 10)
         for n, name in enumerate(["Ada", "Bob"])
     ]
-    ranked = rerank_offline("What does Bob like?", turns, weighed(prior=2.0, speaker=2.5))
+    ranked = rerank_offline("What does Bob like?", turns, weights=weighed(prior=2.0, speaker=2.5))
     assert order(ranked) == ["Bob", "Ada"]
     assert log_odds(ranked[0]["rerank_score"]) == pytest.approx(2.5, abs=1e-6)
 
@@ -287,7 +286,7 @@ def test_the_strategy_reaches_the_result(operation: str, final: list[str]):
     for given_order in (fused, fused[::-1]):
         ranked = rerank_offline("tea", given_order, operation=operation)
         assert order(ranked) == final
-    without = rerank_offline("tea", fused, RerankParameters(prior=0.0), operation)
+    without = rerank_offline("tea", fused, operation, {**WEIGHTS, "prior": 0.0})
     assert order(without) == ["graph", "vector", "both"], "by relevance alone, whatever the strategy"
 
 
@@ -334,7 +333,7 @@ def test_scores_lie_between_0_and_1_and_nothing_is_lost(
     )
 
 
-EXACT = Parameters(fusion=FusionParameters(adapt=False))
+EXACT = Parameters()
 
 
 def hits(*scored: tuple[str, float]) -> list[Hit]:

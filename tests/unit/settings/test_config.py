@@ -39,7 +39,7 @@ def test_it_is_frozen_all_the_way_down():
         ({"fusion": 3}, r"'fusion'"),
         ({"graph": {"backend": "oracle"}}, r"'graph.backend': .*'embedded'.*\(given: 'oracle'\)"),
         ({"quality": {"weak_below": float("nan")}}, r"'quality.weak_below'"),
-        ({"rerank": {"depth": 0}, "answer": {"sentences": "many"}}, r"'rerank.depth'.*; 'answer.sentences'"),
+        ({"agent": {"seconds": 0}, "answer": {"mode": "many"}}, r"'answer.mode'.*; 'agent.seconds'"),
         ({"chat": {"timeout_seconds": 0}}, r"'chat.timeout_seconds'"),
     ],
 )
@@ -95,10 +95,10 @@ def test_a_printed_configuration_holds_no_secret():
 
 
 def test_a_call_overrides_some_and_keeps_the_rest():
-    base = Parameters(fusion=FusionParameters(k=10, limit=5))
-    called = base.override({"fusion": {"k": 20}, "quality": {"max_rewrites": 0}})
-    assert called.fusion == FusionParameters(k=20, limit=5)
-    assert called.quality == QualityParameters(max_rewrites=0)
+    base = Parameters(fusion=FusionParameters(k=10, graphiti_threshold=5))
+    called = base.override({"fusion": {"k": 20}, "quality": {"weak_below": 0}})
+    assert called.fusion == FusionParameters(k=20, graphiti_threshold=5)
+    assert called.quality == QualityParameters(weak_below=0)
     assert base.fusion.k == 10
 
 
@@ -111,10 +111,10 @@ def test_no_context_is_no_override():
 
 def test_a_whole_configuration_gives_its_parameters():
     config = RagConfig(data_dir="data", fusion={"k": 10})
-    assert config.override({"answer": {"sentences": 2}}).model_dump() == {
+    assert config.override({"answer": {"mode": "agent"}}).model_dump() == {
         **Parameters().model_dump(),
         "fusion": FusionParameters(k=10).model_dump(),
-        "answer": {**Parameters().answer.model_dump(), "sentences": 2},
+        "answer": {**Parameters().answer.model_dump(), "mode": "agent"},
     }
 
 

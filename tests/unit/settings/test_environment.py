@@ -37,13 +37,21 @@ def test_with_nothing_set_all_is_default():
 
 
 def test_each_layer_wins_over_the_one_below(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    write(folder / ".agentic-rag" / "settings.toml", "[fusion]\nk = 1\nlimit = 1\ngraphiti_threshold = 1\n")
+    write(
+        folder / ".agentic-rag" / "settings.toml",
+        "[fusion]\nk = 1\ngraphiti_weight = 0.1\ngraphiti_threshold = 1\n",
+    )
     assert load_config().fusion.k == 1
-    write(folder / ".env", "AGENTIC_RAG_FUSION__K=2\nAGENTIC_RAG_FUSION__LIMIT=2\n")
+    write(folder / ".env", "AGENTIC_RAG_FUSION__K=2\nAGENTIC_RAG_FUSION__GRAPHITI_WEIGHT=0.2\n")
     assert load_config().fusion.k == 2
     monkeypatch.setenv("AGENTIC_RAG_FUSION__K", "3")
     fusion = load_config().fusion
-    assert (fusion.k, fusion.limit, fusion.graphiti_threshold, fusion.graphiti_min_score) == (3, 2, 1, None)
+    assert (fusion.k, fusion.graphiti_weight, fusion.graphiti_threshold, fusion.graphiti_min_score) == (
+        3,
+        0.2,
+        1,
+        None,
+    )
 
 
 def test_the_data_folder_has_the_same_precedence(folder: Path, monkeypatch: pytest.MonkeyPatch):
@@ -167,9 +175,9 @@ def test_a_dotenv_that_is_no_text_is_told(folder: Path):
     [
         ([], {}),
         (["fusion.k=20"], {"fusion": {"k": 20}}),
-        (["fusion.k=20", "fusion.limit=3"], {"fusion": {"k": 20, "limit": 3}}),
+        (["fusion.k=20", "rerank.model=m"], {"fusion": {"k": 20}, "rerank": {"model": "m"}}),
         (["fusion.k=1", "fusion.k=2"], {"fusion": {"k": 2}}),
-        (["fusion.use_lancedb_fallback=false"], {"fusion": {"use_lancedb_fallback": False}}),
+        (["service.writes=false"], {"service": {"writes": False}}),
         (["chat.model=qwen=2"], {"chat": {"model": "qwen=2"}}),
         (["chat.model="], {"chat": {"model": ""}}),
         (['chat.model="3"'], {"chat": {"model": "3"}}),

@@ -17,13 +17,9 @@ def test_defaults():
         "k": 60,
         "graphiti_weight": None,
         "lancedb_weight": None,
-        "memory_weight": None,
         "normalization": "min_max",
         "graphiti_threshold": None,
         "graphiti_min_score": None,
-        "use_lancedb_fallback": True,
-        "limit": 200,
-        "adapt": True,
     }
 
 
@@ -32,13 +28,13 @@ def test_every_parameter_is_described():
 
 
 def test_settings_may_be_text():
-    parsed = FusionParameters.parse({"k": "20", "strategy": "cascade", "use_lancedb_fallback": "false"})
-    assert (parsed.k, parsed.strategy, parsed.use_lancedb_fallback) == (20, FusionStrategy.CASCADE, False)
+    parsed = FusionParameters.parse({"k": "20", "strategy": "cascade", "graphiti_weight": "0.5"})
+    assert (parsed.k, parsed.strategy, parsed.graphiti_weight) == (20, FusionStrategy.CASCADE, 0.5)
 
 
 def test_override_keeps_the_rest_and_changes_nothing_in_place():
-    base = FusionParameters(k=10, limit=5)
-    assert base.override({"k": 20}) == FusionParameters(k=20, limit=5)
+    base = FusionParameters(k=10, graphiti_threshold=5)
+    assert base.override({"k": 20}) == FusionParameters(k=20, graphiti_threshold=5)
     assert base.k == 10
     with pytest.raises(ValidationError):
         base.k = 3  # type: ignore[misc]
@@ -54,8 +50,6 @@ def test_override_keeps_the_rest_and_changes_nothing_in_place():
         ("graphiti_threshold", 0),
         ("normalization", "softmax"),
         ("strategy", "borda"),
-        ("limit", 0),
-        ("adapt", "perhaps"),
         ("colour", "red"),
     ],
 )
@@ -67,14 +61,7 @@ def test_a_bad_value_is_named(name: str, value: Any):
 def test_defaults_of_the_rerank():
     assert RerankParameters().model_dump() == {
         "method": "offline",
-        "depth": 20,
         "model": None,
-        "prior": 2.0,
-        "time": 2.0,
-        "mistake": 3.0,
-        "window": 0.4,
-        "speaker": 2.5,
-        "length": 1.1,
     }
     assert all(field.description for field in RerankParameters.model_fields.values())
 

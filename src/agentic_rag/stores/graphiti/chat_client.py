@@ -73,7 +73,7 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
     """The language model of Graphiti's extraction.
 
     A try fails on 408, 409, 429, 5xx, a timeout, a lost connection, and on an answer that is not JSON of the
-    asked shape. ``config.max_retries`` more follow, after Retry-After or with doubling waits.
+    asked shape. TRIES - 1 more follow, after Retry-After or with doubling waits.
 
     Args:
         config: ``base_url`` and ``model`` are needed.
@@ -104,7 +104,7 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
             http_client=http_client(),
         )
         super().__init__(settings, client=client)
-        self._endpoint = chat_endpoint(config, spending, tries=config.max_retries + 1)
+        self._endpoint = chat_endpoint(config, spending)
         self._sleep = sleep
         self._longest = config.max_tokens
         self._sampling = {"temperature": config.temperature, "seed": config.seed}

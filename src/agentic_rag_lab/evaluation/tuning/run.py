@@ -21,7 +21,7 @@ from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
 from agentic_rag.nodes.request import shorten
 from agentic_rag.rag import Rag
-from agentic_rag.retrieval.sources import as_hit
+from agentic_rag.retrieval.sources import CANDIDATES, as_hit
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag_lab.evaluation.datasets import EvalDataset, Selection
 from agentic_rag_lab.evaluation.locomo import repair_lines
@@ -41,8 +41,8 @@ from agentic_rag_lab.evaluation.tuning.search import (
     abstention_threshold,
     carry_threshold,
     choose,
-    coordinates,
     folds_of,
+    grid,
     nest,
     rightness,
 )
@@ -203,22 +203,18 @@ async def collect(
 ) -> list[CollectedQuery]:
     """Search both sources for every query, as in the graph's first pass."""
     queries = [query for query in eval_dataset.queries if query.relevant or not query.answerable]
-    retrieval = rag.config.retrieval
     texts: dict[str, str] = {}
     collected = []
     for number, query in enumerate(queries, start=1):
         text = shorten(query.text)
         filters = eval_dataset.filters(query)
-        graph = await rag.graph_engine.find(
-            dataset, text, limit=retrieval.candidates, filters=parse_filters(filters)
-        )
+        graph = await rag.graph_engine.find(dataset, text, limit=CANDIDATES, filters=parse_filters(filters))
         found = await rag.retrieval.search(
             dataset,
             text,
-            retrieval.vector_hits,
-            retrieval.score_threshold,
+            CANDIDATES,
             filters=filters,
-            strategy=retrieval.strategy,
+            strategy=rag.config.retrieval.strategy,
         )
         vector = [as_hit(result, rank) for rank, result in enumerate(found, start=1)]
         for hit in (*graph.hits, *vector):  # share one text object per passage
@@ -257,10 +253,10 @@ def _tune(
     queries = [one.query for one in replay.collected_queries]
     everyone = np.arange(len(queries))
     folds = folds_of(queries)
-    varied = coordinates(replay.telling_weights())
+    options_tried = grid()
 
     def chosen_on(train: Places) -> _Choice:
-        changes = choose(replay, train, varied)
+        changes = choose(replay, train, options_tried)
         return _Choice(changes, replay.outcome(changes))
 
     found = []

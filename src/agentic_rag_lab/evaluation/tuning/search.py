@@ -3,8 +3,7 @@
 Replay. Under the offline rerank the fusion determines the results and their scores. So the terms of the rerank
 are cached by the set of results, and evaluating a setting costs one sort per query.
 
-Search. Coordinate ascent over a grid: fusion together with the choice of reranking, then each weight of the rerank,
-until no change improves. Then simplification: a setting that is not better than its default by more than one standard
+Search. A grid of fusions, each with and without the rerank. Then simplification: a setting that is not better than its default by more than one standard
 error of the paired difference is reset, so that noise changes no setting.
 
 Source: the one-standard-error rule is Breiman, Friedman, Olshen, Stone, Classification and Regression Trees,
@@ -14,7 +13,7 @@ Source: the one-standard-error rule is Breiman, Friedman, Olshen, Stone, Classif
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -25,10 +24,9 @@ from agentic_rag.domain import Hit
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.odds import probabilities
 from agentic_rag.fusion.strategy_selector import DEFAULT_WEIGHTS, fuse_for_operation
-from agentic_rag.rerank import offline
-from agentic_rag.rerank.features import TERMS, relevance_odds, terms_of
-from agentic_rag.rerank.offline import assigned_relevance
-from agentic_rag.settings.parameters import FusionStrategy, Parameters, RerankParameters
+from agentic_rag.rerank.features import relevance_odds, terms_of
+from agentic_rag.rerank.offline import WEIGHTS, assigned_relevance
+from agentic_rag.settings.parameters import FusionStrategy, Parameters
 from agentic_rag_lab.evaluation.asking import ranking_of
 from agentic_rag_lab.evaluation.datasets import EvalQuery
 from agentic_rag_lab.evaluation.metrics import measure
@@ -106,7 +104,7 @@ class Replay:
         self.collected_queries = list(collected_queries)
         self.base = base
         self.measure = name
-        self._unit = unit
+        self.unit = unit
         self._outcomes: dict[str, SettingsOutcome] = {}
         self._views: dict[tuple[int, str], _View] = {}
         self._rows: dict[tuple[Any, ...], _Rows] = {}
@@ -128,12 +126,6 @@ class Replay:
             self._outcomes[key] = SettingsOutcome(*np.array(told, dtype=np.float64).reshape(-1, 2).T)
         return self._outcomes[key]
 
-    def telling_weights(self) -> list[str]:
-        """``prior``, and the weights whose terms differ within some query's results: other weights have no effect."""
-        rows = [self._view(number, self.base).rows for number in range(len(self.collected_queries))]
-        specificity = [name for name in TERMS if any(len(set(of.columns[name].tolist())) > 1 for of in rows)]
-        return ["prior", *specificity]
-
     def _one(self, number: int, parameters: Parameters) -> tuple[float, float]:
         """Measure and confidence of a query."""
         view = self._view(number, parameters)
@@ -142,7 +134,7 @@ class Replay:
         if parameters.rerank.method == "none":
             order, odds = view.order.astype(np.int64), view.rows.odds
         else:
-            odds = assigned_relevance(view.fused_scores, view.rows.odds, view.rows.columns, parameters.rerank)
+            odds = assigned_relevance(view.fused_scores, view.rows.odds, view.rows.columns, WEIGHTS)
             order = np.argsort(-odds, kind="stable")  # rows are in id order, which breaks ties
         units = [view.rows.units[place] for place in order.tolist()]
         return self.value(number, units), float(probabilities(odds).max())
@@ -191,7 +183,7 @@ class Replay:
         return [{name: getattr(result, name) for name in _FIELDS_READ} for result in found.results]
 
     def _units(self, results: Sequence[Mapping[str, Any]]) -> list[str]:
-        return [ranking_of([dict(result)], self._unit)[0] for result in results]
+        return [ranking_of([dict(result)], self.unit)[0] for result in results]
 
 
 def nest(changes: Changes) -> dict[str, dict[str, Any]]:
@@ -217,15 +209,12 @@ def _places(flags: Sequence[bool]) -> Places:
 
 
 FOLDS = 5
-ROUNDS = 3
 TINY = 1e-9
 """Means with a smaller difference count as equal."""
 KS = (1, 5, 10, 20, 40, 60, 100, 200)
 GRAPH_WEIGHTS = tuple(tenth / 10 for tenth in range(11))
 THRESHOLDS = (1, 2, 3, 5, 10)
 MIN_SCORES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-MULTIPLES = (0.0, 0.25, 0.5, 0.75, 1.25, 1.5, 2.0, 3.0)
-"""Multiples of a rerank weight's default."""
 
 FUSION = (
     "fusion.strategy",
@@ -237,8 +226,7 @@ FUSION = (
     "fusion.graphiti_min_score",
 )
 METHOD = "rerank.method"
-WEIGHTS = tuple(f"rerank.{name}" for name in offline.WEIGHTS)
-SEARCHED_SETTINGS = (*FUSION, METHOD, *WEIGHTS)
+SEARCHED_SETTINGS = (*FUSION, METHOD)
 """Settings of the search, in display order."""
 
 Values = Mapping[str, Any]
@@ -266,56 +254,36 @@ def fusion_grid() -> list[Values]:
     return tried
 
 
-def coordinates(weights: Iterable[str] = offline.WEIGHTS) -> list[list[Values]]:
-    """Settings that are varied together, each with its grid; None is the default.
-
-    Args:
-        weights: rerank weights that have an effect on these queries.
-    """
-    unset = dict.fromkeys((*FUSION, METHOD))
-    fusions = [{**unset, **fusion, METHOD: method} for method in (None, "none") for fusion in fusion_grid()]
-    defaults = RerankParameters()
-    found: list[list[Values]] = [[*fusions]]
-    for name in weights:
-        unit = getattr(defaults, name) or 1.0  # 1 for a term with default weight 0
-        values = [None, *(round(unit * multiple, 6) for multiple in MULTIPLES)]
-        found.append([{f"rerank.{name}": value} for value in values])
-    return found
+def grid() -> list[Values]:
+    """Every fusion with and without the offline rerank, as settings; None is the default."""
+    unset = dict.fromkeys(SEARCHED_SETTINGS)
+    return [{**unset, **fusion, METHOD: method} for method in (None, "none") for fusion in fusion_grid()]
 
 
-def choose(replay: Replay, train: Places, groups: Sequence[Sequence[Values]]) -> Changes:
+def choose(replay: Replay, train: Places, options: Sequence[Values]) -> Changes:
     """The settings with the highest mean on the training queries, simplified; () keeps all defaults.
 
     Args:
         replay: evaluates settings; only values of the training queries are used.
         train: indices of queries; without a ranked one nothing is changed.
-        varied: see ``coordinates``.
+        options: see ``grid``.
     """
     asked = np.intersect1d(train, replay.ranked_places)
     if asked.size == 0:
         return ()
-
-    def mean(changes: Changes) -> float:
-        return float(replay.outcome(changes).values[asked].mean())
-
     best: Changes = ()
-    highest = mean(best)
-    for _ in range(ROUNDS):
-        before = best
-        for options in groups:
-            for option in options:
-                tried = with_changes(best, option)
-                reached = highest if tried == best else mean(tried)
-                if reached > highest + TINY:
-                    best, highest = tried, reached
-        if best == before:
-            break
+    highest = float(replay.outcome(best).values[asked].mean())
+    for option in options:
+        tried = with_changes((), option)
+        reached = float(replay.outcome(tried).values[asked].mean())
+        if reached > highest + TINY:
+            best, highest = tried, reached
     return _simplify(replay, best, asked)
 
 
 def _simplify(replay: Replay, best: Changes, query_places: Places) -> Changes:
     """Each group of settings reset to its defaults if that costs no more than one standard error."""
-    groups = [(METHOD,), *((name,) for name in WEIGHTS), ("fusion.normalization",), FUSION, SEARCHED_SETTINGS]
+    groups = [(METHOD,), ("fusion.normalization",), FUSION, SEARCHED_SETTINGS]
     for names in groups:  # from one setting to all of them
         simpler = with_changes(best, dict.fromkeys(names))
         if simpler != best and not is_better(

@@ -15,8 +15,7 @@ from agentic_rag.errors import ConfigError
 from agentic_rag.nodes.check_quality import check_quality
 from agentic_rag.nodes.fuse_results import fuse_results
 from agentic_rag.nodes.rerank import rerank
-from agentic_rag.rerank.offline import WEIGHTS
-from agentic_rag.settings.parameters import FusionParameters, Parameters
+from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import in_full
 from agentic_rag.testing import prepared_state
 from agentic_rag_lab.evaluation.asking import ranking_of
@@ -33,7 +32,7 @@ from agentic_rag_lab.evaluation.tuning.run import (
 from agentic_rag_lab.evaluation.tuning.search import (
     FOLDS,
     FUSION,
-    MULTIPLES,
+    KS,
     SEARCHED_SETTINGS,
     Changes,
     CollectedQuery,
@@ -43,9 +42,9 @@ from agentic_rag_lab.evaluation.tuning.search import (
     abstention_threshold,
     carry_threshold,
     choose,
-    coordinates,
     folds_of,
     fusion_grid,
+    grid,
     is_better,
     nest,
     rightness,
@@ -129,9 +128,6 @@ async def by_nodes(one: CollectedQuery, parameters: Parameters, unit: Unit) -> t
 SETTINGS: list[Changes] = [
     (),
     (("rerank.method", "none"),),
-    (("rerank.prior", 0.0),),
-    (("rerank.prior", 0.5), ("rerank.window", 2.0)),
-    (("rerank.length", 0.0), ("rerank.mistake", 0.5), ("rerank.speaker", 0.0), ("rerank.time", 5.0)),
     (("fusion.strategy", "rrf"), ("fusion.k", 1), ("rerank.method", "none")),
     (("fusion.strategy", "cascade"),),
     *(with_changes((), fusion) for fusion in fusion_grid()[9::6]),
@@ -139,9 +135,7 @@ SETTINGS: list[Changes] = [
 
 
 @pytest.mark.parametrize("unit", ["document", "chunk"])
-@pytest.mark.parametrize(
-    "base", [{}, {"rerank": {"depth": 7}}, {"fusion": {"limit": 9}}, {"fusion": {"adapt": False}}]
-)
+@pytest.mark.parametrize("base", [{}, {"fusion": {"graphiti_weight": 0.6, "lancedb_weight": 0.4}}])
 async def test_a_replay_is_what_the_graphs_nodes_do(unit: Unit, base: dict[str, Any]) -> None:
     queries, parameters = collected(8, unit), Parameters().override(base)
     replay = Replay(queries, parameters, unit, "ndcg@5")
@@ -162,19 +156,18 @@ def found(identity: str, document: str) -> Hit:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("adapt", [True, False])
-def test_what_the_graph_knows_of_a_question_moves_its_ranking(adapt: bool) -> None:
+def test_what_the_graph_knows_of_a_question_moves_its_ranking() -> None:
     """A graph that knows the question outweighs the vector store, where the weights are not set."""
     by_graph, by_vectors = ([found(name, document)] for name, document in (("g", "d1"), ("v", "d2")))
     query = EvalQuery("q", "tea", {"d1": 1})
     values = {}
     for specificity in (0.0, 1.0):
         one = CollectedQuery(query, "tea", "document_retrieval", by_graph, by_vectors, specificity)
-        replay = Replay([one], Parameters(fusion=FusionParameters(adapt=adapt)), "document", "mrr@10")
+        replay = Replay([one], Parameters(), "document", "mrr@10")
         values[specificity] = replay.outcome(()).values.tolist()
         given = (("fusion.graphiti_weight", 0.3),)
         assert replay.outcome(given).values.tolist() == [0.5]
-    assert values == {0.0: [0.5], 1.0: [1.0 if adapt else 0.5]}
+    assert values == {0.0: [0.5], 1.0: [1.0]}
 
 
 def test_the_unanswerable_are_judged_and_not_ranked() -> None:
@@ -191,16 +184,6 @@ def test_the_unanswerable_are_judged_and_not_ranked() -> None:
     assert (outcome.values[2], outcome.confidences[2]) == (0.0, 0.0), "found nothing, and counts"
 
 
-def test_terms_that_differ_nowhere_are_not_varied() -> None:
-    dialogue = Replay(collected(6, "document"), Parameters(), "document", "mrr@10")
-    assert dialogue.telling_weights() == ["prior", "time", "mistake", "window", "speaker", "length"]
-    notes = Replay(collected(6, "document", dialogue=False), Parameters(), "document", "mrr@10")
-    assert notes.telling_weights() == ["prior", "time", "mistake"]
-    alone = Replay([], Parameters(), "document", "mrr@10")
-    assert alone.telling_weights() == ["prior"], "which decides between the fused order and the relevance"
-    assert len(coordinates(notes.telling_weights())) == 1 + 3 < len(coordinates()) == 1 + len(WEIGHTS)
-
-
 def test_a_setting_that_does_not_exist_is_told() -> None:
     replay = Replay(collected(1, "document"), Parameters(), "document", "mrr@10")
     with pytest.raises(ConfigError, match="charm"):
@@ -208,14 +191,13 @@ def test_a_setting_that_does_not_exist_is_told() -> None:
 
 
 def test_changes_are_joined_and_taken_back() -> None:
-    both = with_changes((("fusion.k", 5),), {"rerank.prior": 1.0})
-    assert both == (("fusion.k", 5), ("rerank.prior", 1.0))
-    assert with_changes(both, {"fusion.k": None}) == (("rerank.prior", 1.0),)
-    assert nest(both) == {"fusion": {"k": 5}, "rerank": {"prior": 1.0}}
+    both = with_changes((("fusion.k", 5),), {"rerank.method": "none"})
+    assert both == (("fusion.k", 5), ("rerank.method", "none"))
+    assert with_changes(both, {"fusion.k": None}) == (("rerank.method", "none"),)
+    assert nest(both) == {"fusion": {"k": 5}, "rerank": {"method": "none"}}
 
 
 N = 60
-SPEAKER = Parameters().rerank.speaker
 
 
 def queries(count: int = N, spaces: int = 1, unanswerable: int = 0) -> list[EvalQuery]:
@@ -235,19 +217,16 @@ class Scripted:
     """A replay whose settings do what a function says they do to each query."""
 
     def __init__(self, told: list[EvalQuery], does: Callable[[dict[str, Any], int], float]) -> None:
-        self.collected = [CollectedQuery(query, query.text, "document_retrieval", [], []) for query in told]
-        self.ranked = np.flatnonzero([query.answerable for query in told]).astype(np.int64)
+        self.collected_queries = [CollectedQuery(query, query.text, "document_retrieval", [], []) for query in told]
+        self.ranked_places = np.flatnonzero([query.answerable for query in told]).astype(np.int64)
         self.unanswerable = np.flatnonzero([not query.answerable for query in told]).astype(np.int64)
         self.base = Parameters()
         self.confidences = np.array([0.8 if query.answerable else 0.6 for query in told])
         self._does = does
 
     def outcome(self, changes: Changes) -> SettingsOutcome:
-        values = [self._does(dict(changes), number) for number in range(len(self.collected))]
+        values = [self._does(dict(changes), number) for number in range(len(self.collected_queries))]
         return SettingsOutcome(np.array(values), self.confidences)
-
-    def telling_weights(self) -> list[str]:
-        return ["speaker"]
 
 
 def report(replay: Scripted | Replay, **options: Any) -> TuneReport:
@@ -285,9 +264,8 @@ def test_fewer_queries_than_folds() -> None:
 
 
 def test_every_setting_of_the_grid_can_be_used() -> None:
-    for options in coordinates():
-        for option in options:
-            assert set(option) <= set(SEARCHED_SETTINGS)
+    for option in grid():
+        assert set(option) <= set(SEARCHED_SETTINGS)
     for fusion in fusion_grid():
         values = {name.removeprefix("fusion."): value for name, value in fusion.items()}
         parameters = Parameters().override({"fusion": values}).fusion
@@ -297,31 +275,25 @@ def test_every_setting_of_the_grid_can_be_used() -> None:
 
 def test_the_best_setting_is_found_and_nothing_else_is_changed() -> None:
     def does(settings: dict[str, Any], number: int) -> float:
-        good = settings.get("rerank.speaker") == 2 * SPEAKER and settings.get("fusion.strategy") == "rrf"
-        return 0.5 + 0.4 * good + 0.001 * settings.get("fusion.k", 60) * (number % 2 * 2 - 1) / 100
+        good = settings.get("rerank.method") == "none" and settings.get("fusion.k") == 20
+        return 0.5 + 0.4 * good + 0.0001 * (settings.get("fusion.normalization") == "z_score")
 
     replay = Scripted(queries(), does)
-    # of the two that only gain together the search sees the second once the first is at hand
-    assert choose(replay, np.arange(N), coordinates(["speaker"])) == ()
-    alone = Scripted(
-        queries(), lambda settings, number: 0.9 if settings.get("rerank.speaker") == 2 * SPEAKER else 0.5
-    )
-    assert choose(alone, np.arange(N), coordinates(["speaker"])) == (("rerank.speaker", 2 * SPEAKER),)
-    assert choose(alone, np.array([], dtype=np.int64), coordinates(["speaker"])) == ()
+    best = (("fusion.k", 20), ("fusion.strategy", "rrf"), ("rerank.method", "none"))
+    assert choose(replay, np.arange(N), grid()) == best
+    assert choose(replay, np.array([], dtype=np.int64), grid()) == ()
 
 
 def test_a_gain_within_a_standard_error_is_not_taken() -> None:
     rng = np.random.default_rng(0)
-    noise = {multiple * SPEAKER: rng.normal(0.0, 0.3, N) for multiple in MULTIPLES}
+    noise = {k: rng.normal(0.0, 0.3, N) for k in KS}
     replay = Scripted(
         queries(),
-        lambda settings, number: (
-            0.5 + 0.01 * float(noise.get(settings.get("rerank.speaker", -1), [0.0] * N)[number])
-        ),
+        lambda settings, number: 0.5 + 0.01 * float(noise.get(settings.get("fusion.k"), [0.0] * N)[number]),
     )
-    chosen = choose(replay, np.arange(N), coordinates(["speaker"]))
-    best = max(values.mean() / (values.std(ddof=1) / np.sqrt(N)) for values in noise.values())
-    assert (chosen == ()) == (best <= 1.0)
+    chosen = choose(replay, np.arange(N), grid())
+    best = max(noise.values(), key=np.mean)
+    assert (chosen == ()) == (best.mean() / (best.std(ddof=1) / np.sqrt(N)) <= 1.0)
     assert not is_better(np.array([1.0, 0.0]), np.array([0.0, 1.0]))
     assert not is_better(np.array([1.0]), np.array([1.0]))
     assert is_better(np.array([1.0, 1.0, 0.9]), np.array([0.5, 0.4, 0.4]))
@@ -330,16 +302,19 @@ def test_a_gain_within_a_standard_error_is_not_taken() -> None:
 # --- held out ------------------------------------------------------------------------------------
 
 
+CHOSEN = {"fusion.strategy": "rrf", "fusion.k": 20}
+
+
 def test_a_planted_gain_is_found_and_beyond_chance() -> None:
     rng = np.random.default_rng(3)
     level = rng.uniform(0.2, 0.6, N)
     replay = Scripted(
         queries(),
-        lambda settings, number: float(level[number]) + 0.3 * (settings.get("rerank.speaker") == SPEAKER / 2),
+        lambda settings, number: float(level[number]) + 0.3 * (settings.get("fusion.k") == 20),
     )
     told = report(replay)
-    assert told.settings == told.chosen == {"rerank.speaker": SPEAKER / 2}
-    assert told.chosen_in_folds == [{"rerank.speaker": SPEAKER / 2}] * FOLDS
+    assert told.settings == told.chosen == CHOSEN
+    assert told.chosen_in_folds == [CHOSEN] * FOLDS
     assert told.ranking.beyond_chance
     assert told.ranking.difference["value"] == pytest.approx(0.3)
     assert told.beyond_chance
@@ -353,16 +328,16 @@ def test_what_copies_the_labels_in_training_and_is_noise_held_out_is_chance() ->
     fold_of = {number: place for place, fold in enumerate(folds) for number in fold.tolist()}
     rng = np.random.default_rng(5)
     default, noise = rng.random(N), rng.random((FOLDS, N))
-    leaky = {SPEAKER * multiple: place for place, multiple in enumerate(MULTIPLES[:FOLDS])}
+    leaky = {k: place for place, k in enumerate(KS[:FOLDS])}
 
     def does(settings: dict[str, Any], number: int) -> float:
-        place = leaky.get(settings.get("rerank.speaker", -1.0))
+        place = leaky.get(settings.get("fusion.k"))
         if place is None:
             return float(default[number])
         return float(noise[place, number]) if fold_of[number] == place else 1.0
 
     found = report(Scripted(told, does))
-    inside = [fold["rerank.speaker"] for fold in found.chosen_in_folds]
+    inside = [fold["fusion.k"] for fold in found.chosen_in_folds]
     assert inside == list(leaky), "each fold's choice is the one that is perfect on what it was shown"
     assert found.chosen != {}, "seen from inside it looks like a large gain"
     assert not found.ranking.beyond_chance
@@ -377,8 +352,8 @@ def test_folds_by_conversation_show_what_does_not_carry_over() -> None:
     level = np.random.default_rng(2).random(N) / 2
 
     def does(settings: dict[str, Any], number: int) -> float:
-        own = SPEAKER * MULTIPLES[number % 4]
-        return float(level[number]) + 0.5 * (settings.get("rerank.speaker") == own)
+        own = KS[number % 4]
+        return float(level[number]) + 0.5 * (settings.get("fusion.k") == own)
 
     found = report(Scripted(told, does))
     assert (found.folds, found.grouped) == (4, True)
@@ -435,7 +410,7 @@ def test_the_same_input_gives_the_same_report() -> None:
     level = rng.random((N, 10))
 
     def does(settings: dict[str, Any], number: int) -> float:
-        return float(level[number, int(settings.get("rerank.speaker", 9)) % 10])
+        return float(level[number, int(settings.get("fusion.k", 9)) % 10])
 
     first, second = (report(Scripted(queries(), does)).to_dict() for _ in range(2))
     assert first == second
