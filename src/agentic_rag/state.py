@@ -99,6 +99,30 @@ class CompressedValue(LastValue[Any]):
         return super().from_checkpoint(held)
 
 
+class Read(dict[str, Any]):
+    """A plain mapping with the object that it was read into, which exists in this process alone."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, plain: Mapping[str, Any], value: Any = None) -> None:
+        super().__init__(plain)
+        self.value = value
+
+
+class ReadOnce(LastValue[Any]):
+    """The last mapping written, as one ``Read`` for all nodes of a run; checkpoints and streams hold the mapping."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        """Take what the one writer of the step wrote."""
+        return super().update([one if isinstance(one, Read) else Read(one) for one in values])
+
+    def from_checkpoint(self, checkpoint: Any) -> ReadOnce:
+        """The channel with the mapping of a checkpoint, not read yet."""
+        return super().from_checkpoint(Read(checkpoint) if isinstance(checkpoint, dict) else checkpoint)
+
+
 class Outcome(TypedDict):
     """The result of asking one source."""
 
@@ -179,7 +203,9 @@ class Retry(TypedDict, total=False):
 class CanvasRAGState(CallerKeys, total=False):
     """The caller's keys, and the keys that each node adds."""
 
-    request: Annotated[dict[str, Any], Field(description="The question as every node reads it, normalised.")]
+    request: Annotated[
+        dict[str, Any], Field(description="The question as every node reads it, normalised."), ReadOnce
+    ]
     search_query: Annotated[str, Field(description="What is searched for in this pass.")]
     graphiti_results: Annotated[
         list[Hit], Field(description="Hits of the graph, best first."), CompressedValue

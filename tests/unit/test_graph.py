@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -29,6 +30,7 @@ from agentic_rag.errors import (
 from agentic_rag.fusion.strategy_selector import CanvasOperation, adapted_weights
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.rerankers import ConfiguredRerankers
+from agentic_rag.nodes import request
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
@@ -400,6 +402,84 @@ async def test_a_call_overrides_and_the_next_does_not_remember():
     assert (await ask(graph, context={"fusion": {"k": 20}}))["fusion"]["parameters"]["k"] == 20
     for context in (None, {}):
         assert (await ask(graph, context=context))["fusion"]["parameters"]["k"] == 60
+
+
+# --- the request is read once a run --------------------------------------------------------------
+
+
+@pytest.fixture
+def readings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often a request was made from the caller's keys, read from the state, and its fusion resolved."""
+    counted: Counter[str] = Counter()
+
+    def counting(name: str, call: Any) -> Any:
+        def called(*given: Any, **named: Any) -> Any:
+            counted[name] += 1
+            return call(*given, **named)
+
+        return called
+
+    normalised = counting("made", request.normalised)
+    monkeypatch.setattr("agentic_rag.nodes.prepare_query.normalised", normalised)
+    monkeypatch.setattr(request, "normalised", normalised)
+    monkeypatch.setattr(request.Request, "from_plain", counting("read", request.Request.from_plain))
+    resolve = counting("resolved", request.resolve_parameters)
+    monkeypatch.setattr(request, "resolve_parameters", resolve)
+    monkeypatch.setattr("agentic_rag.fusion.strategy_selector.resolve_parameters", resolve)
+    return counted
+
+
+@pytest.mark.parametrize("operation", [FIND, RELATE])
+async def test_a_request_is_made_once_a_run_and_not_read_again(readings: Counter[str], operation: str):
+    graph = compiled(in_graph(TRAIN, score=0.2), found(TRAIN, score=0.2), saver=InMemorySaver(), **WEAK)
+    state = await ask(graph, operation=operation, thread="a")
+    assert state["rewrites"], "both passes are counted"
+    assert readings == {"made": 1, "resolved": 1}
+    await ask(graph, "And when?", operation=operation, thread="a")
+    assert readings == {"made": 2, "resolved": 2}
+
+
+async def test_a_run_that_goes_on_elsewhere_reads_its_request_once(readings: Counter[str]):
+    saver, thread = InMemorySaver(), {"configurable": {"thread_id": "a"}}
+    parts = GraphParts(in_graph(TEA), found(TEA), HashingEmbedding())
+    given = {"query": QUESTION, "operation": FIND, "top_k": 3}
+    await build_rag_graph(parts).compile(saver, interrupt_before=["fuse_results"]).ainvoke(given, thread)
+    readings.clear()
+    state = await build_rag_graph(parts).compile(saver).ainvoke(None, thread)
+    assert (state["request"]["top_k"], state["answer"] != "") == (3, True)
+    assert readings == {"read": 1, "resolved": 1}
+
+
+async def test_a_request_that_was_changed_between_is_the_one_that_counts():
+    saver, thread = InMemorySaver(), {"configurable": {"thread_id": "a"}}
+    parts = GraphParts(in_graph(TEA), found(TEA, MILK), HashingEmbedding())
+    graph = build_rag_graph(parts).compile(saver, interrupt_before=["fuse_results"])
+    await graph.ainvoke({"query": QUESTION, "operation": FIND}, thread)
+    values = (await graph.aget_state(thread)).values
+    changed = {**values["request"], "operation": "verification_canvas"}
+    await graph.aupdate_state(thread, {"request": changed}, as_node="retrieve_lancedb")
+    state = await graph.ainvoke(None, thread)
+    assert state["fusion"]["operation"] == "verification_canvas"
+
+
+async def test_runs_at_once_have_each_their_own_request():
+    graph = compiled(in_graph(TEA), found(TEA, MILK, TRAIN))
+    tops = range(1, 9)
+    states = await asyncio.gather(*(ask(graph, operation=FIND, top_k=top) for top in tops))
+    assert [state["request"]["top_k"] for state in states] == list(tops)
+
+
+async def test_a_stream_and_a_checkpoint_hold_the_plain_request():
+    saver = InMemorySaver()
+    graph = compiled(in_graph(TEA), found(TEA), saver=saver)
+    thread = {"configurable": {"thread_id": "a"}}
+    given = {"query": QUESTION, "operation": FIND}
+    modes = ["values", "updates", "checkpoints"]
+    parts = [part async for part in graph.astream(given, thread, stream_mode=modes)]
+    assert "Request(" not in repr(parts)
+    stored = saver.get(thread)["channel_values"]["request"]
+    assert type(stored) is dict
+    assert json.loads(json.dumps(stored)) == stored
 
 
 # --- the loop ------------------------------------------------------------------------------------

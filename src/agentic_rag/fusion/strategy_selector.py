@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, overload
+from typing import Any, cast, overload
 
 from agentic_rag.domain import Hit
 from agentic_rag.domain.odds import probability
@@ -280,14 +280,29 @@ def fuse_for_operation(
         ConfigError, InputError: as ``execute_fusion``.
     """
     caller = FusionParameters() if parameters is None else parameters
-    resolved = resolve_parameters(operation, caller)
+    return fuse_adapted(
+        resolve_parameters(operation, caller),
+        graphiti_results,
+        lancedb_results,
+        specificity=None if caller.sets_weights else specificity,
+        memory_results=memory_results,
+    )
+
+
+def fuse_adapted(
+    resolved: FusionParameters,
+    graphiti_results: GraphitiResults | None,
+    lancedb_results: LanceDBResults | None,
+    *,
+    specificity: float | None,
+    memory_results: Sequence[Hit] | None,
+) -> FusionOutcome:
+    """As ``fuse_for_operation``, by what ``resolve_parameters`` gives; ``specificity`` None leaves its weights."""
     given = resolved.rank_weights()
-    by_caller = caller.graphiti_weight is not None or caller.lancedb_weight is not None
-    acting = None if by_caller else specificity
-    used = given if acting is None else adapted_weights(given, acting)
+    used = given if specificity is None else adapted_weights(given, specificity)
     adapted = resolved.model_copy(update=dict(zip(("graphiti_weight", "lancedb_weight"), used, strict=True)))
     outcome = execute_fusion(
-        choose_strategy(operation, resolved),
+        cast(FusionStrategy, resolved.strategy),
         graphiti_results,
         lancedb_results,
         adapted,
@@ -297,7 +312,7 @@ def fuse_for_operation(
     weights = {
         "given": dict(zip(SOURCES, given, strict=True)),
         "used": dict(zip(SOURCES, used, strict=True)),
-        "specificity": acting,
+        "specificity": specificity,
     }
     return FusionOutcome(outcome.results, {**outcome.report, "weights": weights})
 

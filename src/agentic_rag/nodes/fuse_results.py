@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed
-from agentic_rag.fusion.strategy_selector import MEMORY, SOURCES, fuse_for_operation
+from agentic_rag.fusion.strategy_selector import MEMORY, SOURCES, fuse_adapted
 from agentic_rag.nodes.request import Request
 from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.retrieval.schemas import chunk_metadata
@@ -37,12 +37,11 @@ def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
         raise AllSourcesFailed({name: str(outcome["reason"]) for name, outcome in asked.items()})
     settles = (found.get(MEMORY) or {}).get("question", {}).get("settles", False)
     graph, vector = ([] if settles else results_of(state, name) for name in SOURCES)
-    fused = fuse_for_operation(
-        request.operation,
+    fused = fuse_adapted(
+        request.fusion,
         graph or [],
         vector,
-        request.parameters.fusion,
-        specificity=specificity_of(state),
+        specificity=None if request.parameters.fusion.sets_weights else specificity_of(state),
         memory_results=results_of(state, MEMORY) if found.get(MEMORY) is not None else None,
         further_results={name: results_of(state, name) or [] for name in further_names(state) if found[name]},
     )

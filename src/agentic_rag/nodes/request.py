@@ -26,7 +26,7 @@ from agentic_rag.fusion.strategy_selector import (
 )
 from agentic_rag.questions.followups import CompletedQuestion, Turn
 from agentic_rag.settings.parameters import FusionParameters, Parameters
-from agentic_rag.state import AUTO, CanvasRAGState
+from agentic_rag.state import AUTO, CanvasRAGState, Read
 
 DEFAULT_DATASET = "default"
 DEFAULT_TOP_K = 10
@@ -64,18 +64,24 @@ class Request:
     """The defaults with this call's own on top."""
     carried: Mapping[str, str] = field(default_factory=dict)
     """What of the conversation completed the question: ``thing``, ``attribute``, ``days``, ``selection``, ``question``."""
+    _fusion: FusionParameters | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, state: CanvasRAGState) -> Request:
-        """The run's request; for a state made by hand, the one that ``normalise`` makes from the caller's
-        keys."""
+        """The run's request, parsed once a run; for a state made by hand, the one that ``normalise`` makes from the
+        caller's keys."""
         if "request" in state:
-            return cls.from_plain(state["request"])
+            plain = state["request"]
+            if not isinstance(plain, Read):
+                return cls.from_plain(plain)
+            if plain.value is None:  # the run goes on from a checkpoint
+                plain.value = cls.from_plain(plain)
+            return cast(Request, plain.value)
         return normalise(cast(CanvasRAGState, {"query": "", **state}), Parameters())
 
     def plain(self) -> dict[str, Any]:
-        """The request as the state holds it: JSON values."""
-        return {
+        """As the state holds it: JSON values, with the request itself for the nodes of this process."""
+        plain = {
             "query": self.query,
             "question": self.question,
             "asked": self.asked,
@@ -91,6 +97,7 @@ class Request:
             "parameters": self.parameters.model_dump(mode="json"),
             "carried": dict(self.carried),
         }
+        return Read(plain, self)
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Request:
@@ -104,14 +111,16 @@ class Request:
         return cls(**{**plain, **read})
 
     @property
+    def fusion(self) -> FusionParameters:
+        """The parameters in effect for the operation, resolved once."""
+        if self._fusion is None:
+            object.__setattr__(self, "_fusion", resolve_parameters(self.operation, self.parameters.fusion))
+        return cast(FusionParameters, self._fusion)
+
+    @property
     def asks_memory(self) -> bool:
         """Whether a user is given."""
         return self.user_id is not None
-
-    @property
-    def fusion(self) -> FusionParameters:
-        """The parameters in effect for the operation."""
-        return resolve_parameters(self.operation, self.parameters.fusion)
 
 
 def normalise(

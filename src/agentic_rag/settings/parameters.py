@@ -84,6 +84,11 @@ class FusionParameters(Section):
         """These parameters with some replaced; checked as ``parse`` does."""
         return self.parse({**self.model_dump(), **changes})
 
+    @property
+    def sets_weights(self) -> bool:
+        """Whether a weight of the two sources is set."""
+        return self.graphiti_weight is not None or self.lancedb_weight is not None
+
     def rank_weights(self) -> tuple[float, float]:
         """Weights (graph, vector store) for RRF, where only their ratio matters; unset is 1."""
         graph, vector = self.graphiti_weight, self.lancedb_weight

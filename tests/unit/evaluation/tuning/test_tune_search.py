@@ -217,7 +217,9 @@ class Scripted:
     """A replay whose settings do what a function says they do to each query."""
 
     def __init__(self, told: list[EvalQuery], does: Callable[[dict[str, Any], int], float]) -> None:
-        self.collected_queries = [CollectedQuery(query, query.text, "document_retrieval", [], []) for query in told]
+        self.collected_queries = [
+            CollectedQuery(query, query.text, "document_retrieval", [], []) for query in told
+        ]
         self.ranked_places = np.flatnonzero([query.answerable for query in told]).astype(np.int64)
         self.unanswerable = np.flatnonzero([not query.answerable for query in told]).astype(np.int64)
         self.base = Parameters()
