@@ -253,21 +253,6 @@ async def test_tokens_are_one_a_chunk(kind: str, tmp_path: Path):
         assert await store.count("notes") == 0
 
 
-async def test_a_table_from_before_there_were_tokens_goes_on(lance: LanceChunkStore):
-    with_tokens = [EmbeddedDocument("a", (chunk("a"),), EAST[None, :], (b"\x01",))]
-    await lance.replace_documents("notes", with_tokens)
-    assert (await lance.stats("notes")).token_vectors
-    (name,) = [name for name in await lance.connection.table_names() if name.startswith("chunks_")]
-    table = await lance.connection.table(name)
-    assert table is not None
-    await table.drop_columns(["token_vectors"])
-    assert await lance.get_token_vectors("notes", ["a#0"]) == {}
-    assert (await lance.stats("notes")).token_vectors is False
-    await lance.replace_documents("notes", with_tokens + embedded(chunk("b")))
-    assert await lance.get_token_vectors("notes", ["a#0"]) == {}
-    assert await dense(lance) == ["a#0", "b#0"]
-
-
 async def test_vectors_take_two_bytes_a_dimension(lance: LanceChunkStore):
     """Their cosines hardly differ from those of the vectors that were given."""
     given = np.random.default_rng(3).normal(size=(50, DIMENSION)).astype(np.float32)

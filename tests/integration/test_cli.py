@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
@@ -17,7 +16,6 @@ import pytest
 from typer.testing import CliRunner
 
 import agentic_rag.cli
-from agentic_rag import RagConfig, open_rag
 from agentic_rag.cli.app import app
 from agentic_rag.cli.render import drawing
 from example_vault import EXAMPLE_VAULT
@@ -362,27 +360,6 @@ def test_stats(cli: Any, tmp_path: Path) -> None:
     assert "no dataset yet" in cli("stats", "--data-dir", str(tmp_path / "none")).out
     assert cli("stats", "--data-dir", str(tmp_path / "none"), "--json").json == []
     assert not (tmp_path / "none").exists()
-
-
-def test_a_dataset_without_token_vectors_is_told_and_reindexed(cli: Any, tmp_path: Path) -> None:
-    vault, data = tmp_path / "vault", str(tmp_path / "data")
-    vault.mkdir()
-    (vault / "Tea.md").write_text("# Tea\n\nWarm.\n", encoding="utf-8")
-    assert cli("ingest", str(vault), "--data-dir", data).code == 0
-    assert "token vectors" not in cli("stats", "--data-dir", data).out
-
-    async def as_it_was_before_there_were_any() -> None:
-        async with open_rag(RagConfig(data_dir=Path(data))) as rag:
-            table = await rag.chunks.connection.table("chunks_default")
-            await table.drop_columns(["token_vectors"])
-
-    asyncio.run(as_it_was_before_there_were_any())
-    assert cli("stats", "--data-dir", data, "--json").json[0]["token_vectors"] is False
-    told = cli("stats", "--data-dir", data).out
-    assert "the token vectors that the rerank reads are missing" in told
-    assert "agentic-rag reindex --dataset default" in told
-    assert cli("reindex", "--data-dir", data).code == 0
-    assert cli("stats", "--data-dir", data, "--json").json[0]["token_vectors"] is True
 
 
 def test_a_changed_model_is_told_and_reindexed(

@@ -17,7 +17,7 @@ from agentic_rag.cli.options import is_new, place_of, prepare
 from agentic_rag.cli.render import bars, console
 from agentic_rag.cli.schema import print_schema
 from agentic_rag.domain.identity import dataset_name
-from agentic_rag.domain.ports import StoreStats, TableStats, TokenEmbedding
+from agentic_rag.domain.ports import StoreStats, TableStats
 from agentic_rag.domain.usage import usage_text
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.ingest.pipeline import IngestReport
@@ -204,7 +204,6 @@ async def _of(rag: Rag, dataset: str) -> dict[str, Any]:
         "metric": chunks.metric,
         "configured_model": rag.embedding.name,
         "reindex": _is_stale(rag, chunks) or _is_stale(rag, graph),
-        "token_vectors": chunks.token_vectors if isinstance(rag.embedding, TokenEmbedding) else None,
         "bytes": sum(sizes) if sizes else None,
         "old_bytes": sum(old) if old else None,
         "tables": [_table(table) for table in tables],
@@ -263,14 +262,10 @@ def print_stats(dataset_stats: list[dict[str, Any]], config: RagConfig) -> None:
             markup=False,
             style="dim",
         )
-        why = None
         if stats["reindex"]:
-            why = f"the configured model is {stats['configured_model']}; embed the dataset again with"
-        elif stats["chunks"] and stats["token_vectors"] is False:
-            why = "the token vectors that the rerank reads are missing; add them with"
-        if why is not None:
             command = f"agentic-rag reindex --dataset {shlex.quote(stats['dataset'])}"
-            out.print(f"{why}: {command}", markup=False, style="yellow", soft_wrap=True)
+            why = f"the configured model is {stats['configured_model']}; embed the dataset again with: {command}"
+            out.print(why, markup=False, style="yellow", soft_wrap=True)
         if stats["old_bytes"]:
             out.print(
                 f"old versions take {stats['old_bytes']:,} bytes; the next write frees them, once no other process has "

@@ -181,8 +181,6 @@ class StoreStats:
     dimension: int | None
     metric: str | None
     tables: tuple[TableStats, ...] = ()
-    token_vectors: bool | None = None
-    """Whether some chunk has token vectors; None where the store has no place for them."""
 
 
 @runtime_checkable

@@ -286,6 +286,7 @@ def fuse_for_operation(
         lancedb_results,
         specificity=None if caller.sets_weights else specificity,
         memory_results=memory_results,
+        further_results=further_results,
     )
 
 
@@ -296,6 +297,7 @@ def fuse_adapted(
     *,
     specificity: float | None,
     memory_results: Sequence[Hit] | None,
+    further_results: Mapping[str, Sequence[Hit]] | None = None,
 ) -> FusionOutcome:
     """As ``fuse_for_operation``, by what ``resolve_parameters`` gives; ``specificity`` None leaves its weights."""
     given = resolved.rank_weights()

@@ -105,10 +105,6 @@ class Reading:
     headings: Mapping[tuple[str, ...], tuple[int, int]] = field(default_factory=dict, compare=False)
     """The span of each heading, by its path."""
 
-    def block_of(self, unit: Unit) -> list[Unit]:
-        """The units of the same paragraph, list or table, in order."""
-        return [other for other in self.units if other.block == unit.block]
-
     def under(self, headings: tuple[str, ...]) -> list[Unit]:
         """The units below these headings, in order."""
         return [unit for unit in self.units if unit.headings[: len(headings)] == headings]

@@ -76,11 +76,6 @@ class EvalDataset:
         """The unanswerable queries."""
         return tuple(query for query in self.queries if not query.answerable)
 
-    @property
-    def dataset_keys(self) -> tuple[str, ...]:
-        """The search spaces, in the order of their first query."""
-        return tuple(dict.fromkeys(query.dataset_key for query in self.queries))
-
     def filters(self, query: EvalQuery) -> dict[str, Any] | None:
         """The filter of a search for the query; for conversations, restricted to its own."""
         return {"conversation": query.dataset_key} if self.sessions else None

@@ -79,21 +79,6 @@ def measure(name: str, ranking: Sequence[str], relevant: Judgements) -> float:
     return function(ranking, relevant, k)
 
 
-def evaluate_run(
-    run: Mapping[str, Sequence[str]],
-    judgements: Mapping[str, Judgements],
-    measures: Iterable[str] = DEFAULT_MEASURES,
-) -> dict[str, dict[str, float]]:
-    """Each measure's value for each judged query, in the judgements' order.
-
-    A judged query missing from the run counts 0; an unjudged query of the run is left out.
-    """
-    return {
-        name: {query: measure(name, run.get(query, ()), relevant) for query, relevant in judgements.items()}
-        for name in measures
-    }
-
-
 def document_ranking(results: Iterable[UnifiedResult | Mapping[str, Any]]) -> list[str]:
     """Document ids in the order of each document's best chunk.
 

@@ -45,10 +45,9 @@ def test_a_beir_directory(tmp_path: Path):
     ]
     dataset = load_dataset(beir(tmp_path / "tea", queries, HEAD + "q1\td1\t2\nq1\td2\t0\n"))
     first, second = dataset.queries
-    assert (dataset.name, dataset.unit, dataset.dataset_keys, dataset.repairs) == (
+    assert (dataset.name, dataset.unit, dataset.repairs) == (
         "tea",
         "document",
-        ("tea",),
         (),
     )
     assert (first.relevant, first.operation, first.category) == ({"d1": 2}, "document_retrieval", "zh")
@@ -313,7 +312,7 @@ def test_categories_search_spaces_and_answers(tmp_path: Path):
         "single-hop",
         "adversarial",
     ]
-    assert dataset.dataset_keys == ("conv-1",)
+    assert {query.dataset_key for query in dataset.queries} == {"conv-1"}
     assert (dataset.unit, dataset.name) == ("chunk", "locomo")
     assert dataset.queries[0].fields == {"answer": "2022"}
     trap = dataset.queries[-1]

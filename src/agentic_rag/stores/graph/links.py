@@ -52,7 +52,7 @@ EPISODES_AT_ONCE = 25_000
 MAX_CHANGED_DOCUMENTS = 2_000
 """Maximum documents whose mentions are read one by one; reading all mentions of 50,000 documents takes 4 s."""
 _WRITTEN_IN = "_row_last_updated_at_version"
-"""Lance's own column. In a table that an earlier version of this package made it is 1 of every row."""
+"""Lance's own column, in tables with stable row ids."""
 _KINDS: tuple[Kind, ...] = ("episodes", "entities", "mentions", "facts")
 _OF_CHUNKS = "chunk_id IS NOT NULL"
 
@@ -122,7 +122,7 @@ class LinkReader:
         file = self._file(group)
         found = None
         chunks = await self._tables.count(group, "episodes")
-        if chunks > ALWAYS_FRESH_CHUNKS and await self._tells_what_is_new(group):
+        if chunks > ALWAYS_FRESH_CHUNKS:
             versions = await self._versions(group)
             found = await self._from_file(group, versions)
             if found is not None and await asyncio.to_thread(file.as_of) == versions:
@@ -143,13 +143,6 @@ class LinkReader:
     async def _versions(self, group: str) -> Versions:
         return tuple([await self._tables.version(group, kind) for kind in _KINDS])
 
-    async def _tells_what_is_new(self, group: str) -> bool:
-        """Whether every table knows the version in which each row was written."""
-        for kind in _KINDS:
-            if await self._tables.select(group, kind, f"{_WRITTEN_IN} <= 1", ["uuid"], limit=1):
-                return False
-        return True
-
     async def _since(self, group: str, before: _LoadedLinks) -> LinkIndexDelta:
         new, read = _written_after(before.versions), partial(_columns, self._tables, group)
         all_chunks, episodes, entities, mentions, facts = await asyncio.gather(
@@ -169,8 +162,7 @@ class LinkReader:
             found = await self._from_file(group, versions)
         if found is None and before is not None and len(before.index.links.chunk_ids) > ALWAYS_FRESH_CHUNKS:
             columns = before.index.columns
-            if await self._tells_what_is_new(group):
-                found = await self._brought_up_to_date(group, before.versions, lambda: columns, versions)
+            found = await self._brought_up_to_date(group, before.versions, lambda: columns, versions)
         found = found or await self._from_tables(group)
         return NOTHING if found is None else LinkIndex(found)
 

@@ -182,9 +182,6 @@ class LanceChunkStore:
         return dict(zip(rows["chunk_id"].to_pylist(), vectors_of(rows), strict=True))
 
     async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
-        table = await self._open_table(dataset)
-        if table is None or not await _has_tokens(table):
-            return {}
         rows = await self._by_ids(dataset, chunk_ids, ["chunk_id", TOKENS])
         told = zip(rows["chunk_id"].to_pylist(), rows[TOKENS].to_pylist(), strict=True)
         return {chunk_id: tokens for chunk_id, tokens in told if tokens}
@@ -258,12 +255,7 @@ class LanceChunkStore:
         if table is None:
             return StoreStats(manifest.model, manifest.dimension, manifest.metric)
         tables = (await table_stats(table, self._connection.uri, "chunks"),)
-        told = False
-        if await _has_tokens(table):
-            with translate_errors(f"looking for token vectors in {dataset!r}"):
-                query = table.query().where(f"{TOKENS} IS NOT NULL").select(["chunk_id"]).limit(1)
-                told = len(await query.to_arrow()) > 0
-        return StoreStats(manifest.model, manifest.dimension, manifest.metric, tables, told)
+        return StoreStats(manifest.model, manifest.dimension, manifest.metric, tables)
 
     def vector_tables(self, dataset: str) -> tuple[VectorTable, ...]:
         """For ``reindex``: the chunks, in the columns of today."""
@@ -344,12 +336,6 @@ class LanceChunkStore:
         with translate_errors(doing):
             query = table.query().select(columns)
             return await (query.where(where) if where else query).to_arrow()
-
-
-async def _has_tokens(table: Any) -> bool:
-    """A table of an earlier version lacks the column until ``reindex``; its rows are ranked without it."""
-    with translate_errors(f"looking at the columns of {table.name}"):
-        return TOKENS in (await table.schema()).names
 
 
 async def _remove(table: Any, dataset: str, document_ids: Sequence[str]) -> None:

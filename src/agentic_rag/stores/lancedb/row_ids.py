@@ -44,7 +44,7 @@ class RowIds:
         ids = (await self._latest(table)).of(missing)
         if ids:
             found = await table.take_row_ids(ids).select(columns).to_arrow()
-            # Another key may have the same hash, and compaction gives rows of an old table other ids.
+            # Another key may have the same hash.
             is_wanted = [key in missing for key in found[self._key].to_pylist()]
             found = found if all(is_wanted) else found.filter(pa.array(is_wanted, pa.bool_()))
             missing -= set(found[self._key].to_pylist())

@@ -1,4 +1,4 @@
-"""Tables as LanceDB has them, of this version of the package and of an earlier one."""
+"""Tables as this package makes them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,13 @@ import pytest
 from agentic_rag.stores.lancedb.connection import STABLE_ROW_IDS, lance_connection
 
 
-@pytest.fixture(params=[True, False], ids=["stable", "of an earlier version"])
-async def new_table(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> AsyncIterator[Callable[[pa.Schema], Awaitable[Any]]]:
-    """Makes an empty table, whose row ids stay when it is compacted, or do not."""
+@pytest.fixture
+async def new_table(tmp_path: Path) -> AsyncIterator[Callable[[pa.Schema], Awaitable[Any]]]:
+    """Makes an empty table, whose row ids stay when it is compacted."""
     async with lance_connection(str(tmp_path)) as connection:
         database = await connection.database()
-        options = STABLE_ROW_IDS if request.param else None
 
         async def made(schema: pa.Schema) -> Any:
-            return await database.create_table("t", schema=schema, storage_options=options)
+            return await database.create_table("t", schema=schema, storage_options=STABLE_ROW_IDS)
 
         yield made
