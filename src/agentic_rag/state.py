@@ -99,7 +99,7 @@ class CompressedValue(LastValue[Any]):
         return super().from_checkpoint(held)
 
 
-class Read(dict[str, Any]):
+class ParsedMapping(dict[str, Any]):
     """A plain mapping with the object that it was read into, which exists in this process alone."""
 
     __slots__ = ("value",)
@@ -110,17 +110,21 @@ class Read(dict[str, Any]):
 
 
 class ReadOnce(LastValue[Any]):
-    """The last mapping written, as one ``Read`` for all nodes of a run; checkpoints and streams hold the mapping."""
+    """The last mapping written, as one ``ParsedMapping`` for all nodes of a run; checkpoints and streams hold the mapping."""
 
     __slots__ = ()
 
     def update(self, values: Sequence[Any]) -> bool:
         """Take what the one writer of the step wrote."""
-        return super().update([one if isinstance(one, Read) else Read(one) for one in values])
+        return super().update(
+            [one if isinstance(one, ParsedMapping) else ParsedMapping(one) for one in values]
+        )
 
     def from_checkpoint(self, checkpoint: Any) -> ReadOnce:
         """The channel with the mapping of a checkpoint, not read yet."""
-        return super().from_checkpoint(Read(checkpoint) if isinstance(checkpoint, dict) else checkpoint)
+        return super().from_checkpoint(
+            ParsedMapping(checkpoint) if isinstance(checkpoint, dict) else checkpoint
+        )
 
 
 class Outcome(TypedDict):

@@ -132,14 +132,14 @@ def require_unicode(request: Any) -> None:
 
 
 def require_few(
-    given: Any, most: int, what: str = "filters", setting: str = "service.max_conditions"
+    values: Any, most: int, what: str = "filters", setting: str = "service.max_conditions"
 ) -> None:
     """Check the number of values in the filters or parameters of a request, and the length of their texts.
 
     An empty mapping or list counts as a value.
 
     Args:
-        given: JSON values.
+        values: JSON values.
         most: number of values allowed.
         what: they are, for the error.
         setting: that bounds them, for the error; empty if none does.
@@ -147,7 +147,7 @@ def require_few(
     Raises:
         InputError: there are more than ``most``, or a text or key has more than ``MAX_TEXT`` characters.
     """
-    waiting, count = [given], 0
+    waiting, count = [values], 0
     while waiting and count <= most:
         match waiting.pop():
             case dict() as parts if parts:

@@ -28,7 +28,7 @@ APART = 420
 """Pixels between the cards to fill in and the answers, which should not be in view."""
 NOTE = (480, 320)
 """Width and height in pixels of a card that shows a note."""
-SAID = 240
+MAX_SENTENCE = 240
 """Maximum number of letters of a note's sentence on its card among relations."""
 _SENTENCE = re.compile(r"[.!?。！？][\"'”’」』)）*_]*\s*\Z")
 COLUMNS = 3
@@ -216,7 +216,7 @@ def _relations(sheet: _Sheet) -> None:
             of = back.setdefault(pair[::-1], []) if pair[::-1] in labels else labels.setdefault(pair, [])
             of.append(f"{arrow.name}{marks}".strip())
     names = list(dict.fromkeys(name for pair in labels for name in pair))
-    things = _placed(sheet, {name: _thing(sheet, name) for name in names}, _levels(names, list(labels)))
+    things = _place_cards(sheet, {name: _thing(sheet, name) for name in names}, _levels(names, list(labels)))
     for pair, said in labels.items():
         start, end = (things[name] for name in pair)
         if pair in back:
@@ -228,7 +228,7 @@ def _relations(sheet: _Sheet) -> None:
     _sentences(sheet, [one.sentence for one in found if one.sentence.citation_numbers])
 
 
-def _placed(sheet: _Sheet, cards: Mapping[str, Node], levels: Mapping[str, int]) -> dict[str, Node]:
+def _place_cards(sheet: _Sheet, cards: Mapping[str, Node], levels: Mapping[str, int]) -> dict[str, Node]:
     """The cards in the columns of their levels; every second column is shifted by half a step, so that an arrow across
     it passes between two of its cards."""
     tallest = max((card["height"] for card in cards.values()), default=0)
@@ -262,7 +262,7 @@ def _sentence_of(name: str, results: Sequence[Mapping[str, Any]]) -> str:
             text = str(result.get("content", ""))
             for start, end in split_sentences(text):
                 sentence = _one_line(text[start:end]).removeprefix("- ")
-                if _SENTENCE.search(sentence) and sentence[0] != "#" and len(sentence) <= SAID:
+                if _SENTENCE.search(sentence) and sentence[0] != "#" and len(sentence) <= MAX_SENTENCE:
                     return sentence
     return ""
 

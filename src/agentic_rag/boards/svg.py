@@ -124,7 +124,7 @@ def _labels(
     """The edges' labels, each at the first place along its edge that neither a label nor, if possible, a card takes."""
     placed: list[_Box] = []
     for one, curve in zip(edges, curves, strict=True):
-        lines = _wrapped(str(one.get("label") or ""))
+        lines = _wrap_lines(str(one.get("label") or ""))
         if not lines:
             continue
         size = (10 + max(map(_wide, lines)), 4 + 20 * len(lines))
@@ -137,7 +137,7 @@ def _labels(
         yield _label(box, lines)
 
 
-def _wrapped(label: str) -> list[str]:
+def _wrap_lines(label: str) -> list[str]:
     """The label in lines of at most LABEL_WIDTH, broken at spaces; a longer word is a line."""
     lines: list[str] = []
     for word in label.split():

@@ -291,7 +291,7 @@ def fuse_for_operation(
 
 
 def fuse_adapted(
-    resolved: FusionParameters,
+    parameters: FusionParameters,
     graphiti_results: GraphitiResults | None,
     lancedb_results: LanceDBResults | None,
     *,
@@ -300,11 +300,13 @@ def fuse_adapted(
     further_results: Mapping[str, Sequence[Hit]] | None = None,
 ) -> FusionOutcome:
     """As ``fuse_for_operation``, by what ``resolve_parameters`` gives; ``specificity`` None leaves its weights."""
-    given = resolved.rank_weights()
+    given = parameters.rank_weights()
     used = given if specificity is None else adapted_weights(given, specificity)
-    adapted = resolved.model_copy(update=dict(zip(("graphiti_weight", "lancedb_weight"), used, strict=True)))
+    adapted = parameters.model_copy(
+        update=dict(zip(("graphiti_weight", "lancedb_weight"), used, strict=True))
+    )
     outcome = execute_fusion(
-        cast(FusionStrategy, resolved.strategy),
+        cast(FusionStrategy, parameters.strategy),
         graphiti_results,
         lancedb_results,
         adapted,

@@ -64,7 +64,7 @@ def graph_page(root: Path, graph: Path, relative: str) -> str:
         OSError: it cannot be read.
     """
     text = decode((root / relative).read_bytes())
-    others = _walked(root, (".md", ".markdown")) if logseq_files.has_references(text) else []
+    others = _walk_pages(root, (".md", ".markdown")) if logseq_files.has_references(text) else []
     return logseq_files.page_text(
         text, _place_in(graph, root, relative), _blocks(_read_texts(others, Scan({})))
     )
@@ -82,7 +82,7 @@ def notion_page(root: Path, relative: str, document_id: str) -> str | None:
     paths = (
         list(notion_files.pages_in(root, ""))
         if is_zip
-        else [one for _, one in _walked(root, (".md", ".csv"))]
+        else [one for _, one in _walk_pages(root, (".md", ".csv"))]
     )
     names = notion_files.names_of([path for path in paths if is_zip or notion_files.is_of_notion(path)])
     path = next((one for one in names if unicodedata.normalize("NFC", names[one]) == document_id), None)
@@ -93,7 +93,7 @@ def notion_page(root: Path, relative: str, document_id: str) -> str | None:
     )
 
 
-def _walked(root: Path, suffixes: Sequence[str]) -> list[tuple[Path, str]]:
+def _walk_pages(root: Path, suffixes: Sequence[str]) -> list[tuple[Path, str]]:
     """The files of these suffixes that a scan of the folder reads."""
     skip = Scan({}).skip
     return [pair for pair in walk(root, skip, Vault.of(root)) if pair[0].suffix.lower() in suffixes]

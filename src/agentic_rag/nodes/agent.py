@@ -99,7 +99,7 @@ async def agent(
 def _graph(
     chat: MessageChat,
     tools: Mapping[str, Callable[[str], Awaitable[Finding]]],
-    used: Usage,
+    usage: Usage,
     attempts: list[int],
 ) -> Any:
     """The loop as a subgraph: the model, then the tools that it calls, until it calls none.
@@ -109,7 +109,7 @@ def _graph(
     told = schemas(tools)
 
     async def think(state: AgentState) -> dict[str, Any]:
-        is_last = state["calls"] + 1 >= CALLS or used.tokens >= TOKENS
+        is_last = state["calls"] + 1 >= CALLS or usage.tokens >= TOKENS
         messages = [*state["messages"], HumanMessage(AGENT_LAST)] if is_last else state["messages"]
         attempts.append(state["calls"] + 1)
         message = await chat.respond(messages, () if is_last else told)

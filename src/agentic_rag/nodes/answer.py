@@ -98,31 +98,31 @@ async def _from_results(
     request: Request, usable: list[dict[str, Any]], chat: Chat | None, embedding: Embedding | None
 ) -> dict[str, Any]:
     """The answer by the chat model; quotes if there is none or it fails."""
-    parameters, shape, degraded = request.parameters.answer, SHAPES[request.operation], None
+    parameters, shape, failure = request.parameters.answer, SHAPES[request.operation], None
     if parameters.method == "chat" and chat is not None:
         try:
             system = f"{ANSWER_SYSTEM}\n{shape.asks}"
             return await _from_chat(chat, system, request.question, usable[: request.top_k], embedding)
         except ModelError as error:
-            degraded = str(error)
-            logger.warning("the chat model failed, quoting instead: %s", degraded)
-    return await asyncio.to_thread(_quoted, request, usable, degraded)
+            failure = str(error)
+            logger.warning("the chat model failed, quoting instead: %s", failure)
+    return await asyncio.to_thread(_from_quotes, request, usable, failure)
 
 
-def _quoted(request: Request, usable: list[dict[str, Any]], degraded: str | None) -> dict[str, Any]:
-    """The answer in quotes; ``degraded``: why it is not the chat model's."""
+def _from_quotes(request: Request, usable: list[dict[str, Any]], failure: str | None) -> dict[str, Any]:
+    """The answer in quotes; ``failure``: why it is not the chat model's."""
     shape = SHAPES[request.operation]
     limit = request.parameters.answer.sentences * shape.times
     # Not the rewritten query: its added words come from passages and would select those again.
     quotes = shape.quotes(request.question, usable, limit=limit)
     if not quotes and request.operation is CanvasOperation.VERIFICATION_CANVAS:
         return _answer_keys(
-            nothing_to_ask(request.query), [], step_outcome("extractive", degraded), is_abstention=True
+            nothing_to_ask(request.query), [], step_outcome("extractive", failure), is_abstention=True
         )
     quotes = quotes or [whole(result, order) for order, result in enumerate(usable[:1])]
     cited = CitationList()
     text = shape.render(request.query, quotes, cited)
-    return _answer_keys(text, cited.all(), step_outcome("extractive", degraded))
+    return _answer_keys(text, cited.all(), step_outcome("extractive", failure))
 
 
 def _from_units(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

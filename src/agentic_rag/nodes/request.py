@@ -26,7 +26,7 @@ from agentic_rag.fusion.strategy_selector import (
 )
 from agentic_rag.questions.followups import CompletedQuestion, Turn
 from agentic_rag.settings.parameters import FusionParameters, Parameters
-from agentic_rag.state import AUTO, CanvasRAGState, Read
+from agentic_rag.state import AUTO, CanvasRAGState, ParsedMapping
 
 DEFAULT_DATASET = "default"
 DEFAULT_TOP_K = 10
@@ -72,7 +72,7 @@ class Request:
         caller's keys."""
         if "request" in state:
             plain = state["request"]
-            if not isinstance(plain, Read):
+            if not isinstance(plain, ParsedMapping):
                 return cls.from_plain(plain)
             if plain.value is None:  # the run goes on from a checkpoint
                 plain.value = cls.from_plain(plain)
@@ -97,7 +97,7 @@ class Request:
             "parameters": self.parameters.model_dump(mode="json"),
             "carried": dict(self.carried),
         }
-        return Read(plain, self)
+        return ParsedMapping(plain, self)
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Request:

@@ -33,13 +33,13 @@ def read_links(draft: Draft) -> bool:
     return True
 
 
-def _names(draft: Draft, wanted: str) -> Iterator[str]:
+def _names(draft: Draft, target: str) -> Iterator[str]:
     """What links to a note may be written as: its names, and the ways of writing them that occur."""
     notes = draft.vocabulary.snapshot.notes
-    called = {wanted}
+    called = {target}
     for note in notes:
         own = (PurePosixPath(note.path).stem, note.title, *note.aliases)
-        if wanted in map(_form, own):
+        if target in map(_form, own):
             called.update(map(_form, own))
             yield from own
     yield from sorted(link for link in {one for note in notes for one in note.links} if _form(link) in called)

@@ -65,17 +65,17 @@ def rerank_offline(
 
 
 def assigned_relevance(
-    fused: Floats, odds: Floats, columns: Mapping[str, Floats], weights: Mapping[str, float]
+    fused_scores: Floats, odds: Floats, columns: Mapping[str, Floats], weights: Mapping[str, float]
 ) -> Floats:
     """The log-odds of relevance that each result is dealt.
 
     Args:
-        fused: fused scores, shape (results,), at least one.
+        fused_scores: shape (results,), at least one.
         odds: log-odds of relevance by the sources, same shape.
         columns: each of ``TERMS``, same shape.
         weights: as WEIGHTS.
     """
-    share = np.maximum(fused / max(float(fused.max()), np.finfo(float).tiny), LEAST_SHARE)
+    share = np.maximum(fused_scores / max(float(fused_scores.max()), np.finfo(float).tiny), LEAST_SHARE)
     relevant = odds + _weigh_columns([name for name in TERMS if name not in REORDERS], columns, weights)
     key = weights["prior"] * np.log(share) + _weigh_columns(TERMS, columns, weights)
     order = np.lexsort((-relevant, -key))
