@@ -174,7 +174,7 @@ def test_readiness_names_the_store_that_is_away(both: Replicas) -> None:
     assert "the object store at" in refused
 
 
-@pytest.mark.parametrize("options", [{"mcp_write": True}, {"watched": [EXAMPLE_VAULT]}])
+@pytest.mark.parametrize("options", [{"mcp_write": True}, {"watched_folders": [EXAMPLE_VAULT]}])
 def test_a_replica_that_only_answers_follows_no_folder(options: dict[str, Any], tmp_path: Path) -> None:
     config = RagConfig.model_validate({"data_dir": tmp_path, "service": {"writes": False}})
     with pytest.raises(ConfigError, match=r"service\.writes is false"):

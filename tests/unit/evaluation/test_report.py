@@ -56,7 +56,7 @@ def made(
         "settings": {"fusion": {"k": 60}},
         "versions": {"agentic-rag": "1"},
         "records": Path("records.jsonl"),
-        "kept": 0,
+        "reused_answers": 0,
     }
     return EvalReport(**{**values, **changes})
 

@@ -197,7 +197,7 @@ async def test_known_results_are_not_asked_again():
     design = Design()
     heard: list[int] = []
     runs = design.runs(
-        known=lambda task, question, packet: (
+        known_result=lambda task, question, packet: (
             {"question_id": question, "status": "kept"} if question == 1 else None
         ),
         on_result=lambda task, packet, result: heard.append(result["question_id"]),
@@ -219,7 +219,9 @@ async def test_a_service_that_fails_a_known_question_does_not_end_the_run(monkey
 
     design = Design()
     monkeypatch.setattr(design.secondary, "retrieve", fails)
-    runs = design.runs(known=lambda task, question, packet: {"question_id": question, "status": "kept"})
+    runs = design.runs(
+        known_result=lambda task, question, packet: {"question_id": question, "status": "kept"}
+    )
     state = await build_main_graph(runs).ainvoke({"task_id": "c"})
     assert [r["status"] for r in state["results"]] == ["kept", "kept"]
 

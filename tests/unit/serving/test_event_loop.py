@@ -29,7 +29,7 @@ OFF_THE_LOOP = [
     (reader, "said_sentences"),
     (chunk_store, "to_table"),
     (chunk_store, "_by_id"),
-    (legs, "_scored"),
+    (legs, "_scored_chunks"),
     (select_notes, "_within"),
     (select_notes, "_vocabulary"),
     (select_notes, "_choice"),

@@ -23,7 +23,7 @@ async def _told(tmp_path: Path, told: str) -> str:
     config = RagConfig(data_dir=tmp_path / "data")
     async with open_rag(config, embedding=HashingEmbedding()) as rag:
         await rag.ingest(tmp_path / "vault")
-    async with called_service(config, watched=[inner]) as client, asyncio.timeout(30):
+    async with called_service(config, watched_folders=[inner]) as client, asyncio.timeout(30):
         while told not in (page := (await client.get("/notes")).text):
             await asyncio.sleep(0.02)
         assert (await client.get("/readyz")).json() == {"status": "ok"}
@@ -50,7 +50,7 @@ async def test_the_end_does_not_wait_for_the_ingest_of_a_followed_folder(tmp_pat
     (vault / "tea.md").write_text("# Tea\n\nTea is oolong.\n")
     config, embedding = RagConfig(data_dir=tmp_path / "data"), HeldEmbedding()
     async with asyncio.timeout(30):
-        async with called_service(config, {"embedding": embedding}, watched=[vault]):
+        async with called_service(config, {"embedding": embedding}, watched_folders=[vault]):
             await embedding.begun.wait()
     embedding.go_on.set()
     async with open_rag(config, embedding=embedding) as rag:
