@@ -71,7 +71,7 @@ prepare(config, "default")
 import agentic_rag.cli.ask
 lap("imports2")
 from agentic_rag.models import bundled
-bundled._loaded()
+bundled._load()
 lap("model")
 async def main():
     from agentic_rag.rag import open_rag

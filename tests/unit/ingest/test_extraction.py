@@ -176,7 +176,7 @@ import multiprocessing, os, sys
 from agentic_rag.ingest.extraction import Extractor
 extractor = Extractor(timeout_seconds=20, reader="extractor_stand_in")
 def read(text):
-    return extractor.extracted(text.encode(), ".html").text
+    return extractor.extract(text.encode(), ".html").text
 """
 
 
