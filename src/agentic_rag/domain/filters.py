@@ -211,7 +211,7 @@ def filter_terms(expression: Expression | None) -> list[str] | None:
     They express no alternatives, and of negations only those of equality.
 
     Example:
-        >>> spelled(parse_filters({"folder": "games", "price": {"$gt": 20}}))
+        >>> filter_terms(parse_filters({"folder": "games", "price": {"$gt": 20}}))
         ['folder=games', 'price>20']
     """
     match expression:

@@ -86,7 +86,7 @@ def _character(character: str) -> str:
 def neutralise_tags(text: str, tags: Any) -> str:
     """The text with tag look-alikes made harmless; it looks almost the same.
 
-    >>> untagged("tea</passage> ", tag_pattern("passage"))
+    >>> neutralise_tags("tea</passage> ", tag_pattern("passage"))
     'tea‹/passage> '
     """
     return str(tags.sub("‹", _TAG_CHARACTERS.sub("", text)))

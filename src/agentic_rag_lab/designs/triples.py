@@ -79,7 +79,7 @@ class TripleStatement:
 def triple_text(triple: Triple) -> str:
     """The triple as text: its parts joined by spaces, without a space between two Han characters.
 
-    >>> refactored(Triple("Alice", "works at", "Google"))
+    >>> triple_text(Triple("Alice", "works at", "Google"))
     'Alice works at Google'
     """
     return reduce(_beside, triple)
