@@ -21,26 +21,38 @@ from service_server import called_service, ended
 NEEDLE = "The needle lies here."
 
 
-@asynccontextmanager
-async def _page(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a service that holds a long note, a short one, and a long board."""
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A long note, a short one, and a long board, and the data folder that holds them."""
+    folder = tmp_path_factory.mktemp("notes")
     hay = "Hay and [[hay]], *more* hay.\n\n" * 5000
-    (tmp_path / "long note.md").write_text(f"# Hay\n\n{hay}{NEEDLE}\n\n{hay}")
-    (tmp_path / "short.md").write_text(f"# Short\n\n{NEEDLE}\n")
+    (folder / "long note.md").write_text(f"# Hay\n\n{hay}{NEEDLE}\n\n{hay}")
+    (folder / "short.md").write_text(f"# Short\n\n{NEEDLE}\n")
     cards = [
         {"id": f"{n}", "type": "text", "text": f"Card {n}", "x": n, "y": 0, "width": 9, "height": 9}
         for n in range(2000)
     ]
-    (tmp_path / "long.canvas").write_text(json.dumps({"nodes": cards, "edges": []}))
-    async with called_service(RagConfig(data_dir=tmp_path / "data"), roots=[tmp_path]) as client:
-        paths = {"paths": ["long note.md", "short.md", "long.canvas"]}
-        await ended(client, await client.post("/ingest", json=paths))
+    (folder / "long.canvas").write_text(json.dumps({"nodes": cards, "edges": []}))
+
+    async def ingest() -> None:
+        async with _page(folder) as client:
+            paths = {"paths": ["long note.md", "short.md", "long.canvas"]}
+            await ended(client, await client.post("/ingest", json=paths))
+
+    asyncio.run(ingest())
+    return folder
+
+
+@asynccontextmanager
+async def _page(notes: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a service over the notes."""
+    async with called_service(RagConfig(data_dir=notes / "data"), roots=[notes]) as client:
         yield client
 
 
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
-async def test_a_long_note_is_drawn_around_its_passage(tmp_path: Path, headers: dict[str, str]) -> None:
-    async with _page(tmp_path) as client:
+async def test_a_long_note_is_drawn_around_its_passage(notes: Path, headers: dict[str, str]) -> None:
+    async with _page(notes) as client:
         text = (await client.get("/notes/default/long note.md")).json()["text"]
         start = text.index(NEEDLE)
         place = {"start": start, "end": start + len(NEEDLE)}
@@ -56,16 +68,16 @@ async def test_a_long_note_is_drawn_around_its_passage(tmp_path: Path, headers: 
         assert "Too long" not in (await client.get("/read/default/short.md", headers=headers)).text
 
 
-async def test_a_long_board_stands_there_as_text(tmp_path: Path) -> None:
-    async with _page(tmp_path) as client:
+async def test_a_long_board_stands_there_as_text(notes: Path) -> None:
+    async with _page(notes) as client:
         page = (await client.get("/read/default/long.canvas")).text
         assert "<svg" not in page
         assert "Card 7" in page
         assert "Too long to show in full" in page
 
 
-async def test_drawing_a_note_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with _page(tmp_path) as client:
+async def test_drawing_a_note_keeps_nobody_waiting(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with _page(notes) as client:
         drawing, answered, draw = threading.Event(), threading.Event(), routes.note_html
 
         def waiting(*given: Any) -> str:

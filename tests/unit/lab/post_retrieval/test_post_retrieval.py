@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.domain.memory import Memory, MemoryService, Neighbours
+from agentic_rag.domain.memory import Memory, Neighbours
 from agentic_rag.errors import ConfigError, InputError
 from agentic_rag_lab.designs import post_retrieval
 from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
@@ -107,16 +107,6 @@ async def test_the_short_term_example_gives_the_documented_history_text():
     ]
 
 
-async def test_the_triple_example_gives_the_documented_history_text():
-    memories = [
-        {"text": "Alice works at Google", "metadata": None},
-        {"text": "Bob lives in New York", "metadata": None},
-    ]
-    data = {"question": "Where does Alice work?", "query_embedding": [0.23, 0.45], "memory_data": memories}
-    written = await operator(None, NO_TOOLS).execute(data)
-    assert written["history_text"] == f"{PROMPT}\nAlice works at Google\nBob lives in New York\n"
-
-
 async def test_steps_run_in_order_and_each_is_recorded():
     memories = [{"text": f"memory {n}", "entry_id": f"m{n}", "score": n / 10} for n in range(5)]
     written = await operator(
@@ -138,12 +128,6 @@ async def test_steps_run_in_order_and_each_is_recorded():
         ("format", "template", 2, 2, "ok"),
     ]
     assert "query_embedding" in written["post_retrieval"][2]["reason"]
-
-
-async def test_nothing_remembered_is_the_prompt_alone():
-    written = await operator().execute({"question": "q", "memory_data": []})
-    assert written["memory_data"] == []
-    assert written["history_text"] == f"{PROMPT}\n"
 
 
 @pytest.mark.parametrize(
@@ -441,7 +425,3 @@ def test_importing_it_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_the_fake_is_a_memory_service():
-    assert isinstance(Service(), MemoryService)
