@@ -380,12 +380,15 @@ async def test_dying_at_the_switch_is_before_it_or_after_it(
 
     data, switch = tmp_path / "data", manifests.Manifests.switch
     await ingested(data, vault)
-    for died, in_force in ((before, OLD), (after, NEW)):
+    for died, dimension, in_force in ((before, NEW, OLD), (after, NEW, NEW), (before, 2 * NEW, NEW)):
         with monkeypatch.context() as broken:
             broken.setattr(manifests.Manifests, "switch", died)
-            async with opened(data, NEW) as rag:
+            async with opened(data, dimension) as rag:
                 with pytest.raises(Died):
                     await rag.reindex()
         async with opened(data, in_force) as rag:
             assert found_something(await found(rag))
-            await rag.ingest(write_notes(vault, [1], also=str(in_force)))
+            await rag.ingest(write_notes(vault, [1], also=f"{dimension} {in_force}"))
+    async with opened(data, OLD) as rag:
+        await rag.reindex()  # beside what the last one left, which has another dimension
+        assert found_something(await found(rag))
