@@ -10,7 +10,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import agentic_rag.fusion
 from agentic_rag.errors import ConfigError, UnknownOperation
 from agentic_rag.fusion import (
     OPERATIONS,
@@ -427,11 +426,6 @@ def test_reports_of_an_operation_are_plain_values_and_the_sum_of_the_weights_is_
 def test_an_unknown_strategy_is_an_error_that_lists_the_known():
     with pytest.raises(ConfigError, match="weighted_lancedb"):
         execute_fusion("borda", GRAPH, VECTOR)
-
-
-def test_everything_exported_exists():
-    for name in agentic_rag.fusion.__all__:
-        assert getattr(agentic_rag.fusion, name) is not None
 
 
 WEIGHTS = st.floats(1e-6, 1)
