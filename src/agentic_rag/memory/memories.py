@@ -19,6 +19,7 @@ from agentic_rag.memory.orchestrator import MemoryOrchestrator, Routes
 from agentic_rag.memory.records import MemoryRecord
 from agentic_rag.memory.schemas import (
     DEFAULT_MAX_RESULTS,
+    MAX_RESULTS,
     ForgetReport,
     MemoryType,
     RememberReport,
@@ -186,7 +187,9 @@ class Memories:
         """The main graph's third source; see ``retrieval.ports.MemorySearch``."""
         context = {} if as_of is None else {"as_of": as_of.isoformat()}
         question = judged_as or query
-        response = await self.search(question, user_id, max_results=limit, context=context)
+        # A request may ask the notes for more passages than there is use for memories.
+        max_hits = min(limit, MAX_RESULTS)
+        response = await self.search(question, user_id, max_results=max_hits, context=context)
         if len(response.degraded_agents) == len(response.outcomes):
             reasons = {outcome.reason for outcome in response.outcomes.values()}
             raise StoreError(f"no memory agent answered: {'; '.join(sorted(map(str, reasons)))}")

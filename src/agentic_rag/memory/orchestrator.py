@@ -33,6 +33,7 @@ from agentic_rag.errors import InputError
 from agentic_rag.memory.schemas import (
     DEFAULT_MAX_RESULTS,
     DEFAULT_TIMEOUT_MS,
+    MAX_RESULTS,
     AgentOutcome,
     MemoryAgent,
     MemoryType,
@@ -353,8 +354,8 @@ def _check_request(state: MemoryState) -> RetrievalRequest:
     query, wanted = state.get("query"), state.get("max_results", DEFAULT_MAX_RESULTS)
     if not isinstance(query, str) or not query.strip():
         raise InputError(f"a question is needed: query must be a text that is not blank, not {query!r}")
-    if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= 1000:
-        raise InputError(f"max_results must be a whole number from 1 to 1000, not {wanted!r}")
+    if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= MAX_RESULTS:
+        raise InputError(f"max_results must be a whole number from 1 to {MAX_RESULTS}, not {wanted!r}")
     types, strategy = state.get("memory_types"), state.get("strategy")
     return RetrievalRequest(
         query,

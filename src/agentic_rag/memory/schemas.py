@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from uuid import uuid4
 
 DEFAULT_TIMEOUT_MS = 5000
-DEFAULT_MAX_RESULTS = 10
+DEFAULT_MAX_RESULTS, MAX_RESULTS = 10, 1000
 
 
 class MemoryType(StrEnum):

@@ -12,7 +12,7 @@ from agentic_rag.errors import StoreLocked
 from agentic_rag_service.access import Caller
 from agentic_rag_service.jobs import Jobs, UnknownJob
 from agentic_rag_service.limits import Busy, QuestionSlots, TooLate
-from service_server import called_service
+from service_server import called_service, ended
 
 
 async def test_questions_wait_for_a_place_and_more_are_refused() -> None:
@@ -83,3 +83,13 @@ async def test_jobs_are_watched_cancelled_and_of_one_user() -> None:
     other = jobs.start("notes", "ann", work)
     await jobs.close()
     assert other.status == "cancelled"
+
+
+async def test_a_user_with_memories_may_ask_for_the_most_passages(tmp_path: Path) -> None:
+    (tmp_path / "tea.md").write_text("# Tea\n\nTea is oolong.\n")
+    async with called_service(RagConfig(data_dir=tmp_path / "data"), roots=[tmp_path]) as client:
+        await ended(client, await client.post("/ingest", json={"paths": ["tea.md"]}))
+        await client.post("/memory", json={"text": "I live in Rome."})
+        most = {"retrieval": {"candidates": 10_000, "top_k": 10_000}, "fusion": {"limit": 100_000}}
+        answered = await client.post("/ask", json={"query": "oolong", "top_k": 1000, "parameters": most})
+    assert answered.status_code == 200, answered.text
