@@ -17,6 +17,7 @@ from agentic_rag import Rag, RagConfig
 from agentic_rag.errors import InputError
 from agentic_rag.memory import store
 from agentic_rag.memory.reading import reader
+from agentic_rag.memory.routing import router
 from agentic_rag.nodes import answer, check_quality, select_notes
 from agentic_rag.retrieval.passage_graph import PassageGraph
 from agentic_rag.stores.graphiti import searching
@@ -40,6 +41,7 @@ OFF_THE_LOOP = [
     (answer, "_quoted"),
     (searching, "_known_chunks"),
     (metadata, "to_sql"),
+    (router, "_by_rules"),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Mapping
@@ -76,12 +77,13 @@ class Router:
         if given := _given_route(asked):
             return given
         if self._chat is None:
-            return _by_rules(asked)
+            # The names in a question are read with a dictionary, which takes a second to load.
+            return await asyncio.to_thread(_by_rules, asked)
         try:
             return _by_reply(asked, await self._chat.complete(ROUTING_SYSTEM, _prompt(asked)))
         except ModelError as error:
             logger.warning("the chat model failed, routing by rules instead: %s", error)
-            return _by_rules(asked, str(error))
+            return await asyncio.to_thread(_by_rules, asked, str(error))
 
 
 def _given_route(request: RoutingRequest) -> RoutingResult | None:
