@@ -20,6 +20,7 @@ from agentic_rag.memory.reading import reader
 from agentic_rag.memory.routing import router
 from agentic_rag.nodes import answer, check_quality, select_notes
 from agentic_rag.retrieval.passage_graph import PassageGraph
+from agentic_rag.stores.graph import links
 from agentic_rag.stores.graphiti import searching
 from agentic_rag.stores.lancedb import chunk_store, legs, metadata
 from agentic_rag_service import asking
@@ -42,6 +43,7 @@ OFF_THE_LOOP = [
     (searching, "_known_chunks"),
     (metadata, "to_sql"),
     (router, "_by_rules"),
+    (links, "_chunks_by_documents"),
 ]
 
 

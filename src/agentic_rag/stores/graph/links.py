@@ -217,8 +217,7 @@ class LinkReader:
         documents: list[Titles] = []
         # Each chunk repeats its document's metadata, most of the bytes, so episodes are read in parts.
         async for some in self._tables.parts(group, "episodes", CHUNK_COLUMNS, EPISODES_AT_ONCE):
-            of_chunks = some.filter(some["chunk_id"].is_valid())
-            chunks, called = await asyncio.to_thread(by_documents, of_chunks, len(documents))
+            chunks, called = await asyncio.to_thread(_chunks_by_documents, some, len(documents))
             read.append(chunks)
             documents += called
         if entities is None or not read:
@@ -244,6 +243,11 @@ class LinkReader:
         async for some in self._tables.parts(group, "facts", FACT_COLUMNS):
             found += [await asyncio.to_thread(stated_in, some, among, entity_set)]
         return np.concatenate(found), of_chunks, rows - int(of_chunks.sum())
+
+
+def _chunks_by_documents(episodes: pa.Table, known: int) -> tuple[pa.Table, list[Titles]]:
+    """``by_documents`` of the episodes that are chunks."""
+    return by_documents(episodes.filter(episodes["chunk_id"].is_valid()), known)
 
 
 async def _columns(
