@@ -113,19 +113,19 @@ def error_of(error: AgenticRagError, service: Service, caller: Caller) -> tuple[
     return status, error_body(type(error).__name__, service.disclosure.error(caller, error), param)
 
 
-def add_error_handlers(app: FastAPI, page: Callable[[Request, str, int], Response]) -> None:
+def add_error_handlers(app: FastAPI, page: Callable[[Request, str, str, int], Response]) -> None:
     """Register the handlers of all errors.
 
     Args:
         app: the service.
-        page: makes the response of the page, from message and status.
+        page: makes the response of the page, from type, message and status.
     """
 
     def respond(
         request: Request, status: int, body: dict[str, Any], headers: Mapping[str, str] | None = None
     ) -> Response:
         if "hx-request" in request.headers:
-            return page(request, body["error"]["message"], status)
+            return page(request, body["error"]["type"], body["error"]["message"], status)
         return JSONResponse(body, status_code=status, headers=headers)
 
     @app.exception_handler(AgenticRagError)

@@ -137,7 +137,7 @@ def test_names_of_the_facts_are_readable_and_apart(page: Page, width: int, count
     facts = [
         {"source": named[i // 3], "target": named[i], "name": name}
         for i in range(count)
-        for name in ("RELATES_TO", "is_the_reason_of")[: 1 + i % 2]
+        for name in ("relates to", "is the reason of")[: 1 + i % 2]
     ]
     page.evaluate(
         "facts => { document.querySelector('#facts-data').textContent = JSON.stringify(facts) }", facts

@@ -22,7 +22,7 @@ from markupsafe import Markup
 from starlette.staticfiles import StaticFiles
 
 from agentic_rag.answer import REPORTED_STATUSES, Answer, Step
-from agentic_rag.answering.passages import arrow, is_plain
+from agentic_rag.answering.passages import is_plain
 from agentic_rag.boards.canvas import board_text, read_board
 from agentic_rag.boards.drawing import draw_board
 from agentic_rag.boards.files import SUFFIX
@@ -64,7 +64,8 @@ from agentic_rag_service.notes import (
 from agentic_rag_service.openai.reply import note_url
 from agentic_rag_service.page.answers import answer_parts, linked_lines
 from agentic_rag_service.page.markdown import MOST_DRAWN, excerpt, note_html, render_markdown
-from agentic_rag_service.page.words import Language, language_of, word
+from agentic_rag_service.page.sentences import in_words
+from agentic_rag_service.page.words import Language, language_of, listed, relation, word
 from agentic_rag_service.service import Service, TheCaller, TheService, TheWriter, caller_of
 
 HERE = Path(__file__).parent
@@ -82,6 +83,8 @@ HEADERS = {
 SHOWN_SKIPPED = 100
 """Maximum number of skipped files shown per ingest."""
 router = APIRouter(include_in_schema=False)
+
+
 _templates = Environment(
     loader=PackageLoader("agentic_rag_service.page"),
     autoescape=select_autoescape(default=True),
@@ -89,7 +92,12 @@ _templates = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_templates.filters |= {"arrow": arrow, "counts": counts_text, "values_text": values_text}
+_templates.filters |= {
+    "relation": relation,
+    "listed": listed,
+    "counts": counts_text,
+    "values_text": values_text,
+}
 _templates.filters["day_number"] = lambda day: (date.fromisoformat(day) - date(1970, 1, 1)).days
 
 
@@ -130,8 +138,13 @@ def _root(request: Request) -> str:
 
 def _render(request: Request, template: str, **values: Any) -> str:
     language = _language(request)
-    said: Callable[[str], str] = lambda key: word(key, language)  # noqa: E731
-    page = {"t": said, "language": language, "path": request.url.path, "root": _root(request)}
+    page = {
+        "t": partial(word, language=language),
+        "say": partial(in_words, language=language),
+        "language": language,
+        "path": request.url.path,
+        "root": _root(request),
+    }
     return _templates.get_template(template).render(page, **values)
 
 
@@ -139,9 +152,9 @@ def _page(request: Request, template: str, status: int = 200, **values: Any) -> 
     return HTMLResponse(_render(request, template, **values), status_code=status, headers=HEADERS)
 
 
-def error_part(request: Request, message: str, status: int) -> HTMLResponse:
-    """An error as a page fragment."""
-    return _page(request, "error.html", status, message=message)
+def error_part(request: Request, kind: str, message: str, status: int) -> HTMLResponse:
+    """An error as a page fragment: its kind in the page's language, and its message."""
+    return _page(request, "error.html", status, kind=kind, message=message)
 
 
 async def _names(rag: Rag, dataset: str) -> dict[str, str]:
@@ -227,7 +240,7 @@ async def login(request: Request, service: TheService, key: Annotated[str, Form(
     try:
         service.access.of_key(key)
     except AccessRefusal as error:
-        return error_part(request, str(error), error.status)
+        return error_part(request, "Refused", str(error), error.status)
     answer = RedirectResponse(f"{_root(request)}/", status_code=303)
     if service.access.needs_key:
         answer.set_cookie(
@@ -294,7 +307,9 @@ async def page_ask(
                         yield event("answer", {"html": html})
 
     def failure_event(error: dict[str, Any]) -> str:
-        return event("failed", {"html": _render(request, "error.html", message=error["error"]["message"])})
+        told = error["error"]
+        html = _render(request, "error.html", kind=told["type"], message=told["message"])
+        return event("failed", {"html": html})
 
     return StreamingResponse(
         to_the_end(service, caller, events(), failure_event), media_type=EVENTS, headers=HEADERS
@@ -327,6 +342,7 @@ async def answer_html(
         citations=cited,
         results=results,
         facts=list(facts.values()),
+        drawn=[_named(request, fact) for fact in facts.values()],
         days=days,
         today=max([datetime.now(UTC).date().isoformat(), *days]),
         seconds=seconds,
@@ -341,6 +357,12 @@ async def answer_html(
         filters=json.dumps(answer.state["request"]["filters"], ensure_ascii=False),
         can_save=bool(service.roots.of(caller, answer.dataset).roots),
     )
+
+
+def _named(request: Request, fact: Mapping[str, Any]) -> dict[str, Any]:
+    """What is drawn of a fact, its relation in the page's language."""
+    name = relation(str(fact["name"]), _language(request))
+    return {**{key: fact.get(key) for key in ("source", "target", "valid_at", "invalid_at")}, "name": name}
 
 
 def _span(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -362,7 +384,8 @@ async def read(
     name = caller.require(notes_dataset(dataset))
     note = await read_note(service.rag, name, path)
     resolve = _resolver(_root(request), name, await _names(service.rag, name))
-    html, is_whole = await asyncio.to_thread(_note_html, note, start, end, resolve)
+    board = word("board", _language(request))
+    html, is_whole = await asyncio.to_thread(_note_html, note, start, end, resolve, board)
     beside = "hx-request" in request.headers
     return _page(
         request,
@@ -375,14 +398,17 @@ async def read(
 
 
 def _note_html(
-    note: Note, start: int | None, end: int | None, resolve: Callable[[str], str | None]
+    note: Note, start: int | None, end: int | None, resolve: Callable[[str], str | None], frame: str
 ) -> tuple[str, bool]:
-    """HTML of a note or board, and whether it is complete; a board that is too long is shown as text."""
+    """HTML of a note or board, and whether it is complete; a board that is too long is shown as text.
+
+    ``frame``: the name of a board's frame for screen readers.
+    """
     is_whole = max(len(note.source), len(note.text)) <= MOST_DRAWN
     if is_whole and note.path.endswith(SUFFIX):
         board = read_board(note.source, note.path)
         svg = board_svg(board, lambda text: render_markdown(text, resolve), title=note.title)
-        return f'<div class="board-frame" tabindex="0" role="group" aria-label="board">{svg}</div>', True
+        return f'<div class="board-frame" tabindex="0" role="group" aria-label="{frame}">{svg}</div>', True
     first, text = excerpt(note.text, start)
     start = None if start is None else start - first
     end = None if end is None else min(end - first, len(text))
@@ -510,10 +536,12 @@ async def page_empty(dataset: str, request: Request, service: TheWriter, caller:
 
 
 @router.get("/conversations")
-async def conversations_page(request: Request, service: TheService, caller: TheVisitor) -> Response:
-    """Conversations that are kept."""
-    found, _ = await service.conversations.of(service.rag, caller)
-    return _page(request, "conversations.html", conversations=found)
+async def conversations_page(
+    request: Request, service: TheService, caller: TheVisitor, before: str | None = None
+) -> Response:
+    """Conversations that are kept, newest first; ``before``: where the page of newer ones ended."""
+    found, older = await service.conversations.of(service.rag, caller, before=before)
+    return _page(request, "conversations.html", conversations=found, older=older)
 
 
 @router.delete("/page/conversations/{conversation_id}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -108,7 +109,6 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "done": ("done", "完成"),
     "failed": ("failed", "失败"),
     "cancelled": ("cancelled", "已取消"),
-    "skipped": ("skipped, and why", "跳过的文件及原因"),
     "delete": ("Delete", "删除"),
     "delete_sure": ("Delete this for good?", "确定删除？"),
     "remove_sure": ("Remove all notes from this dataset? The files stay.", "清空这个笔记库？文件不受影响。"),
@@ -131,7 +131,53 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "keys": ("Enter asks, Shift+Enter begins a new line", "回车提问，Shift+回车换行"),
     "all_well": ("Everything that is needed answers.", "一切正常。"),
     "in_order": ("What is in order", "正常的部分"),
+    "ok": ("ok", "正常"),
+    "off": ("off", "未启用"),
+    "missing": ("missing", "有问题"),
+    "ms": ("ms", "毫秒"),
+    "tier": ("tier", "层级"),
+    "rrf": ("rrf", "倒数名次融合"),
+    "cascade": ("cascade", "级联"),
+    "weighted_graphiti": ("weighted_graphiti", "加权，偏图谱"),
+    "weighted_lancedb": ("weighted_lancedb", "加权，偏段落"),
+    "rewrite": ("rewrite", "改写"),
+    "selection": ("selection", "筛选笔记"),
+    "added": ("added", "新增"),
+    "changed": ("changed", "更新"),
+    "unchanged": ("unchanged", "未变"),
+    "relinked": ("relinked", "重新链接"),
+    "removed": ("removed", "移除"),
+    "recognised": ("recognised", "识别出的导出"),
+    "skipped": ("skipped", "跳过"),
+    "skipped_why": ("skipped, and why", "跳过的文件及原因"),
+    "remarks": ("read, with remarks", "已读入，但有说明"),
+    "read": ("reading", "读取"),
+    "store": ("storing", "写入"),
+    "older": ("Older conversations", "更早的对话"),
+    "lost": ("The service does not answer.", "服务没有回应。"),
+    "error": ("Error", "没有做成"),
+    "error_UnknownDataset": ("There is no such dataset", "没有这个笔记库"),
+    "error_InputError": ("The input is wrong", "输入有误"),
+    "error_invalid_request": ("The input is wrong", "输入有误"),
+    "error_Refused": ("Refused", "没有权限"),
+    "error_StoreLocked": ("Another job is writing", "另一项任务正在写入"),
+    "error_Busy": ("The service is busy", "服务正忙"),
+    "error_TooLate": ("No answer in time", "没有及时得到回答"),
+    "error_TooLarge": ("Too large", "太大"),
+    "error_AllSourcesFailed": ("No source can be searched", "没有可以检索的来源"),
+    "error_ModelError": ("A model failed", "模型出错"),
+    "error_StoreAway": ("A store cannot be reached", "存储无法连接"),
+    "error_internal": ("The service failed", "服务出错"),
 }
+
+RELATIONS = {
+    "LINKS_TO": "链接到",
+    "MENTIONS": "提到",
+    "CONTAINS": "包含",
+    "HAS_TAG": "有标签",
+    "TALKS_ABOUT": "谈到",
+}
+"""Relations that the ingest names, in Chinese; the others are the words of the notes."""
 
 
 def language_of(cookie: str | None, accept_language: str) -> Language:
@@ -145,3 +191,14 @@ def word(key: str, language: Language) -> str:
     """One of the page's texts; an unknown key is returned as it is."""
     found = WORDS.get(key)
     return key if found is None else found[language == "zh"]
+
+
+def relation(name: str, language: Language) -> str:
+    """The relation of a fact as words."""
+    words = name.replace("_", " ").lower()
+    return RELATIONS.get(name, words) if language == "zh" else words
+
+
+def listed(text: str, language: Language) -> str:
+    """A list of values as ``schema_text`` makes it, with its end in the page's language."""
+    return re.sub(r", and (\d+) more\Z", r"，另有 \1 项", text) if language == "zh" else text

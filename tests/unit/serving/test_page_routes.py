@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from agentic_rag import RagConfig
+from agentic_rag_service.conversations import Conversations
 from agentic_rag_service.page import routes
 from service_server import called_service, ended
 
@@ -101,3 +102,25 @@ async def test_the_page_remembers_any_key(tmp_path: Path, key: str) -> None:
         entered = await client.post("/login", data={"key": f" {key} "})
         assert (entered.status_code, entered.headers["location"]) == (303, "/")
         assert (await client.get("/")).status_code == 200
+
+
+async def test_older_conversations_are_on_further_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page_of = Conversations.of
+
+    async def of_two(self: Conversations, *given: Any, before: str | None = None) -> Any:
+        return await page_of(self, *given, limit=2, before=before)
+
+    monkeypatch.setattr(Conversations, "of", of_two)
+    async with _page(tmp_path) as client:
+        for number in range(3):
+            form = {"query": f"What lies here {number}?", "thread_id": f"t{number}"}
+            await client.post("/page/ask", data=form)
+        first = (await client.get("/conversations")).text
+        assert re.findall(r"What lies here (\d)\?</a>", first) == ["2", "1"]
+        older = re.search(r'href="(/conversations\?before=[^"]+)">Older conversations', first)
+        assert older is not None
+        last = (await client.get(older[1])).text
+        assert re.findall(r"What lies here (\d)\?</a>", last) == ["0"]
+        assert "Older conversations" not in last

@@ -87,7 +87,7 @@ async function ask(form) {
       const told = document.createElement("p");
       told.className = "error";
       told.setAttribute("role", "alert");
-      told.textContent = String(error.message || error);
+      told.textContent = document.documentElement.dataset.lost;
       answer.replaceChildren(told);
     }
   } finally {

@@ -123,7 +123,7 @@ function drawLines(svg, facts, boxes) {
     const same = facts.filter((other) => pairOf(other) === pairOf(fact));
     const bend = (same.indexOf(fact) - (same.length - 1) / 2) * 44 * (fact.source <= fact.target ? 1 : -1);
     const line = lineOf(boxes.get(fact.source), boxes.get(fact.target), bend);
-    const name = fact.name.replaceAll("_", " ").toLowerCase();
+    const { name } = fact;
     const group = shape(svg, "g", { class: "fact", role: "img", tabindex: number ? -1 : 0, "aria-label": `${fact.source} —${name}→ ${fact.target}` });
     shape(group, "path", { class: "wide", d: line.path });
     shape(group, "path", { class: "line", d: line.path, "marker-end": "url(#fact-tip)" });
