@@ -413,8 +413,7 @@ def test_boards_open_in_another_viewer(browser: Browser, page: Page, vault: Path
         viewer = context.new_page()
         viewer.goto((tmp_path / "page.html").as_uri())
         viewer.wait_for_timeout(1000)
-        if operation != "concept_relation":  # its cards are notes, which this viewer has not
-            _pictured(viewer, f"board-{operation}")
+        _pictured(viewer, f"board-{operation}")
         shown = viewer.locator("#board").evaluate(
             "box => (box.shadowRoot || box).textContent + [...box.querySelectorAll('*')].map(e => e.shadowRoot?.textContent || '').join(' ')"
         )
