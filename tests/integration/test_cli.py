@@ -326,7 +326,7 @@ def test_what_is_no_base_is_refused(cli: Any, tmp_path: Path, arguments: list[st
 
 STATS = [
     "dataset", "documents", "unfinished", "chunks", "graph", "unindexed", "model", "dimension", "metric", "configured_model",
-    "reindex", "token_vectors", "bytes", "old_bytes", "tables", "schema",
+    "reindex", "bytes", "old_bytes", "tables", "schema",
 ]  # fmt: skip
 
 
@@ -341,7 +341,6 @@ def test_stats(cli: Any, tmp_path: Path) -> None:
         "cosine",
     )
     assert (stats["dimension"], stats["unindexed"], stats["reindex"]) == (384, 0.0, False)
-    assert stats["token_vectors"] is True
     tables = {table["name"]: table for table in stats["tables"]}
     assert stats["chunks"] == tables["chunks"]["rows"] == stats["graph"]["episodes"]
     assert stats["graph"]["facts"] == tables["facts"]["rows"]
