@@ -34,7 +34,7 @@ from agentic_rag_lab.evaluation.report import EvalReport
 from agentic_rag_lab.evaluation.run import EvalOptions, dataset_of, evaluate, ingest_documents
 from agentic_rag_lab.evaluation.statistics import bootstrap_interval
 from agentic_rag_lab.evaluation.tuning.run import TuneOptions, collect
-from agentic_rag_lab.evaluation.tuning.search import Collected, Replay, with_changes
+from agentic_rag_lab.evaluation.tuning.search import CollectedQuery, Replay, with_changes
 from figures import Row, options, report, row, share
 from judged_answers import (
     FEW,
@@ -216,7 +216,7 @@ async def left_out(
         without["adapted weights"] = ranked_values(unadapted(whole), {})
         for term in WEIGHTS:
             with patch.dict(WEIGHTS, {term: 0.0}):
-                without[f"the rerank's {term}"] = ranked_values(again(whole, whole.collected), {})
+                without[f"the rerank's {term}"] = ranked_values(again(whole, whole.collected_queries), {})
         for what, constant in CONSTANTS.items():
             with patch.object(late_interaction, constant, 0.0):
                 without[what] = ranked_values(await replay_of(rag, path, options), {})
@@ -239,14 +239,14 @@ async def replay_of(rag: Rag, path: Path, options: TuneOptions) -> Replay:
     return Replay(found, rag.config, loaded.unit, options.measure)
 
 
-def again(replay: Replay, collected: Sequence[Collected]) -> Replay:
+def again(replay: Replay, collected: Sequence[CollectedQuery]) -> Replay:
     """A replay of these hits that has computed nothing yet."""
     return Replay(collected, replay.base, replay.unit, replay.measure)
 
 
 def unadapted(replay: Replay) -> Replay:
     """The replay with the operation's own weights, whatever the graph knows of a question."""
-    return again(replay, [replace(one, specificity=None) for one in replay.collected])
+    return again(replay, [replace(one, specificity=None) for one in replay.collected_queries])
 
 
 def ranked_values(replay: Replay, settings: dict[str, Any]) -> NDArray[np.float64]:

@@ -3,45 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import asdict, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, Mention
 from agentic_rag.domain.identity import entity_key
-from agentic_rag.domain.ports import GraphCounts, GraphStore
-from agentic_rag.errors import InputError, ManifestMismatch
+from agentic_rag.domain.ports import GraphStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding
-
-JAN, JUN = datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
-HOSTILE = [
-    "",
-    "   ",
-    "'",
-    '"',
-    'tea" OR "1',
-    "\x00",
-    "tea\x00tea",
-    "_",
-    "___",
-    "AND OR NOT",
-    "+tea -leaf && || ! ( ) { } [ ] ^ ~ * ? : \\ /",
-    "MATCH (n) DETACH DELETE n",
-    "'; DROP TABLE facts; --",
-    "🍵",
-    "👩‍👩‍👧",
-    "\ud800",
-    "tea " * 5000,
-    "茶" * 20_000,
-    "a" * 20_000,
-    "%s %d {0} $1",
-    "\r\n\t",
-]
+from agentic_rag.testing.contracts.graph_store import (
+    JAN,
+    GraphStoreContract,
+    by_kind,
+    find,
+    graph_of_name,
+    labels_of,
+    tea,
+    travel,
+)
 
 
 @pytest.fixture
@@ -76,109 +57,10 @@ async def store(
     await opened.close()
 
 
-def chunk(document: str, key: str, text: str, date: datetime | None = None, **metadata: Any) -> Chunk:
-    return Chunk(
-        id=f"{document}#{key}",
-        document_id=document,
-        text=text,
-        start=3,
-        end=3 + len(text),
-        ordinal=int(key),
-        title=document,
-        path=f"{document}.md",
-        kind="paragraph",
-        heading_path=("Top", "Under"),
-        date=date,
-        url=f"obsidian://open?file={document}",
-        metadata=metadata,
-    )
-
-
-def tea(*, date: datetime | None = None) -> DocumentGraph:
-    return DocumentGraph(
-        document_id="tea",
-        chunks=(
-            chunk(
-                "tea",
-                "0",
-                "Oolong comes from Fujian.",
-                date,
-                year=2024,
-                tags=["a", None],
-                aliases=["Wu Long", "青茶"],
-            ),
-            chunk("tea", "1", "苹果是水果", date),
-        ),
-        entities=(
-            Entity("oolong", "Oolong", ("Note",)),
-            Entity("fujian", "Fujian", ("Place",)),
-            Entity("苹果", "苹果", ("Thing",)),
-        ),
-        facts=(Fact("oolong", "fujian", "COMES_FROM", "Oolong comes from Fujian.", "tea#0"),),
-        mentions=(
-            Mention("oolong", "tea#0"),
-            Mention("fujian", "tea#0"),
-            Mention("苹果", "tea#1"),
-        ),
-    )
-
-
-def travel() -> DocumentGraph:
-    return DocumentGraph(
-        document_id="travel",
-        chunks=(chunk("travel", "0", "Fujian has mountains and a long coast."),),
-        entities=(Entity("fujian", "Fujian", ("Place",)), Entity("mountains", "mountains")),
-        facts=(Fact("fujian", "mountains", "HAS", "Fujian has mountains.", "travel#0"),),
-        mentions=(Mention("mountains", "travel#0"),),
-    )
-
-
-async def find(
-    store: GraphStore, embedding: HashingEmbedding, query: str, dataset: str = "notes", **options: Any
-) -> list[GraphHit]:
-    vector = (await embedding.embed_queries([query]))[0]
-    return await store.search(dataset, query, vector, **{"limit": 10, **options})
-
-
-def by_kind(hits: list[GraphHit], kind: str) -> list[GraphHit]:
-    return [hit for hit in hits if hit.kind == kind]
-
-
-async def test_counts_what_was_given(store: GraphStore) -> None:
-    await store.replace_documents("notes", [tea(), travel()])
-    assert await store.counts("notes") == GraphCounts(entities=4, facts=2, episodes=3, mentions=5)
-
-
-async def test_unknown_dataset_is_empty(store: GraphStore, embedding: HashingEmbedding) -> None:
-    assert await store.counts("nothing") == GraphCounts(0, 0, 0, 0)
-    assert await find(store, embedding, "tea", "nothing") == []
-    assert await store.get_chunks("nothing", ["a#0"]) == {}
-    await store.remove_documents("nothing", ["a"])
-    await store.optimize("nothing")
-
-
-async def test_links_are_the_whole_graph(store: GraphStore) -> None:
-    assert await store.links("notes") is None
-    await store.replace_documents("notes", [tea(date=JAN), travel()])
-    links = await store.links("notes")
-    assert links is not None
-    titles = [links.titles[document] for document in links.documents]
-    assert list(zip(links.chunk_ids, titles, strict=True)) == [
-        ("tea#0", "tea"), ("tea#1", "tea"), ("travel#0", "travel"),
-    ]  # fmt: skip
-    tea_others, _, travel_others = [list(links.aliases[document]) for document in links.documents]
-    assert (tea_others, travel_others) == (["Wu Long", "青茶"], [])
-    assert links.dates.astype(str).tolist() == ["2024-01-01T00:00:00.000000"] * 2 + ["NaT"]
-    pairs = {
-        (links.chunk_ids[chunk], entity_key(links.names[entity]))
-        for chunk, entity in zip(links.mentioning, links.mentioned_entities, strict=True)
-    }
-    assert len(pairs) == len(links.mentioning)
-    assert pairs == {
-        ("tea#0", "oolong"), ("tea#0", "fujian"), ("tea#1", "苹果"),
-        ("travel#0", "fujian"), ("travel#0", "mountains"),
-    }  # fmt: skip
-    assert "Note" in await labels_of(store, "oolong")
+class TestGraphStore(GraphStoreContract):
+    @pytest.fixture
+    def store(self, store: Any) -> Any:
+        return store
 
 
 async def test_links_follow_the_graph(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,20 +73,6 @@ async def test_links_follow_the_graph(store: GraphStore, monkeypatch: pytest.Mon
     assert after is not None
     assert list(after.chunk_ids) == ["travel#0"]
     assert set(map(entity_key, after.names)) == {"fujian", "mountains"}
-
-
-async def test_finds_facts_entities_and_episodes(store: GraphStore, embedding: HashingEmbedding) -> None:
-    await store.replace_documents("notes", [tea(), travel()])
-    hits = await find(store, embedding, "oolong Fujian")
-    fact, entity, episode = (by_kind(hits, kind)[0] for kind in ("edge", "node", "episode"))
-    assert (fact.text, fact.source_name, fact.target_name) == (
-        "Oolong comes from Fujian.",
-        "Oolong",
-        "Fujian",
-    )
-    assert fact.chunk_ids == ("tea#0",)
-    assert entity.name in ("Oolong", "Fujian")
-    assert (episode.name, episode.chunk_ids) == ("tea#0", ("tea#0",))
 
 
 async def test_what_was_just_written_is_named_before_the_links_are_read_again(
@@ -233,154 +101,14 @@ async def test_what_was_just_written_is_named_before_the_links_are_read_again(
     assert await chunks_of_fujian() == {"tea#0"}, "and in the removed no more"
 
 
-async def test_raw_scores_are_kept(store: GraphStore, embedding: HashingEmbedding) -> None:
-    await store.replace_documents("notes", [tea(), travel()])
-    query = "Oolong comes from Fujian."
-    hits = await find(store, embedding, query)
-    fact = by_kind(hits, "edge")[0]
-    assert fact.cosine == pytest.approx(1.0, abs=1e-5)
-    assert fact.bm25 is not None
-    assert fact.bm25 > 0
-    assert all(hit.cosine is None for hit in by_kind(hits, "episode"))
-
-
-async def test_what_only_full_text_found_has_its_cosine_too(
-    store: GraphStore, embedding: HashingEmbedding
-) -> None:
-    await store.replace_documents("notes", [tea(), travel()])
-    opposite = -(await embedding.embed_queries(["Oolong comes from Fujian."]))[0]
-    hits = by_kind(await store.search("notes", "oolong comes", opposite, limit=5), "edge")
-    assert hits[0].text == "Oolong comes from Fujian."
-    assert hits[0].cosine == pytest.approx(-1.0, abs=1e-5)
-
-
-async def test_ranks_run_from_one_within_each_kind(store: GraphStore, embedding: HashingEmbedding) -> None:
-    await store.replace_documents("notes", [tea(), travel()])
-    hits = await find(store, embedding, "Oolong Fujian mountains comes")
-    for kind in ("edge", "node", "episode"):
-        ranks = [hit.rank for hit in by_kind(hits, kind)]
-        assert ranks == list(range(1, len(ranks) + 1))
-    assert len(by_kind(await find(store, embedding, "Oolong Fujian mountains", limit=1), "node")) == 1
-    assert await find(store, embedding, "Oolong", limit=0) == []
-
-
-async def test_finds_chinese(store: GraphStore, embedding: HashingEmbedding) -> None:
-    await store.replace_documents("笔记", [tea()])
-    hits = await find(store, embedding, "水果", "笔记")
-    assert [hit.name for hit in by_kind(hits, "episode")] == ["tea#1"]
-    assert by_kind(await find(store, embedding, "苹果", "笔记"), "node")[0].name == "苹果"
-
-
-async def test_full_width_and_composed_forms_are_one(store: GraphStore, embedding: HashingEmbedding) -> None:
-    await store.replace_documents("notes", [tea()])
-    hits = await find(store, embedding, "Ｏｏｌｏｎｇ")
-    assert by_kind(hits, "episode")[0].name == "tea#0"
-
-
-async def test_chunks_come_back_exactly(store: GraphStore) -> None:
-    graph = tea(date=JAN)
-    await store.replace_documents("notes", [graph])
-    found = await store.get_chunks("notes", ["tea#0", "tea#1", "tea#9"])
-    assert found == {c.id: c for c in graph.chunks}
-
-
-async def test_an_entity_names_the_chunks_of_its_mentions_and_facts(
-    store: GraphStore, embedding: HashingEmbedding
-) -> None:
-    await store.replace_documents("notes", [tea(), travel()])
-    hits = by_kind(await find(store, embedding, "Fujian"), "node")
-    fujian = next(hit for hit in hits if hit.name == "Fujian")
-    assert fujian.chunk_ids == ("tea#0", "travel#0")
-
-
-async def test_an_entity_names_fifty_chunks_at_most(store: GraphStore, embedding: HashingEmbedding) -> None:
-    chunks = tuple(chunk("log", str(i), f"entry {i}") for i in range(60))
-    graph = DocumentGraph(
-        "log", chunks, (Entity("daily", "daily"),), (), tuple(Mention("daily", c.id) for c in chunks)
-    )
-    await store.replace_documents("notes", [graph])
-    hit = by_kind(await find(store, embedding, "daily"), "node")[0]
-    assert list(hit.chunk_ids) == sorted(c.id for c in chunks)[:50]
-
-
-async def test_replacing_is_idempotent(store: GraphStore, embedding: HashingEmbedding) -> None:
-    await store.replace_documents("notes", [tea(), travel()])
-    before = await find(store, embedding, "Oolong Fujian")
-    embedded = len(embedding.embedded_texts)
-    await store.replace_documents("notes", [tea(), travel()])
-    assert len(embedding.embedded_texts) == embedded, "what is stored already is not embedded again"
-    assert await store.counts("notes") == GraphCounts(4, 2, 3, 5)
-    assert await find(store, embedding, "Oolong Fujian") == before
-
-
-async def test_each_distinct_text_is_embedded_once(store: GraphStore, embedding: HashingEmbedding) -> None:
-    await store.replace_documents("notes", [tea(), travel()])
-    assert sorted(embedding.embedded_texts) == sorted(set(embedding.embedded_texts))
-
-
-async def test_vectors_that_were_made_elsewhere_are_taken(
-    store: GraphStore, embedding: HashingEmbedding
-) -> None:
-    texts = await store.new_texts("notes", [tea(), travel()])
-    assert embedding.embedded_texts == []
-    other = HashingEmbedding(embedding.dimension)
-    vectors = dict(zip(texts, await other.embed_passages(texts), strict=True))
-    left_out = texts[0]
-    del vectors[left_out]
-    await store.replace_documents("notes", [tea(), travel()], vectors=vectors)
-    assert embedding.embedded_texts == [left_out]
-    assert sorted(other.embedded_texts) == texts
-    assert await store.new_texts("notes", [tea(), travel()]) == []
-    assert await find(store, embedding, "Oolong Fujian")
-
-
-async def test_replacing_drops_what_is_gone(store: GraphStore, embedding: HashingEmbedding) -> None:
-    await store.replace_documents("notes", [tea(), travel()])
-    smaller = DocumentGraph(
-        "tea", (chunk("tea", "0", "Pu-erh is dark."),), (Entity("puerh", "Pu-erh"),), (),
-        (Mention("puerh", "tea#0"),),
-    )  # fmt: skip
-    await store.replace_documents("notes", [smaller])
-    assert await store.counts("notes") == GraphCounts(entities=3, facts=1, episodes=2, mentions=3)
-    names = {hit.name for hit in by_kind(await find(store, embedding, "Oolong Fujian Pu-erh"), "node")}
-    assert "Oolong" not in names
-    assert (await store.get_chunks("notes", ["tea#0", "tea#1"])).keys() == {"tea#0"}
-
-
-async def test_removing_keeps_what_others_name(store: GraphStore, embedding: HashingEmbedding) -> None:
-    await store.replace_documents("notes", [tea(), travel()])
-    await store.remove_documents("notes", ["tea", "never there"])
-    assert await store.counts("notes") == GraphCounts(entities=2, facts=1, episodes=1, mentions=2)
-    fujian = by_kind(await find(store, embedding, "Fujian"), "node")[0]
-    assert fujian.chunk_ids == ("travel#0",)
-    await store.remove_documents("notes", ["travel"])
-    assert await store.counts("notes") == GraphCounts(0, 0, 0, 0)
-    assert await find(store, embedding, "Fujian mountains") == []
-
-
-async def labels_of(store: GraphStore, key: str) -> set[str]:
-    links = await store.links("notes")
-    assert links is not None
-    return set(links.labels[list(map(entity_key, links.names)).index(key)]) - {"Entity"}
-
-
-def named(document: str, *labels: str, by: str = "mention") -> DocumentGraph:
-    """A document that names the entity ``fujian`` once, in a mention or a fact."""
-    chunks = (chunk(document, "0", "Fujian."),)
-    entities = (Entity("fujian", "Fujian", labels), Entity("coast", "coast"))
-    if by == "mention":
-        return DocumentGraph(document, chunks, entities, (), (Mention("fujian", f"{document}#0"),))
-    return DocumentGraph(
-        document, chunks, entities, (Fact("fujian", "coast", "HAS", "A coast.", f"{document}#0"),)
-    )
-
-
 @pytest.mark.parametrize("by", ["mention", "fact"])
 async def test_a_label_goes_with_the_last_document_that_gives_it(
     store: GraphStore, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
     monkeypatch.setattr("agentic_rag.stores.graph.links.MAX_LAG_SECONDS", 0.0)
-    await store.replace_documents("notes", [named("a", "Note", "Tag", by=by), named("b", "Thing")])
+    await store.replace_documents(
+        "notes", [graph_of_name("a", "Note", "Tag", by=by), graph_of_name("b", "Thing")]
+    )
     await store.replace_documents("notes", [named("c", "Note", by=by)])
     assert await labels_of(store, "fujian") == {"Note", "Tag", "Thing"}
     await store.remove_documents("notes", ["a"])
@@ -389,199 +117,3 @@ async def test_a_label_goes_with_the_last_document_that_gives_it(
     assert await labels_of(store, "fujian") == {"Card", "Thing"}
     await store.replace_documents("notes", [named("b"), named("d", "Note", by=by)])
     assert await labels_of(store, "fujian") == {"Card", "Note"}
-
-
-async def test_a_label_that_moves_to_another_document_of_the_same_write_stays(store: GraphStore) -> None:
-    await store.replace_documents("notes", [named("a", "Note"), named("b")])
-    await store.replace_documents("notes", [named("a"), named("b", "Note")])
-    assert await labels_of(store, "fujian") == {"Note"}
-
-
-async def test_an_entity_nobody_names_is_not_kept(store: GraphStore) -> None:
-    graph = tea()
-    await store.replace_documents("notes", [replace(graph, entities=(*graph.entities, Entity("x", "x")))])
-    assert (await store.counts("notes")).entities == 3
-
-
-async def test_an_entity_that_is_only_named_is_called_by_its_key(
-    store: GraphStore, embedding: HashingEmbedding
-) -> None:
-    await store.replace_documents("notes", [replace(tea(), entities=())])
-    assert by_kind(await find(store, embedding, "oolong"), "node")[0].name == "oolong"
-
-
-async def test_a_document_without_chunks_disappears(store: GraphStore) -> None:
-    await store.replace_documents("notes", [tea()])
-    await store.replace_documents("notes", [DocumentGraph("tea", ())])
-    assert await store.counts("notes") == GraphCounts(0, 0, 0, 0)
-
-
-async def test_datasets_are_apart(store: GraphStore, embedding: HashingEmbedding) -> None:
-    await store.replace_documents("notes", [tea()])
-    await store.replace_documents("茶 — 笔记", [travel()])
-    assert (await store.counts("notes")).episodes == 2
-    assert (await store.counts("茶 — 笔记")).episodes == 1
-    assert by_kind(await find(store, embedding, "mountains"), "episode") == []
-    assert by_kind(await find(store, embedding, "mountains", "茶 — 笔记"), "episode") != []
-    await store.remove_documents("茶 — 笔记", ["travel", "tea"])
-    assert (await store.counts("notes")).episodes == 2
-
-
-async def test_a_dataset_is_the_same_however_its_name_is_composed(
-    store: GraphStore, embedding: HashingEmbedding
-) -> None:
-    await store.replace_documents("cafe\u0301", [tea()])
-    assert set(await store.get_chunks("caf\u00e9", ["tea#0"])) == {"tea#0"}
-    assert await find(store, embedding, "Oolong", "caf\u00e9", within=["tea#0"])
-    before = await find(store, embedding, "Oolong Fujian", "cafe\u0301")
-    await store.replace_documents("caf\u00e9", [tea()])
-    assert await find(store, embedding, "Oolong Fujian", "caf\u00e9") == before
-
-
-async def test_facts_hold_from_valid_at_until_before_invalid_at(
-    store: GraphStore, embedding: HashingEmbedding
-) -> None:
-    sentences = {
-        "always true": (None, None),
-        "true from june": (JUN, None),
-        "true until june": (JAN, JUN),
-        "true only in january": (JAN, datetime(2024, 2, 1, tzinfo=UTC)),
-        "true long ago": (datetime(1066, 1, 1, tzinfo=UTC), datetime(1100, 1, 1, tzinfo=UTC)),
-    }
-    facts = tuple(
-        Fact("oolong", "fujian", "IS", text, "tea#0", begun, over)
-        for text, (begun, over) in sentences.items()
-    )
-    await store.replace_documents("notes", [replace(tea(), facts=facts)])
-
-    async def true_at(moment: datetime | None) -> set[str]:
-        return {h.text for h in by_kind(await find(store, embedding, "true", as_of=moment), "edge")}
-
-    assert await true_at(None) == set(sentences)
-    assert await true_at(JUN) == {"always true", "true from june"}
-    assert await true_at(datetime(2024, 5, 31, 23, 59, 59, tzinfo=UTC)) == {"always true", "true until june"}
-    assert await true_at(JAN) == {"always true", "true until june", "true only in january"}
-    assert await true_at(datetime(1066, 1, 1, tzinfo=UTC)) == {"always true", "true long ago"}
-
-
-async def test_as_of_leaves_out_later_chunks_and_what_only_they_say(
-    store: GraphStore, embedding: HashingEmbedding
-) -> None:
-    await store.replace_documents("notes", [tea(date=JUN), travel()])
-    hits = await find(store, embedding, "Oolong Fujian mountains", as_of=JAN)
-    assert [hit.name for hit in by_kind(hits, "episode")] == ["travel#0"]
-    assert [hit.text for hit in by_kind(hits, "edge")] == ["Fujian has mountains."]
-    assert {hit.name for hit in by_kind(hits, "node")} == {"Fujian", "mountains"}
-    assert all(hit.chunk_ids == ("travel#0",) for hit in hits)
-    everything = await find(store, embedding, "Oolong Fujian mountains", as_of=JUN)
-    assert "tea#0" in {hit.name for hit in by_kind(everything, "episode")}
-
-
-async def test_as_of_looks_further_for_entities(store: GraphStore, embedding: HashingEmbedding) -> None:
-    later = tuple(chunk("later", str(i), "tea", JUN) for i in range(30))
-    graphs = [
-        DocumentGraph(
-            "later",
-            later,
-            tuple(Entity(f"tea {i}", f"tea {i}") for i in range(30)),
-            (),
-            tuple(Mention(f"tea {i}", c.id) for i, c in enumerate(later)),
-        ),
-        DocumentGraph(
-            "before", (chunk("before", "0", "tea", JAN),), (Entity("z", "z tea z"),), (), (Mention("z", "before#0"),)
-        ),
-    ]  # fmt: skip
-    await store.replace_documents("notes", graphs)
-    hits = await find(store, embedding, "tea", as_of=JAN, limit=2)
-    assert [hit.name for hit in by_kind(hits, "node")] == ["z tea z"]
-
-
-async def test_within_restricts_every_kind(store: GraphStore, embedding: HashingEmbedding) -> None:
-    await store.replace_documents("notes", [tea(), travel()])
-    hits = await find(store, embedding, "Oolong Fujian mountains", within=["travel#0", "unknown'#1"])
-    assert {hit.kind for hit in hits} == {"edge", "node", "episode"}
-    assert all(hit.chunk_ids == ("travel#0",) for hit in hits)
-    assert {hit.name for hit in by_kind(hits, "node")} == {"Fujian", "mountains"}
-    assert await find(store, embedding, "Oolong", within=[]) == []
-
-
-async def test_stats_tell_rows_and_model(store: GraphStore) -> None:
-    assert (await store.stats("notes")).tables == ()
-    await store.replace_documents("notes", [tea(), travel()])
-    await store.optimize("notes")
-    stats = await store.stats("notes")
-    counts = await store.counts("notes")
-    rows = {table.name: table.rows for table in stats.tables}
-    assert (stats.model, stats.dimension, stats.metric) == ("hashing-64", 64, "cosine")
-    assert {name: rows[name] for name in ("entities", "facts", "episodes", "mentions")} == asdict(counts)
-    assert all(table.unindexed_rows == 0 for table in stats.tables)
-
-
-async def test_any_query_is_accepted(store: GraphStore, embedding: HashingEmbedding) -> None:
-    await store.replace_documents("notes", [tea()])
-    for query in HOSTILE:
-        assert isinstance(await find(store, embedding, query), list), query[:20]
-    assert await find(store, embedding, "Oolong")
-
-
-@pytest.mark.parametrize("value", [0.0, float("nan"), float("inf")])
-async def test_a_vector_that_points_nowhere_leaves_full_text(store: GraphStore, value: float) -> None:
-    await store.replace_documents("notes", [tea()])
-    hits = await store.search("notes", "Oolong", np.full(64, value, dtype=np.float32), limit=5)
-    assert hits
-    assert all(hit.cosine is None for hit in hits)
-
-
-async def test_a_vector_of_another_dimension_is_refused(store: GraphStore) -> None:
-    await store.replace_documents("notes", [tea()])
-    with pytest.raises(ManifestMismatch):
-        await store.search("notes", "Oolong", np.ones(3, dtype=np.float32), limit=5)
-
-
-async def test_hostile_names_are_data(store: GraphStore, embedding: HashingEmbedding) -> None:
-    name = "it's \"x\" \\ \x00 ' OR 1=1 --"
-    document = "o'brien\\ -- %"
-    graph = DocumentGraph(
-        document,
-        (chunk(document, "0", f"speaks of {name}"),),
-        (Entity(name, name),),
-        (Fact(name, name, name, name, f"{document}#0"),),
-        (Mention(name, f"{document}#0"),),
-    )
-    await store.replace_documents("notes", [tea(), graph])
-    assert (await store.get_chunks("notes", [f"{document}#0"]))[f"{document}#0"] == graph.chunks[0]
-    assert name in {hit.name for hit in await find(store, embedding, name)}
-    await store.remove_documents("notes", [document])
-    assert await store.counts("notes") == GraphCounts(3, 1, 2, 3)
-
-
-async def test_wrong_input_is_refused(store: GraphStore) -> None:
-    with pytest.raises(InputError, match="twice"):
-        await store.replace_documents("notes", [tea(), tea()])
-    with pytest.raises(InputError, match="tea"):
-        await store.replace_documents("notes", [replace(tea(), chunks=())])
-    with pytest.raises(InputError):
-        await store.replace_documents("notes", [replace(travel(), chunks=tea().chunks)])
-    with pytest.raises(InputError):
-        await store.counts(" ")
-    assert await store.counts("notes") == GraphCounts(0, 0, 0, 0)
-
-
-@pytest.mark.parametrize("reverse", [False, True])
-async def test_a_note_s_own_spelling_wins(
-    store: GraphStore, embedding: HashingEmbedding, reverse: bool
-) -> None:
-    note = tea()
-    mention = DocumentGraph(
-        "other", (chunk("other", "0", "likes OOLONG"),), (Entity("oolong", "OOLONG"),), (),
-        (Mention("oolong", "other#0"),),
-    )  # fmt: skip
-    graphs: list[DocumentGraph] = [note, mention]
-    for graph in reversed(graphs) if reverse else graphs:
-        await store.replace_documents("notes", [graph])
-    hits = by_kind(await find(store, embedding, "oolong"), "node")
-    assert hits[0].name == "Oolong"
-
-
-async def test_satisfies_the_protocol(store: GraphStore) -> None:
-    assert isinstance(store, GraphStore)

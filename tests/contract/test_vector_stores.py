@@ -18,20 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from test_chunk_store import (
-    DIMENSION,
-    EAST,
-    EXPRESSIONS,
-    HOSTILE,
-    OPEN,
-    TEXTS,
-    _random_metadata,
-    chunk,
-    dense,
-    embedded,
-    matching,
-    sparse,
-)
+from test_chunk_store import EXPRESSIONS, _random_metadata
 
 from agentic_rag.domain import filterable
 from agentic_rag.domain.filters import Comparison, Expression, matches, parse_filters
@@ -39,6 +26,18 @@ from agentic_rag.domain.ports import ChunkStore, EmbeddedDocument, Restriction
 from agentic_rag.errors import ConfigError, ManifestMismatch, StoreAway, StoreError, StoreLocked
 from agentic_rag.settings.config import VectorsConfig
 from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.testing.contracts.chunk_store import (
+    DIMENSION,
+    EAST,
+    HOSTILE,
+    OPEN,
+    TEXTS,
+    chunk,
+    dense,
+    documents_of,
+    matching,
+    sparse,
+)
 from agentic_rag_backends.vectorstores import open_vector_store
 from agentic_rag_backends.vectorstores.backend import EVERY_ROW
 from vector_stores import EXTRAS, opened, skip_without, uri_of
@@ -80,7 +79,7 @@ def test_filters_are_what_the_definition_says(backend: str, where: str):
     with asyncio.Runner() as runner:
         context = opened(backend, where, DIMENSION)
         store = runner.run(context.__aenter__())
-        runner.run(store.replace_documents("notes", embedded(*chunks)))
+        runner.run(store.replace_documents("notes", documents_of(*chunks)))
 
         @settings(max_examples=500, deadline=None, database=None)
         @given(EXPRESSIONS)
@@ -107,7 +106,7 @@ async def test_nothing_a_user_wrote_is_read_as_a_filter(store: ChunkStore):
     rows += [{"k": [text, "other"]} for text in HOSTILE] + [{"k": text} for text in HOSTILE]
     chunks = [chunk(f"d{number:03}", metadata=row) for number, row in enumerate(rows)]
     chunks += [chunk(f"id {text}") for text in ids]
-    await store.replace_documents("notes", embedded(*chunks))
+    await store.replace_documents("notes", documents_of(*chunks))
     wanted = [
         Comparison(key, operator, value)  # type: ignore[arg-type]
         for text in tries
@@ -134,7 +133,7 @@ async def test_a_wide_filter_is_as_exact_as_a_narrow_one(store: ChunkStore):
         chunk(f"d{n:04}", metadata={"n": n}, date=datetime(2020 + n % 3, 1, 1, tzinfo=UTC))
         for n in range(400)
     ]
-    await store.replace_documents("notes", embedded(*chunks))
+    await store.replace_documents("notes", documents_of(*chunks))
     upper = parse_filters({"n": {"$gte": 30}})
     assert await matching(store, filters=upper) == [c.id for c in chunks[30:]]
     assert await dense(store, limit=3, filters=upper) == ["d0030#0", "d0031#0", "d0032#0"]
@@ -192,7 +191,7 @@ async def test_a_long_text_and_much_metadata_are_kept_whole(store: ChunkStore):
     long = chunk(
         "long", text="茶 tea\0 " * 30_000, metadata={"list": list(range(3000)), "text": "乌龙" * 40_000}
     )
-    await store.replace_documents("notes", embedded(long))
+    await store.replace_documents("notes", documents_of(long))
     assert await store.get_chunks("notes", ["long#0"]) == {"long#0": long}
     assert await matching(store, filters=parse_filters({"list": 2999})) == ["long#0"]
     assert (await store.search_dense("notes", EAST, limit=1, restriction=OPEN))[0].chunk == long
@@ -208,7 +207,7 @@ async def test_words_score_as_in_the_reference(store: ChunkStore):
     ]
     reference = InMemoryChunkStore(dimension=DIMENSION)
     for one in (store, reference):
-        await one.replace_documents("notes", embedded(*chunks))
+        await one.replace_documents("notes", documents_of(*chunks))
     for query in ("oolong tea", "水果 福建", "404 report", "tea tea tea", "plan C"):
         for restriction in (OPEN, Restriction(parse_filters({"n": {"$lt": 2}}))):
             found, expected = [
@@ -221,11 +220,11 @@ async def test_words_score_as_in_the_reference(store: ChunkStore):
 
 async def test_words_follow_every_write(store: ChunkStore):
     for before, word in pairwise(["none", "oolong", "sencha", "assam", "keemun"]):
-        await store.replace_documents("notes", embedded(chunk("a", word, text=f"{word} tea")))
+        await store.replace_documents("notes", documents_of(chunk("a", word, text=f"{word} tea")))
         assert await sparse(store, word) == [f"a#{word}"]
         assert await sparse(store, before) == []
     await asyncio.gather(
-        *(store.replace_documents("notes", embedded(chunk(f"b{n}", text="milk"))) for n in range(5)),
+        *(store.replace_documents("notes", documents_of(chunk(f"b{n}", text="milk"))) for n in range(5)),
         *(sparse(store, "milk") for _ in range(5)),
     )
     assert len(await sparse(store, "milk")) == 5
@@ -248,7 +247,7 @@ async def test_reading_a_dataset_goes_on_when_the_caller_has_no_more_time(
 
     whole = adapter.cached_rows
     monkeypatch.setattr(adapter, "cached_rows", slow)
-    await store.replace_documents("notes", embedded(chunk("a")))
+    await store.replace_documents("notes", documents_of(chunk("a")))
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(sparse(store, "tea"), 0.2)
     assert await sparse(store, "tea") == ["a#0"]
@@ -260,9 +259,9 @@ async def test_reading_a_dataset_goes_on_when_the_caller_has_no_more_time(
 
 async def test_a_second_store_sees_new_rows_within_a_second(backend: str, where: str):
     async with opened(backend, where, DIMENSION) as writer, opened(backend, where, DIMENSION) as reader:
-        await writer.replace_documents("notes", embedded(chunk("a", metadata={"n": 1})))
+        await writer.replace_documents("notes", documents_of(chunk("a", metadata={"n": 1})))
         assert await sparse(reader, "tea") == ["a#0"]
-        await writer.replace_documents("notes", embedded(chunk("b", metadata={"n": 2})))
+        await writer.replace_documents("notes", documents_of(chunk("b", metadata={"n": 2})))
         deadline = time.monotonic() + 1
         while len(await sparse(reader, "tea")) < 2 and time.monotonic() < deadline:
             await asyncio.sleep(0.05)
@@ -297,7 +296,7 @@ asyncio.run(main())
 async def test_another_process_can_write_meanwhile(backend: str, where: str):
     """Milvus Lite is left out: it serves one process."""
     async with opened(backend, where, DIMENSION) as reader:
-        await reader.replace_documents("notes", embedded(chunk("own")))
+        await reader.replace_documents("notes", documents_of(chunk("own")))
         assert await dense(reader) == ["own#0"]
         writers = [
             await asyncio.create_subprocess_exec(
@@ -317,7 +316,7 @@ async def test_another_process_can_write_meanwhile(backend: str, where: str):
 
 async def test_another_model_is_refused_with_both_named(backend: str, where: str):
     async with opened(backend, where, DIMENSION) as store:
-        await store.replace_documents("notes", embedded(chunk("a")))
+        await store.replace_documents("notes", documents_of(chunk("a")))
         for model, dimension in (("other", DIMENSION), ("hashing", DIMENSION + 1)):
             vector = np.eye(dimension, dtype=np.float32)[0]
             told = (
@@ -327,14 +326,14 @@ async def test_another_model_is_refused_with_both_named(backend: str, where: str
                 with pytest.raises(ManifestMismatch, match=told):
                     await other.search_dense("notes", vector, limit=1, restriction=OPEN)
                 with pytest.raises(ManifestMismatch, match=told):
-                    await other.replace_documents("notes", embedded(chunk("b"), vector=vector))
+                    await other.replace_documents("notes", documents_of(chunk("b"), vector=vector))
         assert await store.count("notes") == 1
         assert (await store.stats("notes")).model == "hashing"
 
 
 async def test_what_is_stored_can_be_read_by_other_tools(store: ChunkStore, backend: str, where: str):
     """Page content is the text, as any LangChain program over the collection would show it."""
-    await store.replace_documents("notes", embedded(chunk("a", text="Oolong from 福建")))
+    await store.replace_documents("notes", documents_of(chunk("a", text="Oolong from 福建")))
     rows = store._backend.rows("agentic_rag_chunks_notes", EVERY_ROW)  # type: ignore[attr-defined]
     assert [row.text for row in rows] == ["Oolong from 福建"]
     assert json.loads(rows[0].name) == ["a#0", "a"]
@@ -374,7 +373,7 @@ async def test_an_address_that_is_none_is_told_without_its_password(
 
 
 async def test_a_server_that_went_away_is_told(store: ChunkStore, monkeypatch: pytest.MonkeyPatch):
-    await store.replace_documents("notes", embedded(chunk("a")))
+    await store.replace_documents("notes", documents_of(chunk("a")))
 
     def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError("connection lost\nSELECT secret")

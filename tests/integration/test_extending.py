@@ -59,3 +59,18 @@ def test_the_example_prints_what_the_page_shows(title: str, tmp_path: Path) -> N
         check=False,
     )
     assert (ended.stdout, ended.returncode) == (output, 0), ended.stderr
+
+
+def test_the_suite_of_the_page_runs(tmp_path: Path) -> None:
+    (suite,) = re.findall(r"```python\n(import pytest\n.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    (tmp_path / "test_my_store.py").write_text(suite, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_mode = auto\n", encoding="utf-8")
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (ended.returncode, " passed" in ended.stdout) == (0, True), ended.stdout

@@ -65,7 +65,7 @@ from agentic_rag_service.openai.reply import note_url
 from agentic_rag_service.page.answers import answer_parts, linked_lines
 from agentic_rag_service.page.markdown import MOST_DRAWN, excerpt, note_html, render_markdown
 from agentic_rag_service.page.sentences import in_words
-from agentic_rag_service.page.words import Language, language_of, listed, relation, word
+from agentic_rag_service.page.words import Language, language_of, list_in_words, relation, word
 from agentic_rag_service.service import Service, TheCaller, TheService, TheWriter, caller_of
 
 HERE = Path(__file__).parent
@@ -94,7 +94,7 @@ _templates = Environment(
 )
 _templates.filters |= {
     "relation": relation,
-    "listed": listed,
+    "list_in_words": list_in_words,
     "counts": counts_text,
     "values_text": values_text,
 }
@@ -342,7 +342,7 @@ async def answer_html(
         citations=cited,
         results=results,
         facts=list(facts.values()),
-        drawn=[_named(request, fact) for fact in facts.values()],
+        drawn=[_fact_in_words(request, fact) for fact in facts.values()],
         days=days,
         today=max([datetime.now(UTC).date().isoformat(), *days]),
         seconds=seconds,
@@ -359,7 +359,7 @@ async def answer_html(
     )
 
 
-def _named(request: Request, fact: Mapping[str, Any]) -> dict[str, Any]:
+def _fact_in_words(request: Request, fact: Mapping[str, Any]) -> dict[str, Any]:
     """What is drawn of a fact, its relation in the page's language."""
     name = relation(str(fact["name"]), _language(request))
     return {**{key: fact.get(key) for key in ("source", "target", "valid_at", "invalid_at")}, "name": name}

@@ -199,6 +199,6 @@ def relation(name: str, language: Language) -> str:
     return RELATIONS.get(name, words) if language == "zh" else words
 
 
-def listed(text: str, language: Language) -> str:
+def list_in_words(text: str, language: Language) -> str:
     """A list of values as ``schema_text`` makes it, with its end in the page's language."""
     return re.sub(r", and (\d+) more\Z", r"，另有 \1 项", text) if language == "zh" else text

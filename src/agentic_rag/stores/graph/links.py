@@ -245,9 +245,9 @@ class LinkReader:
         return np.concatenate(found), of_chunks, rows - int(of_chunks.sum())
 
 
-def _chunks_by_documents(episodes: pa.Table, known: int) -> tuple[pa.Table, list[Titles]]:
+def _chunks_by_documents(episodes: pa.Table, offset: int) -> tuple[pa.Table, list[Titles]]:
     """``by_documents`` of the episodes that are chunks."""
-    return by_documents(episodes.filter(episodes["chunk_id"].is_valid()), known)
+    return by_documents(episodes.filter(episodes["chunk_id"].is_valid()), offset)
 
 
 async def _columns(

@@ -1,4 +1,4 @@
-"""Fakes for tests of programs that use this package: deterministic, offline, instant."""
+"""Fakes for tests of programs that use this package: deterministic, offline, instant. ``contracts``: suites of the ports."""
 
 from __future__ import annotations
 
