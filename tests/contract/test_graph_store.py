@@ -109,11 +109,11 @@ async def test_a_label_goes_with_the_last_document_that_gives_it(
     await store.replace_documents(
         "notes", [graph_of_name("a", "Note", "Tag", by=by), graph_of_name("b", "Thing")]
     )
-    await store.replace_documents("notes", [named("c", "Note", by=by)])
+    await store.replace_documents("notes", [graph_of_name("c", "Note", by=by)])
     assert await labels_of(store, "fujian") == {"Note", "Tag", "Thing"}
     await store.remove_documents("notes", ["a"])
     assert await labels_of(store, "fujian") == {"Note", "Thing"}
-    await store.replace_documents("notes", [named("c", "Card", by=by)])
+    await store.replace_documents("notes", [graph_of_name("c", "Card", by=by)])
     assert await labels_of(store, "fujian") == {"Card", "Thing"}
-    await store.replace_documents("notes", [named("b"), named("d", "Note", by=by)])
+    await store.replace_documents("notes", [graph_of_name("b"), graph_of_name("d", "Note", by=by)])
     assert await labels_of(store, "fujian") == {"Card", "Note"}
