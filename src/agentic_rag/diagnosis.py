@@ -265,16 +265,15 @@ async def _vector_store(config: RagConfig) -> Finding:
     async with AsyncExitStack() as stack:
         store = await kind.open(config.vectors, config.data_dir, model="", dimension=1)
         closed_by(stack, store)
+        description = getattr(store, "description", backend)
         try:
             async with asyncio.timeout(STORE_SECONDS):
                 names = await store.datasets()
         except TimeoutError:
             stack.pop_all()  # closing the store would wait for its answer
             cure = "restart it, or correct vectors.uri"
-            return Finding("vectors", "missing", f"{backend}: no answer within {STORE_SECONDS:g} s", cure)
-    return Finding(
-        "vectors", "ok", f"{getattr(store, 'description', backend)}, {len(_public_names(names))} datasets"
-    )
+            return Finding("vectors", "missing", f"{description}: no answer within {STORE_SECONDS:g} s", cure)
+    return Finding("vectors", "ok", f"{description}, {len(_public_names(names))} datasets")
 
 
 def _public_names(names: Sequence[str]) -> list[str]:

@@ -325,7 +325,7 @@ def test_blocking_calls_have_the_signatures_of_the_others(data: Path):
     from inspect import signature
 
     with open_rag_blocking(RagConfig(data_dir=data)) as rag:
-        for name in ("ask", "stream", "ingest", "related", "schema", "check"):
+        for name in ("ask", "stream", "ingest", "related_facts", "schema", "check"):
             assert signature(getattr(rag, name)) == signature(getattr(rag.rag, name))
         steps = list(rag.stream("Where does oolong tea come from?"))
         assert steps[-1].text == rag.ask("Where does oolong tea come from?").text

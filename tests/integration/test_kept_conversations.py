@@ -28,7 +28,7 @@ def _config(data: Path, uri: str | None) -> RagConfig:
 def test_a_conversation_goes_on_at_another_service(
     example_data: Path, tmp_path: Path, postgres_uri: str
 ) -> None:
-    config = _config(Path(shutil.copytree(example_data, tmp_path / "data")), postgres_uri)
+    config = _config(Path(shutil.copytree(example_data, tmp_path / "data")), emptied_postgres(postgres_uri))
     with running_service(config) as address, httpx.Client(base_url=address, timeout=60) as client:
         client.post("/ask", json={"query": "What is kill-green? zebra", "thread_id": "one"})
         client.post("/ask", json={"query": "What is withering?", "thread_id": "two"})

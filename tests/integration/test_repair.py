@@ -432,7 +432,7 @@ async def test_documents_whose_folder_nothing_tells_any_more(base: Base, tmp_pat
     [
         *(
             ("graph_default_mentions", step)
-            for step in ("_set_aside", "_put_in_place", "_made_again", "_marked")
+            for step in ("_set_aside", "_put_in_place", "_made_again", "_mark_pending")
         ),
         *((table, "_made_again") for table in ("chunks_default", "ledger", "datasets")),
     ],

@@ -419,9 +419,9 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         return called
 
-    normalised = counting("made", request.normalised)
-    monkeypatch.setattr("agentic_rag.nodes.prepare_query.normalised", normalised)
-    monkeypatch.setattr(request, "normalised", normalised)
+    normalise = counting("made", request.normalise)
+    monkeypatch.setattr("agentic_rag.nodes.prepare_query.normalise", normalise)
+    monkeypatch.setattr(request, "normalise", normalise)
     monkeypatch.setattr(request.Request, "from_plain", counting("read", request.Request.from_plain))
     resolve = counting("resolved", request.resolve_parameters)
     monkeypatch.setattr(request, "resolve_parameters", resolve)

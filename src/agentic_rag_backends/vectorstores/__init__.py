@@ -79,6 +79,6 @@ def _check_address(uri: str) -> None:
         )
 
 
-chroma = VectorStore(open_vector_store, FILES["chroma"])
-milvus = VectorStore(open_vector_store, FILES["milvus"])
-pgvector = VectorStore(open_vector_store)
+CHROMA = VectorStore(open_vector_store, FILES["chroma"])
+MILVUS = VectorStore(open_vector_store, FILES["milvus"])
+PGVECTOR = VectorStore(open_vector_store)

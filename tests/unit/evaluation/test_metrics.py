@@ -9,7 +9,7 @@ import pytest
 
 from agentic_rag.errors import InputError
 from agentic_rag.fusion import reciprocal_rank_fusion
-from agentic_rag_lab.evaluation.metrics import MEASURES, Judged, document_ranking, measure
+from agentic_rag_lab.evaluation.metrics import MEASURES, Judgements, document_ranking, measure
 
 RELEVANT = {"a": 1, "b": 3, "c": 2, "no": 0, "spam": -1}
 
@@ -67,7 +67,7 @@ def test_a_document_stands_where_its_best_chunk_stands():
 
 
 def values_of(
-    run: Mapping[str, Sequence[str]], judgements: Mapping[str, Judged], names: Iterable[str]
+    run: Mapping[str, Sequence[str]], judgements: Mapping[str, Judgements], names: Iterable[str]
 ) -> dict[str, dict[str, float]]:
     """Each measure of each judged query, whose ranking may be missing."""
     return {

@@ -214,8 +214,8 @@ async def test_reranking_by_a_model() -> None:
 async def test_a_chat_model_is_called_for_each_batch(
     found: int, depth: int, calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("rerank", "evaluation.systems"):
-        monkeypatch.setattr(f"agentic_rag.{module}.DEPTH", depth)
+    for module in ("agentic_rag.rerank", "agentic_rag_lab.evaluation.systems"):
+        monkeypatch.setattr(f"{module}.DEPTH", depth)
     vector = FakeRetrievalEngine([(fake_chunk(f"n{number}", "tea"), 0.5) for number in range(found)])
     chat = Alike()
     bench = Bench(chat, FakeGraphEngine(), vector, rerank={"method": "chat"})

@@ -91,21 +91,25 @@ def test_an_unchanged_export_is_not_read_again(tmp_path: Path, read_files: list[
         root = changed = tmp_path / f"tea{SUFFIX}"
         changed.write_text(ENEX)
     seen = SeenFiles[object]()
-    first = discover([root], seen=seen)
+    first = discover([root], seen_files=seen)
     assert first.items
     read_files.clear()
-    again = discover([root], seen=seen)
+    again = discover([root], seen_files=seen)
     assert read_files == []
-    assert (texts(again), again.exports, again.skipped) == (texts(first), first.exports, first.skipped)
+    assert (texts(again), again.exports, again.skipped_files) == (
+        texts(first),
+        first.exports,
+        first.skipped_files,
+    )
     if program == "zip":
         changed.write_bytes(zipped({f"Home {A}.md": "# Home\n\nNew"}))
     else:
         changed.write_text(
             changed.read_text().replace("Welcome", "New").replace("as said", "New").replace("Oolong", "New")
         )
-    later = texts(discover([root], seen=seen))
+    later = texts(discover([root], seen_files=seen))
     assert later != texts(first)
     assert any("New" in text for text in later.values())
     if program == "notion":
         (root / "Home" / f"Plan {B}.md").rename(root / "Home" / f"Idea {B}.md")
-        assert "Home/Idea.md" in texts(discover([root], seen=seen))
+        assert "Home/Idea.md" in texts(discover([root], seen_files=seen))

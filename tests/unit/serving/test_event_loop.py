@@ -39,7 +39,7 @@ OFF_THE_LOOP = [
     (check_quality, "from_passages"),
     (PassageGraph, "named_in"),
     (answer, "_with_texts"),
-    (answer, "_quoted"),
+    (answer, "_from_quotes"),
     (searching, "_known_chunks"),
     (metadata, "to_sql"),
     (router, "_by_rules"),

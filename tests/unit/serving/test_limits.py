@@ -90,6 +90,5 @@ async def test_a_user_with_memories_may_ask_for_the_most_passages(tmp_path: Path
     async with called_service(RagConfig(data_dir=tmp_path / "data"), roots=[tmp_path]) as client:
         await ended(client, await client.post("/ingest", json={"paths": ["tea.md"]}))
         await client.post("/memory", json={"text": "I live in Rome."})
-        most = {"retrieval": {"candidates": 10_000, "top_k": 10_000}, "fusion": {"limit": 100_000}}
-        answered = await client.post("/ask", json={"query": "oolong", "top_k": 1000, "parameters": most})
+        answered = await client.post("/ask", json={"query": "oolong", "top_k": 1000})
     assert answered.status_code == 200, answered.text

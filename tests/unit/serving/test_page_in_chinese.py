@@ -185,10 +185,11 @@ async def test_pages_and_answers_have_no_english(tmp_path: Path) -> None:
 
 
 def test_every_sentence_is_one_of_the_core() -> None:
-    folder = Path(agentic_rag.__file__).parent
+    folder = Path(agentic_rag.__file__).parents[1]
     constants = [
         node.value
-        for file in folder.rglob("*.py")
+        for package in ("agentic_rag", "agentic_rag_service")
+        for file in (folder / package).rglob("*.py")
         if "page" not in file.parts
         for node in ast.walk(ast.parse(file.read_text("utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)

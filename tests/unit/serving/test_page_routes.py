@@ -104,16 +104,14 @@ async def test_the_page_remembers_any_key(tmp_path: Path, key: str) -> None:
         assert (await client.get("/")).status_code == 200
 
 
-async def test_older_conversations_are_on_further_pages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_older_conversations_are_on_further_pages(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page_of = Conversations.of
 
     async def of_two(self: Conversations, *given: Any, before: str | None = None) -> Any:
         return await page_of(self, *given, limit=2, before=before)
 
     monkeypatch.setattr(Conversations, "of", of_two)
-    async with _page(tmp_path) as client:
+    async with _page(notes) as client:
         for number in range(3):
             form = {"query": f"What lies here {number}?", "thread_id": f"t{number}"}
             await client.post("/page/ask", data=form)
