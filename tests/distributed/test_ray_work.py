@@ -112,8 +112,7 @@ async def test_indexes_of_segments(address: str, tmp_path: Path, monkeypatch: py
     """They find what one index finds, and later rows are taken in."""
     monkeypatch.setattr(indexing, "INDEXED_APART", 1_000)
     monkeypatch.setattr(compaction, "MOST_ROWS", 600)
-    async with open_cluster("ray", address) as cluster, lance_connection(str(tmp_path)) as connection:
-        assert cluster is not None
+    async with open_cluster(address) as cluster, lance_connection(str(tmp_path)) as connection:
         tables = [await connection.create_table(name, SCHEMA, "id", None) for name in ("here", "there")]
         for table, builder in zip(tables, (indexes.BUILT_HERE, indexing.RayBuilder(cluster)), strict=True):
             await table.create_index("text", config=full_text_index())

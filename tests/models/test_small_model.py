@@ -104,7 +104,7 @@ async def test_answers(data: Path, address: str, question: str, operation: str) 
 
 
 async def test_reranks(data: Path, address: str) -> None:
-    async with opened(data, address, rerank={"method": "chat"}) as rag:
+    async with opened(data, address, rerank={"method": "chat", "depth": 5}) as rag:
         answer = await rag.ask(QUESTIONS[0][0])
     check(answer, "rerank")
     assert len(answer.results) == 10
@@ -129,7 +129,7 @@ async def test_its_words_come_as_it_writes_them(data: Path, address: str) -> Non
 
 @pytest.mark.parametrize("question", ["Where does oolong come from?", "Who is the emperor of Mars?"])
 async def test_searches_by_itself(data: Path, address: str, question: str) -> None:
-    settings = {"answer": {"mode": "agent"}, "agent": {"seconds": 250}}
+    settings = {"answer": {"mode": "agent"}, "agent": {"calls": 2, "seconds": 250}}
     async with opened(data, address, **settings) as rag:
         answer = await rag.ask(question, operation="document_retrieval")
     check(answer, "agent")

@@ -29,8 +29,8 @@ from agentic_rag.state import CanvasRAGState, in_full
 from agentic_rag.text.prompts import AGENT_LAST, AGENT_SYSTEM, fence_passages
 
 logger = logging.getLogger(__name__)
-CALLS, TOKENS = 6, 30_000
-"""Most calls of the chat model, the last one without tools; tokens after which it calls no further tool."""
+TOKENS = 30_000
+"""After which the model calls no further tool."""
 STEPS = 25
 """LangGraph's default limit, which the searches of the agent inherit."""
 Write = Callable[[Request, AIMessage, list[Result]], Awaitable[dict[str, Any]]]
@@ -57,7 +57,7 @@ async def agent(
     The outcome has ``status``, ``reason``, ``method``, ``calls`` (of the model), ``tools`` (the trace) and ``ms``.
     """
     request, started = Request.of(state), time.perf_counter()
-    seconds = request.parameters.agent.seconds
+    budget = request.parameters.agent
     first = in_full(state["reranked_results"])[:PASSAGES]
     opening = f"{fence_passages(list(map(passage_text, first)))}\n\nQuestion: {request.question}"
     reached: AgentState = {
@@ -73,14 +73,14 @@ async def agent(
         if chat is None:
             raise ModelError("no chat model is configured; set chat.base_url")
         with counting() as used:
-            graph = _graph(chat, tools.of(request), used, attempts)
-            async with asyncio.timeout(seconds):
+            graph = _graph(chat, tools.of(request), budget.calls, used, attempts)
+            async with asyncio.timeout(budget.seconds):
                 async for part in graph.astream(reached, stream_mode="values"):
                     reached = part
                 last = cast(AIMessage, reached["messages"][-1])  # the loop ends with the model
                 answered = await write(request, last, reached["passages"])
     except TimeoutError:
-        reason = f"no answer within agent.seconds {seconds:g}"
+        reason = f"no answer within agent.seconds {budget.seconds:g}"
     except ModelError as error:
         reason = str(error)
     if reason is not None:
@@ -99,6 +99,7 @@ async def agent(
 def _graph(
     chat: MessageChat,
     tools: Mapping[str, Callable[[str], Awaitable[Finding]]],
+    most_calls: int,
     usage: Usage,
     attempts: list[int],
 ) -> Any:
@@ -109,7 +110,7 @@ def _graph(
     told = schemas(tools)
 
     async def think(state: AgentState) -> dict[str, Any]:
-        is_last = state["calls"] + 1 >= CALLS or usage.tokens >= TOKENS
+        is_last = state["calls"] + 1 >= most_calls or usage.tokens >= TOKENS
         messages = [*state["messages"], HumanMessage(AGENT_LAST)] if is_last else state["messages"]
         attempts.append(state["calls"] + 1)
         message = await chat.respond(messages, () if is_last else told)
@@ -136,20 +137,21 @@ def _graph(
             )
         return {"messages": messages, "passages": passages[len(state["passages"]) :], "trace": trace}
 
+    def to_tools(state: AgentState) -> Literal["use_tools", "__end__"]:
+        """The tools that the model calls; the end where it calls none, or may not."""
+        last = state["messages"][-1]
+        calls = isinstance(last, AIMessage) and bool(last.tool_calls)
+        return "use_tools" if calls and state["calls"] < most_calls else "__end__"
+
     graph: StateGraph[AgentState, Any, AgentState, AgentState] = StateGraph(AgentState)
     graph.add_node("think", think)
     graph.add_node("use_tools", use_tools)
     graph.add_edge(START, "think")
     graph.add_conditional_edges("think", to_tools, ["use_tools", END])
     graph.add_edge("use_tools", "think")
-    return graph.compile(name="agent_loop", checkpointer=False).with_config(recursion_limit=STEPS + 2 * CALLS)
-
-
-def to_tools(state: AgentState) -> Literal["use_tools", "__end__"]:
-    """The tools that the model calls; the end where it calls none, or may not."""
-    last = state["messages"][-1]
-    calls = isinstance(last, AIMessage) and bool(last.tool_calls)
-    return "use_tools" if calls and state["calls"] < CALLS else "__end__"
+    return graph.compile(name="agent_loop", checkpointer=False).with_config(
+        recursion_limit=STEPS + 2 * most_calls
+    )
 
 
 async def _call_tool(

@@ -129,6 +129,9 @@ class RerankParameters(Section):
     method: Literal["offline", "cross_encoder", "chat", "none"] = Field(
         "offline", description="scoring without a model, a model, or no rerank"
     )
+    depth: int = Field(
+        20, ge=1, le=1000, description="fused results that a model scores; fewer suit a small or slow model"
+    )
     model: str | None = Field(None, description="name or folder of the cross-encoder")
 
 
@@ -186,6 +189,9 @@ class AnswerParameters(Section):
 class AgentParameters(Section):
     """What the agent of ``answer.mode`` ``agent`` may use for a question."""
 
+    calls: int = Field(
+        6, ge=1, le=50, description="most calls of the chat model; fewer suit a small or slow model"
+    )
     seconds: float = Field(60.0, gt=0, description="time limit; after it the fixed flow answers")
 
 

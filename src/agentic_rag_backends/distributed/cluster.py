@@ -68,7 +68,7 @@ class Cluster:
 
 
 @asynccontextmanager
-async def joined_cluster(address: str | None) -> AsyncIterator[Cluster]:
+async def open_cluster(address: str | None) -> AsyncIterator[Cluster]:
     """The cluster at an address, left at the end; raises ``MissingExtra`` where Ray is not installed."""
     await asyncio.to_thread(import_ray)  # raises now if Ray is not installed
     cluster = Cluster(address)

@@ -10,7 +10,7 @@ from functools import partial
 from agentic_rag.domain.ports import ChunkStore, Embedding
 from agentic_rag.opening import open_stores, opened_embedding, token_counter
 from agentic_rag.settings.config import RagConfig
-from agentic_rag_backends.distributed.cluster import Cluster, joined_cluster
+from agentic_rag_backends.distributed.cluster import Cluster, open_cluster
 from agentic_rag_backends.distributed.embedding import RayEmbedding, ray_embedding
 from agentic_rag_backends.distributed.engine import RayEngine
 from agentic_rag_backends.distributed.indexing import RayBuilder
@@ -47,7 +47,7 @@ async def ray(address: str | None) -> AsyncIterator[RayWorkers]:
     Raises:
         MissingExtra: Ray is not installed.
     """
-    async with joined_cluster(address) as cluster:
+    async with open_cluster(address) as cluster:
         yield RayWorkers(cluster)
 
 

@@ -22,7 +22,6 @@ from agentic_rag.errors import InputError
 from agentic_rag.graph import rag_nodes, to_second_tier, to_sources
 from agentic_rag.models.rerankers import BATCH
 from agentic_rag.rag import Rag
-from agentic_rag.rerank import DEPTH
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
 from agentic_rag.state import CallerKeys, CanvasRAGState, in_full
 from agentic_rag_lab.evaluation.datasets import EvalQuery
@@ -209,7 +208,7 @@ def _model_calls(node: str, state: Mapping[str, Any], parameters: Parameters) ->
 
 def _rerank_calls(parameters: Parameters, results: int) -> int:
     """One call per batch of passages for a chat model, one call for all of them for a cross-encoder."""
-    passages = min(results, DEPTH)
+    passages = min(results, parameters.rerank.depth)
     calls = {"chat": math.ceil(passages / BATCH), "cross_encoder": min(passages, 1)}
     return calls.get(parameters.rerank.method, 0)
 

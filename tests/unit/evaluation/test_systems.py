@@ -211,14 +211,10 @@ async def test_reranking_by_a_model() -> None:
     ("found", "depth", "calls"),
     [(0, 20, 0), (10, 20, 1), (11, 20, 2), (25, 20, 2), (25, 1000, 3), (25, 1, 1)],
 )
-async def test_a_chat_model_is_called_for_each_batch(
-    found: int, depth: int, calls: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in ("agentic_rag.rerank", "agentic_rag_lab.evaluation.systems"):
-        monkeypatch.setattr(f"{module}.DEPTH", depth)
+async def test_a_chat_model_is_called_for_each_batch(found: int, depth: int, calls: int) -> None:
     vector = FakeRetrievalEngine([(fake_chunk(f"n{number}", "tea"), 0.5) for number in range(found)])
     chat = Alike()
-    bench = Bench(chat, FakeGraphEngine(), vector, rerank={"method": "chat"})
+    bench = Bench(chat, FakeGraphEngine(), vector, rerank={"method": "chat", "depth": depth})
     scored = await bench.run("rrf+rerank")
     assert len(scored.results) == found
     assert (scored.model_calls, chat.calls, scored.degraded_sources) == (calls, calls, ())

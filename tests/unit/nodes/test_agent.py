@@ -124,20 +124,18 @@ async def test_the_fixed_flow_answers_where_the_agent_does_not(opened: Any, repl
         assert reason in answer.outcomes["agent"]["reason"]
 
 
-async def test_its_last_call_has_no_tools(opened: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("agentic_rag.nodes.agent.CALLS", 3)
+async def test_its_last_call_has_no_tools(opened: Any):
     searching = [tool_call("search", question=f"tea {number}") for number in range(2)]
     chat = ScriptedAgent(*searching, "Oolong tea comes from Fujian in China [1].")
-    answer = await ask(await opened(chat))
+    answer = await ask(await opened(chat, calls=3))
     assert [bool(offered_tools) for offered_tools in chat.offered_tools] == [True, True, False]
     assert answer.state["agent_outcome"]["calls"] == 3
     assert answer.text.startswith("Oolong tea comes")
 
 
-async def test_a_model_that_calls_on_is_stopped(opened: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("agentic_rag.nodes.agent.CALLS", 2)
+async def test_a_model_that_calls_on_is_stopped(opened: Any):
     chat = ScriptedAgent(*[tool_call("search", question="tea") for _ in range(9)])
-    answer = await ask(await opened(chat))
+    answer = await ask(await opened(chat, calls=2))
     assert answer.outcomes["agent"]["calls"] == 2
     assert answer.outcomes["agent"]["status"] == "degraded"
     assert "Fujian" in answer.text
