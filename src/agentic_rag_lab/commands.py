@@ -8,26 +8,51 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.cli.options import (
-    Address,
-    Charts,
-    Control,
-    Corrections,
-    Engine,
-    Figures,
-    Fresh,
-    Half,
-    Json,
-    Limit,
-    Operation,
-    Split,
-    with_config,
-)
+from agentic_rag.cli.options import Address, Engine, Json, with_config
 from agentic_rag.cli.running import print_json, run
 from agentic_rag.errors import InputError
 
 if TYPE_CHECKING:
     from agentic_rag.settings.config import RagConfig
+
+Split = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Use qrels/NAME.tsv of a directory; default: its qrels.tsv, else test."
+    ),
+]
+Half = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HALF", help="'first' or 'second': only that half of the queries, split by a hash of the id."
+    ),
+]
+Corrections = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="JSON file with corrections to LoCoMo's answer key.")
+]
+Control = Annotated[
+    bool,
+    typer.Option(
+        "--control",
+        help="BEAM: remove the words 'always' and 'never', which reveal the evidence messages.",
+    ),
+]
+Operation = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Operation for all queries; default: the query's own, else document_retrieval."
+    ),
+]
+Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N queries.")]
+Figures = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file.")
+]
+Charts = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Folder for charts; needs the extra 'charts'.")
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Run all questions again, including those with saved answers.")
+]
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 

@@ -88,44 +88,6 @@ Address = Annotated[
     typer.Option(metavar="HOST:PORT", help="Head of the Ray cluster; default: start one on this machine."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout.")]
-Split = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="Use qrels/NAME.tsv of a directory; default: its qrels.tsv, else test."
-    ),
-]
-Half = Annotated[
-    str | None,
-    typer.Option(
-        metavar="HALF", help="'first' or 'second': only that half of the queries, split by a hash of the id."
-    ),
-]
-Corrections = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="JSON file with corrections to LoCoMo's answer key.")
-]
-Control = Annotated[
-    bool,
-    typer.Option(
-        "--control",
-        help="BEAM: remove the words 'always' and 'never', which reveal the evidence messages.",
-    ),
-]
-Operation = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="Operation for all queries; default: the query's own, else document_retrieval."
-    ),
-]
-Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N queries.")]
-Figures = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file.")
-]
-Charts = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Folder for charts; needs the extra 'charts'.")
-]
-Fresh = Annotated[
-    bool, typer.Option("--fresh", help="Run all questions again, including those with saved answers.")
-]
 
 
 def with_config(command: Callable[..., None]) -> Callable[..., None]:
