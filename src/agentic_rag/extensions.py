@@ -2,11 +2,11 @@
 
 | group | name | object |
 |---|---|---|
-| ``agentic_rag.commands`` | any | a function of a ``typer.Typer``, to which it adds commands |
+| ``agentic_rag.commands`` | any | a ``typer.Typer``, whose commands ``agentic-rag`` has too |
 | ``agentic_rag.vector_stores`` | value of ``vectors.backend`` | a ``VectorStore`` |
 | ``agentic_rag.engines`` | value of ``--engine`` | a ``workers.Engine``: a cluster for bulk work |
 | ``agentic_rag.sources`` | one of ``sources`` in the settings | a function of a ``RagConfig`` that gives a ``retrieval.sources.Source`` |
-| ``agentic_rag.readers`` | value of ``--kind`` | an ``ingest.sources.Reader``: the documents of a path |
+| ``agentic_rag.readers`` | value of ``--kind`` | an ``ingest.scanning.Reader``: the documents of a path |
 | ``agentic_rag.actions`` | value of ``action`` | an ``Action`` of ``agentic_rag_lab.designs.post_retrieval``: a step after retrieval |
 | ``agentic_rag.drawings`` | name of a graph | a function that builds a compiled graph for ``agentic-rag graph`` |
 

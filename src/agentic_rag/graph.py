@@ -19,7 +19,7 @@ from agentic_rag.domain.ports import Chat, Embedding, MessageChat
 from agentic_rag.domain.usage import counting
 from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.cascade_retrieval import decide_tier
-from agentic_rag.fusion.strategy_selector import CanvasOperation
+from agentic_rag.fusion.strategy_selector import MEMORY, CanvasOperation
 from agentic_rag.nodes.agent import agent
 from agentic_rag.nodes.agent_tools import AgentTools
 from agentic_rag.nodes.answer import answer, answer_by_agent
@@ -225,37 +225,28 @@ async def run_first_node(state: CanvasRAGState, runtime: Runtime[Any], *, node: 
 
 async def run_node(state: CanvasRAGState, *, name: str, node: Node) -> dict[str, Any]:
     """Run a node in a span of its name; its writes, with the usage of the model endpoints."""
-    attributes = _ATTRIBUTES.get(name)
-    if attributes is None and name.startswith("retrieve_"):
-        attributes = _retrieval(name.removeprefix("retrieve_"))
-    with counting() as used, tracing.node(name, attributes and attributes(Request.of(state))) as span:
+    attributes = _attributes(name, state)
+    with counting() as used, tracing.node(name, attributes) as span:
         written: dict[str, Any] = await node(state)
         if attributes is not None:
             _set_outcome(span, name, state, written)
     return {**written, "usage": used.to_dict()} if used.calls else written
 
 
-def _retrieval(source: str, operation: str = "retrieval") -> Callable[[Request], dict[str, Any]]:
-    def attributes(request: Request) -> dict[str, Any]:
-        return {
-            "gen_ai.operation.name": operation,
-            "gen_ai.data_source.id": request.dataset,
-            "gen_ai.retrieval.top_k": CANDIDATES,
-            "agentic_rag.source": source,
-        }
-
-    return attributes
-
-
-def _rerank(request: Request) -> dict[str, Any]:
-    return {"gen_ai.operation.name": "rerank", "agentic_rag.method": request.parameters.rerank.method}
-
-
-_ATTRIBUTES: Mapping[str, Callable[[Request], dict[str, Any]]] = {
-    "retrieve_memory": _retrieval("memory", "search_memory"),
-    "rerank": _rerank,
-}
-"""Attributes of a node's span, by node. Other sources have those of ``_retrieval``, other nodes none."""
+def _attributes(name: str, state: CanvasRAGState) -> dict[str, Any] | None:
+    """Attributes of the span of a source or the rerank; None: another node, whose span has none."""
+    if name == "rerank":
+        method = Request.of(state).parameters.rerank.method
+        return {"gen_ai.operation.name": "rerank", "agentic_rag.method": method}
+    source = name.removeprefix("retrieve_")
+    if source == name:
+        return None
+    return {
+        "gen_ai.operation.name": "search_memory" if source == MEMORY else "retrieval",
+        "gen_ai.data_source.id": Request.of(state).dataset,
+        "gen_ai.retrieval.top_k": CANDIDATES,
+        "agentic_rag.source": source,
+    }
 
 
 def _set_outcome(span: tracing.Span, name: str, state: CanvasRAGState, writes: Mapping[str, Any]) -> None:

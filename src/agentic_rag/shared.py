@@ -1,4 +1,4 @@
-"""Resources that a server keeps open between runs: stores and models of the main graph, and memory designs.
+"""Stores and models of the main graph, kept open by a server between runs.
 
 LangGraph's server asks for its graphs at every run, and loads a file anew for each graph that the file defines.
 """

@@ -257,8 +257,9 @@ def _thing(sheet: _Sheet, name: str) -> Node:
 
 def _sentence_of(name: str, results: Sequence[Mapping[str, Any]]) -> str:
     """The first whole sentence of the most relevant passage of the note with this name; "" without one."""
+    key = entity_key(name)
     for result in results:
-        if entity_key(str(result["metadata"].get("title") or "")) == entity_key(name):
+        if entity_key(str(result["metadata"].get("title") or "")) == key:
             text = str(result.get("content", ""))
             for start, end in split_sentences(text):
                 sentence = _one_line(text[start:end]).removeprefix("- ")

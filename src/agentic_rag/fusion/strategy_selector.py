@@ -219,11 +219,11 @@ def execute_fusion(
     settings = FusionParameters() if parameters is None else parameters
     weights = _weights(chosen, settings)
     remembered = None if memory_results is None else read_hits(memory_results, MEMORY)
-    share = MEMORY_SHARE if chosen in DEFAULT_WEIGHTS else 1.0
     others = {name: read_hits(hits, name) for name, hits in (further_results or {}).items()}
-    each = 1.0
+    share = each = 1.0
     if chosen in DEFAULT_WEIGHTS:
-        each = (1.0 - (0.0 if remembered is None else share)) / (len(SOURCES) + len(others))
+        share = MEMORY_SHARE if remembered is not None else 0.0
+        each = (1.0 - share) / (len(SOURCES) + len(others))
         weights = (weights[0] * each * len(SOURCES), weights[1] * each * len(SOURCES))
     sources = {"graphiti": (graph, weights[0]), "lancedb": (vector or [], weights[1])}
     extra = {name: (hits, each) for name, hits in others.items()}

@@ -30,7 +30,7 @@ def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
         AllSourcesFailed: every source that was asked is degraded.
     """
     request = Request.of(state)
-    names = (*SOURCES, *further_names(state), *([] if request.user_id is None else [MEMORY]))
+    names = (*SOURCES, *further_names(state), *([MEMORY] if request.asks_memory else []))
     found = {name: outcome_of(state, name) for name in names}
     asked = {name: outcome for name, outcome in found.items() if outcome is not None}
     if asked and all(outcome["status"] == "degraded" for outcome in asked.values()):

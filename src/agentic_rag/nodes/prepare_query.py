@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,6 +18,7 @@ from langgraph.runtime import Runtime
 from agentic_rag.dates.instants import parse_as_of
 from agentic_rag.domain.identity import notes_dataset
 from agentic_rag.errors import StoreError
+from agentic_rag.fusion.strategy_selector import MEMORY, SOURCES
 from agentic_rag.nodes.request import DEFAULT_DATASET, human_texts, normalise
 from agentic_rag.nodes.retrieve import not_asked
 from agentic_rag.questions.followups import CompletedQuestion, Turn, complete_question
@@ -28,13 +29,14 @@ from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CanvasRAGState, Retry
 
 logger = logging.getLogger(__name__)
+
+
+def _not_asked(names: Iterable[str]) -> dict[str, Any]:
+    return {key: value for name in names for key, value in not_asked(name).items()}
+
+
 _PASS: dict[str, Any] = {
-    "graphiti_results": [],
-    "graphiti_outcome": None,
-    "lancedb_results": [],
-    "lancedb_outcome": None,
-    "memory_results": [],
-    "memory_outcome": None,
+    **_not_asked((*SOURCES, MEMORY)),
     "fused_results": [],
     "fusion": {},
     "outcomes": {},
@@ -84,7 +86,7 @@ async def prepare_query(
         ConfigError: a parameter is wrong; or see ``requirements.check_requirements``.
         InputError: see ``request.normalise``.
     """
-    unasked = {key: value for name in further for key, value in not_asked(name).items()}
+    unasked = _not_asked(further)
     retry = cast(Retry, state).get("retry")
     if retry is not None:
         return {"search_query": retry, **deepcopy(_PASS), **unasked}

@@ -69,19 +69,7 @@ class Pool:
         *,
         embeds: bool = False,
     ) -> Iterator[Result]:
-        """The result of each item, in order, as soon as it is ready; blocks, so call it in a thread.
-
-        Args:
-            opened: opens the parts of a worker.
-            task: makes the result of an item.
-            items: in order.
-            doing: the activity as errors name it.
-            embeds: whether the task embeds passages; see ``workers``.
-
-        Raises:
-            RunError: the cluster failed.
-            AgenticRagError: a worker raised it.
-        """
+        """As ``agentic_rag.workers.Workers.stream``, but it blocks, so call it in a thread."""
         if not items:
             return
         ray = self._cluster.connect()
@@ -110,7 +98,7 @@ class Pool:
         *,
         embeds: bool = False,
     ) -> AsyncGenerator[Result]:
-        """``results`` for an event loop."""
+        """See ``agentic_rag.workers.Workers.stream``."""
         results = self.results(open_parts, task, items, doing, embeds=embeds)
         for _ in items:
             yield await asyncio.to_thread(next, results)

@@ -10,7 +10,7 @@ from functools import partial
 from agentic_rag.domain.ports import ChunkStore, Embedding
 from agentic_rag.opening import open_stores, opened_embedding, token_counter
 from agentic_rag.settings.config import RagConfig
-from agentic_rag_backends.distributed.cluster import Cluster, open_cluster
+from agentic_rag_backends.distributed.cluster import open_cluster
 from agentic_rag_backends.distributed.embedding import RayEmbedding, ray_embedding
 from agentic_rag_backends.distributed.engine import RayEngine
 from agentic_rag_backends.distributed.indexing import RayBuilder
@@ -20,10 +20,6 @@ from agentic_rag_backends.distributed.preparing import WorkerParts
 
 class RayWorkers(Pool):
     """The workers of a cluster, for every kind of bulk work."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        super().__init__(cluster)
-        self._cluster = cluster
 
     def ingest_engine(self, config: RagConfig, embedding: Embedding | None, chunks: ChunkStore) -> RayEngine:
         """Parses and prepares documents on the cluster; see ``workers.Workers``."""
