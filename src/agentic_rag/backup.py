@@ -110,7 +110,7 @@ def _copy(source: Path, place: Path, is_cancelled: threading.Event) -> tuple[int
             elif file == source / CONVERSATIONS:
                 with closing(sqlite3.connect(file)) as one, closing(sqlite3.connect(to)) as other:
                     one.backup(other)
-            elif not is_lock(file) and file.name not in _BESIDE_CONVERSATIONS:
+            elif file.is_file() and not is_lock(file) and file.name not in _BESIDE_CONVERSATIONS:
                 shutil.copy2(file, to)
         copied = [file for file in beside.rglob("*") if file.is_file()]
         size = sum(file.stat().st_size for file in copied)

@@ -83,8 +83,6 @@ if TYPE_CHECKING:
     from agentic_rag.retrieval.schemas import RetrievalResult
     from agentic_rag.stores.lancedb.reindex import Reindexable, ReindexReport
 
-REVIEWS = "reviews"
-"""Folder in the data folder."""
 LOCAL_USER = "local"
 """Who answers boards where no user is named."""
 STATEMENTS = "agentic_rag.memory.reading.statements"
@@ -425,9 +423,9 @@ class Rag:
 
     def reviews(self, user_id: str = LOCAL_USER) -> Reviews:
         """The questions that a user answered on boards, and when each is to be asked again."""
-        from agentic_rag.boards.reviews import Reviews
+        from agentic_rag.boards.reviews import FOLDER, Reviews
 
-        return Reviews(self.config.data_dir / REVIEWS, user_id)
+        return Reviews(self.config.data_dir / FOLDER, user_id)
 
     async def ingest(
         self,

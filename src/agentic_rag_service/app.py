@@ -18,6 +18,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from agentic_rag.cli.command_server import commands_served
 from agentic_rag.errors import AgenticRagError, ConfigError, InputError
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.opening import Reach
@@ -96,6 +97,7 @@ def create_app(
                 rag = await stack.enter_async_context(open_rag(config, checkpointer=kept.saver))
             else:
                 kept, rag = None, await stack.enter_async_context(store_opener())
+            await stack.enter_async_context(commands_served(rag))
             limits = config.service
             slots = QuestionSlots(limits.most_running, limits.most_waiting, limits.timeout_seconds)
             conversations = Conversations(kept)

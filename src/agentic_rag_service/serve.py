@@ -21,6 +21,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import LOGGING_CONFIG, STARTUP_FAILURE
 
+from agentic_rag.cli.command_server import commands_served
 from agentic_rag.errors import InputError
 from agentic_rag.rag import open_rag
 from agentic_rag.settings.config import RagConfig
@@ -125,7 +126,7 @@ async def serve_stdio(config: RagConfig, roots: Sequence[Path], user_id: str, *,
         InputError: a root is no folder.
     """
     allowed = AllowedRoots(roots)
-    async with open_rag(config) as rag:
+    async with open_rag(config) as rag, commands_served(rag):
         await mcp_server(rag, allowed, write=write, user_id=user_id).run_stdio_async()
 
 

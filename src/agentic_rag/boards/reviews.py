@@ -19,6 +19,8 @@ from agentic_rag.errors import RunError
 from agentic_rag.stores.lancedb.process_lock import process_lock
 from agentic_rag.stores.whole_file import write_whole
 
+FOLDER = "reviews"
+"""In the data folder."""
 _RATINGS = {"right": Rating.Good, "partly": Rating.Hard, "wrong": Rating.Again}
 _VERSION = 1
 

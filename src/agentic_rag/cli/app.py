@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -25,18 +25,17 @@ from agentic_rag.cli.options import (
     Filters,
     Json,
     TopK,
-    prepare,
+    require_data,
     require_folder,
     with_config,
 )
-from agentic_rag.cli.running import print_json, run, with_stderr_silenced
+from agentic_rag.cli.running import print_json, run, run_on_rag, with_stderr_silenced
 from agentic_rag.errors import InputError
 from agentic_rag.extensions import entries
 
 if TYPE_CHECKING:
     from agentic_rag.ingest.pipeline import IngestReport
     from agentic_rag.settings.config import RagConfig
-    from agentic_rag.state import OperationName
 
 
 class Commands(TyperGroup):
@@ -275,27 +274,37 @@ def ask(
     started = time.perf_counter()
     from agentic_rag.settings.environment import parse_assignments
 
-    prepare(config, dataset)
-    from agentic_rag.cli.ask import answer_json
+    if board is not None:
+        from agentic_rag.boards.files import require_board_name
 
-    result = run(
-        answer_json(
-            config,
-            question,
-            {
-                "dataset": dataset,
-                "operation": cast("OperationName", operation),
-                "top_k": top_k,
-                "as_of": as_of,
-                "user_id": user_id,
-                "parameters": parse_assignments(assignments or []),
-            },
-            terms=filters or [],
-            explain=explain,
-            board=board,
-            base=base,
-        )
+        require_board_name(board)
+        require_folder(board)
+    if base is not None:
+        from agentic_rag.boards.selection_base import require_base_name
+
+        require_base_name(base)
+        require_folder(base)
+    require_data(config, dataset)
+    result = run_on_rag(
+        config,
+        "ask",
+        question=question,
+        options={
+            "dataset": dataset,
+            "operation": operation,
+            "top_k": top_k,
+            "as_of": as_of,
+            "user_id": user_id,
+            "parameters": parse_assignments(assignments or []),
+        },
+        terms=filters or [],
+        explain=explain,
+        board=None if board is None else str(board.absolute()),
+        base=None if base is None else str(base.absolute()),
     )
+    for name, file in (("board", board), ("base", base)):
+        if file is not None and result[name] is not None:
+            result[name]["path"] = str(file)
     result["seconds"] = round(time.perf_counter() - started, 3)
     if as_json:
         print_json(result)
@@ -372,10 +381,17 @@ def search(
 ) -> None:
     """Search the vector store only, without the graph and without an answer."""
     started = time.perf_counter()
-    prepare(config, dataset)
-    from agentic_rag.cli.ask import search_json
-
-    result = run(search_json(config, query, dataset, strategy, top_k, threshold, filters or []))
+    require_data(config, dataset)
+    result = run_on_rag(
+        config,
+        "search",
+        query=query,
+        dataset=dataset,
+        strategy=strategy,
+        top_k=top_k,
+        threshold=threshold,
+        filters=filters or [],
+    )
     result["seconds"] = round(time.perf_counter() - started, 3)
     if as_json:
         print_json(result)

@@ -13,7 +13,6 @@ from rich.table import Table
 
 from agentic_rag.cli.render import console
 from agentic_rag.errors import RunError
-from agentic_rag.rag import open_rag
 
 if TYPE_CHECKING:
     from agentic_rag.boards.checking import CheckReport
@@ -25,6 +24,8 @@ _STYLES = {"right": "green", "partly": "yellow", "wrong": "red", "empty": "dim"}
 
 async def check_file(config: RagConfig, board: Path, user_id: str) -> CheckReport:
     """See ``Rag.check``."""
+    from agentic_rag.rag import open_rag
+
     async with open_rag(config) as rag:
         return await rag.check(board, user_id=user_id)
 
@@ -66,10 +67,9 @@ def print_check(report: CheckReport) -> None:
 
 def due_reviews(config: RagConfig, user_id: str, dataset: str | None, *, everything: bool) -> list[Review]:
     """Questions that are due now, or all with ``everything``."""
-    from agentic_rag.boards.reviews import Reviews
-    from agentic_rag.rag import REVIEWS
+    from agentic_rag.boards.reviews import FOLDER, Reviews
 
-    reviews = Reviews(config.data_dir / REVIEWS, user_id)
+    reviews = Reviews(config.data_dir / FOLDER, user_id)
     end = datetime.max.replace(tzinfo=UTC) if everything else datetime.now(UTC)
     return reviews.due(end, dataset)
 

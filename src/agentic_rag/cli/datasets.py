@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from agentic_rag.cli.options import is_new, place_of, prepare
+from agentic_rag.cli.command_server import commands_served
+from agentic_rag.cli.options import is_new, place_of, require_data, warm
 from agentic_rag.cli.render import bars, console
 from agentic_rag.cli.schema import print_schema
 from agentic_rag.domain.identity import dataset_name
@@ -65,7 +66,11 @@ async def watch_folders(config: RagConfig, folders: Sequence[Path], dataset: str
     if not as_json:
         named = ", ".join(map(str, folders))
         console().print(f"watching {named} for {dataset}, until Ctrl-C", markup=False, soft_wrap=True)
-    async with open_rag(config) as rag, aclosing(rag.watch(folders, dataset=dataset)) as followed:
+    async with (
+        open_rag(config) as rag,
+        commands_served(rag),
+        aclosing(rag.watch(folders, dataset=dataset)) as followed,
+    ):
         async for done in followed:
             if as_json:
                 print(json.dumps(_followed_json(done), ensure_ascii=False), flush=True)  # noqa: T201
@@ -120,7 +125,8 @@ async def reindex_dataset(
     Raises:
         UnknownDataset: nothing was ingested under the name.
     """
-    prepare(config, dataset)
+    require_data(config, dataset)
+    warm(config)
     with bars(STAGES, quiet=quiet) as progress:
         async with open_rag(config) as rag:
             return await rag.reindex(dataset, progress=progress, engine=engine, address=address)

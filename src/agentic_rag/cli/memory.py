@@ -1,79 +1,22 @@
-"""The ``memory`` commands, between parsing arguments and printing."""
+"""The ``memory`` commands on an open ``Rag``: plain arguments in, JSON values out."""
 
 from __future__ import annotations
 
-import json
-import logging
-import shlex
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
-from agentic_rag.cli.options import is_new, warm
-from agentic_rag.cli.render import console
-from agentic_rag.dates.instants import parse_as_of
-from agentic_rag.domain.identity import memory_dataset
 from agentic_rag.errors import InputError
-from agentic_rag.memory.memories import Memories
 from agentic_rag.memory.records import plain
 from agentic_rag.memory.schemas import MemoryType, RetrievalResponse, RetrievalStrategy
-from agentic_rag.rag import open_rag
-from agentic_rag.settings.config import RagConfig
-
-LONGEST = 300
-"""Maximum characters of a printed memory; ``--json`` has all."""
-KINDS: Mapping[str, str] = {
-    "core": "who the person is",
-    "semantic": "what is true",
-    "procedural": "how things are done",
-    "working": "what is going on now",
-    "episodic": "what was said",
-}
-COLOURS: Mapping[str, str] = {"new": "green", "repeated": "dim", "superseded": "yellow", "ended": "yellow"}
-
-
-@asynccontextmanager
-async def _open_memories(config: RagConfig, user_id: str) -> AsyncIterator[Memories]:
-    """All memories; raises ``InputError`` for an invalid user id before anything is opened."""
-    memory_dataset(user_id)
-    # A failed agent is reported below the results.
-    logging.getLogger("agentic_rag.memory").setLevel(logging.ERROR)
-    warm(config)
-    async with open_rag(config) as rag:
-        yield rag.memory
-
-
-def metadata_given(pairs: Sequence[str], speaker: str | None, role: str | None) -> dict[str, Any]:
-    """Metadata from ``KEY=VALUE`` pairs; a value that is JSON is read as JSON.
-
-    Raises:
-        InputError: a pair without a key or without ``=``.
-    """
-    given = dict(map(_pair, pairs))
-    named = {"speaker": speaker, "role": role}
-    return given | {key: value for key, value in named.items() if value is not None}
-
-
-def _pair(pair: str) -> tuple[str, Any]:
-    key, sign, text = pair.partition("=")
-    if not sign or not key.strip():
-        raise InputError(f"cannot read --metadata {pair!r}; write KEY=VALUE, such as session=12")
-    try:
-        return key.strip(), json.loads(text)
-    except ValueError:
-        return key.strip(), text
+from agentic_rag.rag import Rag
 
 
 async def add_memory(
-    config: RagConfig, user_id: str, text: str, at: str | None, metadata: Mapping[str, Any]
+    rag: Rag, user_id: str, text: str, at: str | None, metadata: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Remember a text; the result as JSON values.
+    """Remember a text.
 
     Raises:
         InputError: a blank text or user id, or a date that cannot be read.
@@ -82,41 +25,35 @@ async def add_memory(
         raise InputError(
             'there is nothing to remember; write it in quotes: agentic-rag memory add "…" --user-id ID'
         )
-    async with _open_memories(config, user_id) as memories:
-        kept = await memories.remember(text, user_id, at=at, metadata=metadata)
+    kept = await rag.memory.remember(text, user_id, at=at, metadata=metadata)
     return {"user_id": user_id, "text": text, **asdict(kept)}
 
 
 async def search_memories(
-    config: RagConfig,
+    rag: Rag,
     user_id: str,
     query: str,
     top_k: int,
-    types: Sequence[MemoryType] | None,
-    strategy: RetrievalStrategy | None,
+    types: Sequence[str] | None,
+    strategy: str | None,
     as_of: str | None,
 ) -> dict[str, Any]:
     """Results, routing and the agents' outcomes; ``known`` is 0 for an unknown user.
 
     Raises:
-        InputError: a blank question or user id, or a date that cannot be read.
+        InputError: an invalid user id or date.
     """
-    if not query.strip():
-        raise InputError(
-            'the question is empty; write it in quotes: agentic-rag memory search "…" --user-id ID'
-        )
-    parse_as_of(as_of)
-    memory_dataset(user_id)
-    asked = {"user_id": user_id, "query": query}
-    if is_new(config):
-        return {**asked, "known": 0, "memories": [], "routing": None, "outcomes": {}, "seconds": 0.0}
-    context = {} if as_of is None else {"as_of": as_of}
-    async with _open_memories(config, user_id) as memories:
-        found = await memories.search(
-            query, user_id, max_results=top_k, context=context, memory_types=types, strategy=strategy
-        )
-        known = len(found.memories) or len(await memories.list(user_id, include_ended=True))
-    return {**asked, "known": known, **_response(found)}
+    memories = rag.memory
+    found = await memories.search(
+        query,
+        user_id,
+        max_results=top_k,
+        context={} if as_of is None else {"as_of": as_of},
+        memory_types=None if types is None else [MemoryType(name) for name in types],
+        strategy=None if strategy is None else RetrievalStrategy(strategy),
+    )
+    known = len(found.memories) or len(await memories.list(user_id, include_ended=True))
+    return {"user_id": user_id, "query": query, "known": known, **_response(found)}
 
 
 def _response(response: RetrievalResponse) -> dict[str, Any]:
@@ -134,217 +71,43 @@ def _response(response: RetrievalResponse) -> dict[str, Any]:
 
 
 async def list_memories(
-    config: RagConfig, user_id: str, kind: MemoryType | None, *, with_ended: bool
+    rag: Rag, user_id: str, kind: str | None = None, with_ended: bool = False
 ) -> dict[str, Any]:
     """The memories of a user, in the order of their messages; ``known`` as for ``search_memories``.
 
     Raises:
         InputError: a blank user id.
     """
-    memory_dataset(user_id)
-    if is_new(config):
-        return {"user_id": user_id, "known": 0, "memories": []}
-    async with _open_memories(config, user_id) as memories:
-        records = await memories.list(user_id, kind, include_ended=with_ended)
-        known = len(records) or len(await memories.list(user_id, include_ended=True))
+    memory_type = None if kind is None else MemoryType(kind)
+    records = await rag.memory.list(user_id, memory_type, include_ended=with_ended)
+    known = len(records) or len(await rag.memory.list(user_id, include_ended=True))
     return {"user_id": user_id, "known": known, "memories": [plain(record) for record in records]}
 
 
-async def count_memories(config: RagConfig, user_id: str) -> int:
-    """Number of stored passages, history included."""
-    return len((await list_memories(config, user_id, None, with_ended=True))["memories"])
-
-
-async def forget_memories(config: RagConfig, user_id: str, ids: Sequence[str] | None) -> dict[str, Any]:
+async def forget_memories(rag: Rag, user_id: str, ids: Sequence[str] | None) -> dict[str, Any]:
     """Number of deleted memories, and the result of the check; None: everything of the user.
 
     Raises:
         InputError: a blank user id, or none of the ids is a memory of this user.
         StoreError: something was still found.
     """
-    memory_dataset(user_id)
-    if is_new(config) and ids is None:
-        return {"user_id": user_id, "deleted": 0, "searched": 0, "found": 0}
-    async with _open_memories(config, user_id) as memories:
-        gone = await memories.forget(user_id, ids)
+    gone = await rag.memory.forget(user_id, ids)
     return {"user_id": user_id, "deleted": gone.memories, "searched": gone.searches, "found": gone.remaining}
 
 
-async def export_memories(config: RagConfig, user_id: str, file: Path) -> dict[str, Any]:
+async def export_memories(rag: Rag, user_id: str, file: str) -> dict[str, Any]:
     """Number of memories written.
 
     Raises:
         InputError: a blank user id, or the file cannot be written.
     """
-    async with _open_memories(config, user_id) as memories:
-        count = await memories.export(user_id, file)
-    return {"user_id": user_id, "file": str(file), "memories": count}
+    return {"user_id": user_id, "file": file, "memories": await rag.memory.export(user_id, Path(file))}
 
 
-async def import_memories(config: RagConfig, user_id: str, file: Path) -> dict[str, Any]:
+async def import_memories(rag: Rag, user_id: str, file: str) -> dict[str, Any]:
     """Number of memories read.
 
     Raises:
         InputError: a blank user id, or the file is no export; nothing was imported.
     """
-    async with _open_memories(config, user_id) as memories:
-        count = await memories.import_(user_id, file)
-    return {"user_id": user_id, "file": str(file), "memories": count}
-
-
-def print_added(result: Mapping[str, Any]) -> None:
-    """The stored message, and each memory that it created, confirmed or ended; one of several kinds once."""
-    out = console()
-    out.print(f"kept verbatim as [cyan]{escape(result['evidence_id'])}[/cyan]")
-    if not result["memories"]:
-        out.print("no other memory was derived from it", style="dim")
-        return
-    kinds: dict[tuple[str, str, str], list[str]] = {}
-    for memory in result["memories"]:
-        told = (memory["change"], _short(memory["content"]), memory["reason"])
-        kinds.setdefault(told, []).append(memory["memory_type"])
-    shown = _columns("change")
-    for (change, content, reason), several in kinds.items():
-        why = f"[dim]{escape(' and '.join(sorted(several)))}: {escape(reason)}[/dim]"
-        shown.add_row(f"[{COLOURS[change]}]{change}[/{COLOURS[change]}]", f"{escape(content)}\n{why}")
-    out.print(shown)
-
-
-def print_found(result: Mapping[str, Any], *, explain: bool) -> None:
-    """The memories, best first; with ``explain`` every source of each, the routing, and each agent's outcome."""
-    out = console()
-    if not result["known"]:
-        _print_unknown(out, result["user_id"])
-        return
-    if not result["memories"]:
-        out.print("nothing found", style="yellow")
-    shown = _columns("#", "score")
-    for number, memory in enumerate(result["memories"], start=1):
-        told = [escape(_short(memory["content"])), f"[dim]{escape(_about_found(memory))}[/dim]"]
-        told += [f"[dim]{escape(_source(one))}[/dim]" for one in memory["sources"] if explain]
-        shown.add_row(f"{number}.", f"{memory['relevance_score']:.2f}", "\n".join(told))
-    out.print(shown)
-    if explain:
-        _print_routing(out, result["routing"])
-    for name, outcome in result["outcomes"].items():
-        _print_outcome(out, name, outcome, explain=explain)
-
-
-def _print_routing(out: Console, routing: Mapping[str, Any]) -> None:
-    weights = [
-        f"{kind} {weight:.2f} ({routing['selected_strategies'][kind]})"
-        for kind, weight in routing["strategy_weights"].items()
-    ]
-    out.print(f"\nrouting by {routing['method']}: {', '.join(weights)}", markup=False, style="dim")
-    for reason in filter(None, [*routing["reasons"], routing["fallback_reason"]]):
-        out.print(f"  {reason}", markup=False, style="dim")
-
-
-def _print_outcome(out: Console, name: str, outcome: Mapping[str, Any], *, explain: bool) -> None:
-    failed = outcome["status"] in ("failed", "timeout")
-    if failed or explain:
-        counted = outcome["reason"] or f"{outcome['count']} in {outcome['ms']:.0f} ms"
-        told = f"{outcome['status']}: {name}: {counted}"
-        out.print(told, markup=False, style="red" if failed else "dim")
-
-
-def print_listed(result: Mapping[str, Any]) -> None:
-    """The memories by kind, each with its date, details and id."""
-    out = console()
-    if not result["memories"]:
-        _print_none(out, result)
-    by_kind = {
-        kind: [record for record in result["memories"] if record["memory_type"] == kind] for kind in KINDS
-    }
-    for number, (kind, records) in enumerate((kind, held) for kind, held in by_kind.items() if held):
-        if number:
-            out.print()
-        meaning = KINDS[kind]
-        out.print(f"[bold]{kind}[/bold] [dim]· {meaning} ({len(records)})[/dim]")
-        shown = _columns("date")
-        for record in records:
-            details = " · ".join(filter(None, [*_about(record), record["id"]]))
-            told = f"{escape(_short(record['content']))}\n[dim]{escape(details)}[/dim]"
-            shown.add_row(_date(record.get("valid_at") or record.get("at")), told)
-        out.print(shown)
-
-
-def _print_none(out: Console, result: Mapping[str, Any]) -> None:
-    if result["known"]:
-        out.print(
-            f"none of this kind; {_memories(result['known'])} with --ended and without --type", style="yellow"
-        )
-    else:
-        _print_unknown(out, result["user_id"])
-
-
-def print_forgotten(result: Mapping[str, Any]) -> None:
-    """The number of deletions, and the result of the check."""
-    out = console()
-    if not result["deleted"]:
-        _print_unknown(out, result["user_id"])
-        return
-    searches = f"{result['searched']} searches for {'it' if result['deleted'] == 1 else 'them'}"
-    out.print(f"deleted {_memories(result['deleted'])}; {searches} found {result['found'] or 'none'}")
-
-
-def print_moved(result: Mapping[str, Any], where: str) -> None:
-    """The number of memories written to a file or read from it."""
-    told = f"{_memories(result['memories'])} of {result['user_id']!r} {where} {result['file']}"
-    console().print(told, markup=False, soft_wrap=True)
-
-
-def _print_unknown(out: Console, user_id: str) -> None:
-    command = f'agentic-rag memory add "…" --user-id {shlex.quote(user_id)}'
-    out.print(f"user {user_id!r} has no memories yet", markup=False, style="yellow")
-    out.print(f"add one: {command}", markup=False, style="dim", soft_wrap=True)
-
-
-def _columns(*names: str) -> Table:
-    """Narrow columns, and a wide one for a memory and its details."""
-    shown = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
-    for name in names:
-        shown.add_column(name, no_wrap=True, justify="right" if name == "#" else "left")
-    shown.add_column("memory", overflow="fold")
-    return shown
-
-
-def _about_found(memory: Mapping[str, Any]) -> str:
-    """Kind, date, speaker, details, end of validity."""
-    known = memory["metadata"]
-    date = _date(known.get("valid_at") or known.get("at"))
-    return " · ".join(filter(None, [memory["memory_type"], date, *_about({**known, "details": known})]))
-
-
-def _about(record: Mapping[str, Any]) -> Iterator[str]:
-    """Speaker or subject, the fact, and the end of its validity."""
-    details = record["details"]
-    if details.get("slot"):
-        yield f"{details['subject']}, {details['slot']}: {details.get('value') or '–'}"
-    else:
-        yield str(details.get("speaker") or details.get("subject") or "")
-    yield str(details.get("block") or "")
-    yield f"trigger: {details['trigger']}" if details.get("trigger") else ""
-    held = [record.get("invalid_at"), *(one["until"] for one in record.get("ended", ()))]
-    yield f"held until {max(map(_date, filter(None, held)))}" if any(held) else ""
-    yield f"expires {record['expires_at'][:16].replace('T', ' ')}" if record.get("expires_at") else ""
-
-
-def _source(source: Mapping[str, Any]) -> str:
-    return (
-        f"{source['agent']} by {source['strategy']}: rank {source['rank']}, "
-        f"base {source['base_score']:.2f}, score {source['score']:.2f}"
-    )
-
-
-def _date(moment: str | None) -> str:
-    return "" if moment is None else moment[:10]
-
-
-def _memories(count: int) -> str:
-    return f"{count} {'memory' if count == 1 else 'memories'}"
-
-
-def _short(text: str) -> str:
-    joined = " ".join(text.split())
-    return joined if len(joined) <= LONGEST else f"{joined[: LONGEST - 1]}…"
+    return {"user_id": user_id, "file": file, "memories": await rag.memory.import_(user_id, Path(file))}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from agentic_rag.cli.options import AsOf, Json, TopK, UserId, with_config
-from agentic_rag.cli.running import print_json, run
+from agentic_rag.cli.options import AsOf, Json, TopK, UserId, is_new, with_config
+from agentic_rag.cli.running import print_json, run_on_rag
+from agentic_rag.domain.identity import memory_dataset
 from agentic_rag.errors import InputError
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
 
@@ -53,10 +54,11 @@ def add(
 
     Shows each memory that is new, repeated, superseded or ended, and why.
     """
-    from agentic_rag.cli.memory import add_memory, metadata_given, print_added
+    from agentic_rag.cli.memory_output import metadata_given, print_added
 
+    memory_dataset(user_id)
     given = metadata_given(metadata or [], speaker, role)
-    result = run(add_memory(config, user_id, text, at, given))
+    result = run_on_rag(config, "memory add", user_id=user_id, text=text, at=at, metadata=given)
     if as_json:
         print_json(result)
     else:
@@ -86,9 +88,25 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Search all memories of a user together; best first."""
-    from agentic_rag.cli.memory import print_found, search_memories
+    from agentic_rag.cli.memory_output import print_found
+    from agentic_rag.dates.instants import parse_as_of
 
-    result = run(search_memories(config, user_id, query, top_k, types or None, strategy, as_of))
+    if not query.strip():
+        raise InputError(
+            'the question is empty; write it in quotes: agentic-rag memory search "…" --user-id ID'
+        )
+    parse_as_of(as_of)
+    result = _of_user(
+        config,
+        "memory search",
+        {"query": query, "known": 0, "memories": [], "routing": None, "outcomes": {}, "seconds": 0.0},
+        user_id=user_id,
+        query=query,
+        top_k=top_k,
+        types=types or None,
+        strategy=strategy,
+        as_of=as_of,
+    )
     if as_json:
         print_json(result)
     else:
@@ -111,9 +129,9 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """Show the memories of a user, in the order of their messages."""
-    from agentic_rag.cli.memory import list_memories, print_listed
+    from agentic_rag.cli.memory_output import print_listed
 
-    result = run(list_memories(config, user_id, kind, with_ended=include_ended))
+    result = _list_records(config, user_id, kind, with_ended=include_ended)
     if as_json:
         print_json(result)
     else:
@@ -131,13 +149,14 @@ def forget(
     as_json: Json = False,
 ) -> None:
     """Delete memories, their messages and all that rests on these alone; then check that no search finds them."""
-    from agentic_rag.cli.memory import count_memories, forget_memories, print_forgotten
+    from agentic_rag.cli.memory_output import print_forgotten
 
     if everything == bool(ids):
         raise InputError("give either the ids of the memories to forget, or --all to forget everything")
-    if everything and not yes and (held := run(count_memories(config, user_id))):
+    if everything and not yes and (held := len(_list_records(config, user_id, with_ended=True)["memories"])):
         typer.confirm(f"Delete all {held} memories of {user_id!r}?", abort=True, err=True)
-    result = run(forget_memories(config, user_id, None if everything else ids))
+    nothing = {"deleted": 0, "searched": 0, "found": 0}
+    result = _of_user(config, "memory forget", nothing, user_id=user_id, ids=None if everything else ids)
     if as_json:
         print_json(result)
     else:
@@ -153,9 +172,11 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write all memories of a user to a file, including those that no longer hold."""
-    from agentic_rag.cli.memory import export_memories, print_moved
+    from agentic_rag.cli.memory_output import print_moved
 
-    result = run(export_memories(config, user_id, file))
+    memory_dataset(user_id)
+    result = run_on_rag(config, "memory export", user_id=user_id, file=str(file.absolute()))
+    result["file"] = str(file)
     if as_json:
         print_json(result)
     else:
@@ -171,10 +192,28 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Add the memories of an exported file to a user's; all of them or none."""
-    from agentic_rag.cli.memory import import_memories, print_moved
+    from agentic_rag.cli.memory_output import print_moved
 
-    result = run(import_memories(config, user_id, file))
+    memory_dataset(user_id)
+    result = run_on_rag(config, "memory import", user_id=user_id, file=str(file.absolute()))
+    result["file"] = str(file)
     if as_json:
         print_json(result)
     else:
         print_moved(result, "read from")
+
+
+def _of_user(config: RagConfig, command: str, nothing: dict[str, Any], **arguments: Any) -> Any:
+    """The command's result, or ``nothing`` where no data folder is: reading must not make one."""
+    memory_dataset(arguments["user_id"])
+    if is_new(config):
+        return {"user_id": arguments["user_id"], **nothing}
+    return run_on_rag(config, command, **arguments)
+
+
+def _list_records(
+    config: RagConfig, user_id: str, kind: MemoryType | None = None, *, with_ended: bool = False
+) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"known": 0, "memories": []}
+    arguments = {"user_id": user_id, "kind": kind, "with_ended": with_ended}
+    return cast("dict[str, Any]", _of_user(config, "memory list", nothing, **arguments))

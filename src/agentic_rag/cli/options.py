@@ -136,15 +136,10 @@ STORES = (
 )
 
 
-def prepare(config: RagConfig, dataset: str) -> None:
-    """Import the modules for a question while the bundled model, if configured, loads in a thread.
-
-    Raises:
-        UnknownDataset: there is no data folder yet; a question must not create one.
-    """
+def require_data(config: RagConfig, dataset: str) -> None:
+    """Raises ``UnknownDataset`` without a data folder; a question must not create one."""
     if is_new(config):
         raise UnknownDataset(dataset, [])
-    warm(config)
 
 
 def is_new(config: RagConfig) -> bool:

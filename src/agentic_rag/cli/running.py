@@ -5,12 +5,18 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import logging
 import os
 import sys
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
+
+from agentic_rag.cli.open_process import answered_elsewhere, as_json
+
+if TYPE_CHECKING:
+    from agentic_rag.settings.config import RagConfig
 
 T = TypeVar("T")
 EXIT_INTERRUPTED = 130
@@ -32,6 +38,36 @@ def run(work: Coroutine[Any, Any, T], *, goes_on: bool = False, fresh: bool = Fa
         hint = f"; {same} continues from there" if goes_on else ""
         sys.stderr.write(f"\ninterrupted{hint}\n")
         raise typer.Exit(EXIT_INTERRUPTED) from None
+
+
+def run_on_rag(config: RagConfig, command: str, **arguments: Any) -> Any:
+    """A command's result as JSON values, from the process that has the data folder open, else from this one.
+
+    Args:
+        command: one of ``command_server.COMMANDS``.
+        arguments: those of its function; paths absolute, because another process may read them.
+
+    Raises:
+        AgenticRagError: what the command raises.
+    """
+    if reply := answered_elsewhere(config, command, arguments):
+        return reply.result
+    return as_json(run(_on_own_rag(config, command, arguments)))
+
+
+async def _on_own_rag(config: RagConfig, command: str, arguments: Mapping[str, Any]) -> Any:
+    from agentic_rag.cli.options import warm
+
+    warm(config)
+    from agentic_rag.cli.command_server import command_function
+    from agentic_rag.rag import open_rag
+
+    # Failed sources and agents are reported below the answer, or in the error.
+    for name in ("agentic_rag.nodes.retrieve", "agentic_rag.memory"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    function = command_function(command)
+    async with open_rag(config) as rag:
+        return await function(rag, **arguments)
 
 
 async def with_stderr_silenced(work: Coroutine[Any, Any, T]) -> T:

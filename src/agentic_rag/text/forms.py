@@ -57,7 +57,8 @@ def simplify(text: str) -> str:
 def _simplified_forms() -> dict[int, int]:
     plain = _table("TSCharacters")
     forms = {form: plain.get(usual, usual) for form, usual in _table("TWVariantsRev").items()} | plain
-    return {form: simple for form, simple in forms.items() if form == simple or form not in plain.values()}
+    simplified = set(plain.values())
+    return {form: simple for form, simple in forms.items() if form == simple or form not in simplified}
 
 
 def _table(name: str) -> dict[int, int]:

@@ -23,12 +23,14 @@ BAD = FileReport("bad.canvas", "failed", "not JSON: line 1")
 
 
 @pytest.fixture
-def followed(monkeypatch: pytest.MonkeyPatch) -> None:
+def followed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A folder in which a file breaks after the first catching up, and is mended at last."""
     report = IngestReport("notes", (GOOD, SKIPPED), 1, 1, 0, 0, 0.1)
     reports = [report, *(replace(report, files=(SKIPPED, *files)) for files in ((BAD,), (BAD,), ()))]
 
     class Watching:
+        config = RagConfig(data_dir=tmp_path)
+
         async def watch(self, *_: Any, **__: Any) -> AsyncGenerator[WatchReport]:
             for one in reports:
                 yield WatchReport(one, 0.1)

@@ -1,0 +1,164 @@
+"""Commands of the shell, run in a process that has the data folder open already; see ``open_process``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import socket
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.cli.open_process import as_json, settings_digest, socket_path
+from agentic_rag.cli.options import place_of
+from agentic_rag.errors import AgenticRagError, InputError, UnknownDataset
+from agentic_rag.rag import Rag
+
+logger = logging.getLogger(__name__)
+
+COMMANDS = {
+    "ask": "agentic_rag.cli.ask:answer_json",
+    "search": "agentic_rag.cli.ask:search_json",
+    "memory add": "agentic_rag.cli.memory:add_memory",
+    "memory search": "agentic_rag.cli.memory:search_memories",
+    "memory list": "agentic_rag.cli.memory:list_memories",
+    "memory forget": "agentic_rag.cli.memory:forget_memories",
+    "memory export": "agentic_rag.cli.memory:export_memories",
+    "memory import": "agentic_rag.cli.memory:import_memories",
+}
+"""By a command's name the coroutine function that takes the open ``Rag`` and the command's arguments."""
+LONGEST_REQUEST = 64 * 1024 * 1024
+"""Bytes."""
+
+
+def command_function(name: str) -> Callable[..., Awaitable[Any]]:
+    """The function of a command; raises ``KeyError`` for one that this version does not have."""
+    module, _, function = COMMANDS[name].partition(":")
+    command: Callable[..., Awaitable[Any]] = getattr(import_module(module), function)
+    return command
+
+
+@asynccontextmanager
+async def commands_served(rag: Rag) -> AsyncIterator[None]:
+    """Within the block, commands of the same user's shell are answered through a socket in the data folder.
+
+    Not where another process serves them already, nor where the system or the folder allows no socket: commands then
+    open the folder themselves.
+    """
+    path = socket_path(rag.config.data_dir)
+    listening = _listen(path)
+    if listening is None:
+        yield
+        return
+    inode = path.stat().st_ino
+    commands = _Commands(rag)
+    server = await asyncio.start_unix_server(commands.serve, sock=listening, limit=LONGEST_REQUEST)
+    try:
+        yield
+    finally:
+        server.close()
+        await commands.cancel()
+        with suppress(OSError):
+            if path.stat().st_ino == inode:  # else it is another process's by now
+                path.unlink()
+
+
+def _listen(path: Path) -> socket.socket | None:
+    """A socket that listens there, readable by this user alone."""
+    if not hasattr(socket, "AF_UNIX") or _is_served(path):
+        return None
+    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    listening = socket.socket(socket.AF_UNIX)
+    try:
+        listening.bind(str(beside))
+        beside.chmod(0o600)  # before it listens: nobody else can have connected
+        listening.listen()
+        beside.replace(path)
+    except OSError as error:
+        listening.close()
+        with suppress(OSError):
+            beside.unlink()
+        logger.info("commands of the shell open the data folder themselves: no socket at %s: %s", path, error)
+        return None
+    return listening
+
+
+def _is_served(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as other, suppress(OSError):
+        other.connect(str(path))
+        return True
+    return False
+
+
+class _Commands:
+    """The commands that are running; each connection brings one."""
+
+    def __init__(self, rag: Rag) -> None:
+        self._rag = rag
+        self._settings = settings_digest(rag.config)
+        self._running: set[asyncio.Task[Any]] = set()
+
+    async def cancel(self) -> None:
+        """End what is running."""
+        await _cancel_all(*self._running)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Run the command and write its reply; whoever hangs up before ends it."""
+        try:
+            if _is_same_user(writer):
+                task = asyncio.ensure_future(self._reply(json.loads(await reader.readline())))
+                self._running.add(task)
+                task.add_done_callback(self._running.discard)
+                hang_up = asyncio.ensure_future(reader.read(1))
+                await asyncio.wait((task, hang_up), return_when=asyncio.FIRST_COMPLETED)
+                reply = task.result() if task.done() and not task.cancelled() else None
+                await _cancel_all(task, hang_up)
+                if reply is not None:
+                    writer.write(json.dumps(reply).encode() + b"\n")
+                    await writer.drain()
+        except (OSError, ValueError) as error:
+            logger.info("a command of the shell could not be read or answered: %s", error)
+        finally:
+            writer.close()
+
+    async def _reply(self, request: dict[str, Any]) -> dict[str, Any]:
+        if request["settings"] != self._settings:
+            return {"declined": "other settings"}
+        if request["command"] not in COMMANDS:
+            return {"declined": "another version"}
+        try:
+            result = await command_function(request["command"])(self._rag, **request["arguments"])
+        except UnknownDataset as error:
+            place = place_of(self._rag.config)
+            return _error(UnknownDataset(error.dataset, error.known_names, place))
+        except AgenticRagError as error:
+            return _error(error)
+        except Exception as error:
+            logger.exception("the command %s failed", request["command"])
+            return _error(error)
+        return {"result": as_json(result)}
+
+
+def _error(error: Exception) -> dict[str, Any]:
+    text = str(error) if isinstance(error, AgenticRagError) else f"{type(error).__name__}: {error}"
+    return {"error": text, "is_input": isinstance(error, InputError)}
+
+
+async def _cancel_all(*tasks: asyncio.Future[Any]) -> None:
+    """Returns when all have ended."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _is_same_user(writer: asyncio.StreamWriter) -> bool:
+    """Beside the socket's mode, which not every file system keeps; only Linux tells the other end's user."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True
+    other = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    return bool(struct.unpack("3i", other)[1] == os.getuid())
