@@ -8,10 +8,11 @@ from typing import Any
 
 from agentic_rag.domain.filters import filter_terms, parse_filters
 
-STEPS = ("rerank", "rewrite", "agent", "answer")
-"""Steps that a model may do, and that may therefore be degraded."""
+STEPS = ("ingest", "rerank", "rewrite", "agent", "answer")
+"""What an answer may report on beside the sources: the ingest, and the steps that a model may do."""
 REPORTED_STATUSES = ("degraded", "partial")
-"""Outcomes of a step that a reader is told of: another method did it, or a part of what the model wrote was left out."""
+"""Outcomes that a reader sees: another method did the step, a part of what the model wrote was left out, or some documents
+are not ingested yet."""
 
 
 @dataclass(frozen=True, slots=True)

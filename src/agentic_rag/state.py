@@ -232,6 +232,10 @@ class CanvasRAGState(CallerKeys, total=False):
         ),
         CompressedValue,
     ]
+    ingest_outcome: Annotated[
+        dict[str, Any] | None,
+        Field(description="How many documents of the dataset are not ingested yet; null where all are."),
+    ]
     fused_results: Annotated[
         list[dict[str, Any]], Field(description="Results of all, fused."), CompressedValue
     ]

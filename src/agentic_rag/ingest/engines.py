@@ -18,7 +18,8 @@ from agentic_rag.ingest.planning import Action, FileReport, Work, parse_item
 from agentic_rag.ingest.preparing import ChunkedDocument, PreparedBatch, Preparer, StoredState
 from agentic_rag.ingest.sources import SourceItem
 
-BATCH_DOCUMENTS = 64
+FIRST_DOCUMENTS, BATCH_DOCUMENTS = 4, 64
+"""Of the first batch, and at most: each has twice as many as the one before, because what is stored answers questions."""
 BATCH_CHUNKS = 512
 Document = TypeVar("Document")
 
@@ -100,14 +101,15 @@ class InProcess:
 def group_documents(
     documents: Iterable[Document], chunks_of: Callable[[Document], int], most: int
 ) -> Iterator[list[Document]]:
-    """Consecutive documents, at most that many, and at most BATCH_CHUNKS chunks or one document."""
+    """Consecutive documents: FIRST_DOCUMENTS, then twice as many each time, at most ``most``; at most BATCH_CHUNKS chunks
+    or one document."""
     batch: list[Document] = []
-    size = 0
+    size, limit = 0, min(FIRST_DOCUMENTS, most)
     for one in documents:
         chunks = chunks_of(one)
-        if batch and (len(batch) == most or size + chunks > BATCH_CHUNKS):
+        if batch and (len(batch) == limit or size + chunks > BATCH_CHUNKS):
             yield batch
-            batch, size = [], 0
+            batch, size, limit = [], 0, min(2 * limit, most)
         batch.append(one)
         size += chunks
     if batch:

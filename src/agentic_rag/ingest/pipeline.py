@@ -262,7 +262,10 @@ class IngestPipeline:
         done: list[DocumentRecord] = []
         meter = self._meter(plan.work, progress)
         titles = None if self._reads_by_chat else plan.titles
-        batches = self._engine.prepare_batches(dataset, _orders(plan), titles, meter, clock.lap)
+        # Graphiti's model reads what happened in the order in which it is written.
+        works = plan.work if self._reads_by_chat else await asyncio.to_thread(_newest_first, plan.work)
+        orders = _orders(works, plan.removed_records)
+        batches = self._engine.prepare_batches(dataset, orders, titles, meter, clock.lap)
         try:
             async with aclosing(batches) as prepared:
                 async for batch in prepared:
@@ -356,12 +359,24 @@ def _failures(
     ]
 
 
-def _orders(plan: Plan) -> list[Order]:
+def _newest_first(works: Sequence[Work]) -> list[Work]:
+    """The notes edited last first, because they are asked about first; of one file in their order."""
+
+    def edited(work: Work) -> float:
+        try:
+            return Path(work.item.root, work.item.path).stat().st_mtime
+        except OSError:  # a part of a file, or gone by now
+            return 0.0
+
+    return sorted(works, key=edited, reverse=True)
+
+
+def _orders(works: Sequence[Work], removed: Sequence[DocumentRecord]) -> list[Order]:
     # A note that was moved keeps its name; another name is another text to embed.
-    gone = {PurePosixPath(record.document_id).name: record.document_id for record in plan.removed_records}
+    gone = {PurePosixPath(record.document_id).name: record.document_id for record in removed}
     return [
         Order(work, _STORED_STATES[work.action], gone.get(PurePosixPath(work.item.document_id).name))
-        for work in plan.work
+        for work in works
     ]
 
 

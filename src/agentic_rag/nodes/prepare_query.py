@@ -54,6 +54,7 @@ _RUN: dict[str, Any] = {
     "citations": [],
     "answer_outcome": None,
     "agent_outcome": None,
+    "ingest_outcome": None,
     "usage": None,
 }
 """Initial values of the keys that a run writes, so that a kept thread has no stale results. Each run gets copies,

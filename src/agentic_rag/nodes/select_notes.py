@@ -44,7 +44,7 @@ async def select_notes(
     embedding: Embedding,
     chat: Chat | None = None,
 ) -> dict[str, Any]:
-    """Writes ``selection``: the reading, the notes that fit, and ``status``.
+    """Writes ``selection``: the reading, the notes that fit, and ``status``; and ``ingest_outcome``.
 
     A question about everything gets an overview; one that names a base the notes of its view.
     ``ok``: a question about many notes that some fit; ``none``: one that none fits; ``empty``: not such a question;
@@ -54,38 +54,67 @@ async def select_notes(
     """
     started = time.perf_counter()
     request = Request.of(state)
-    if catalogue is None or len(request.asked) > MOST_READ:
-        return {"selection": _outcome("empty", started)}
+    if catalogue is None:
+        return {"selection": _outcome("empty", started), "ingest_outcome": None}
+    try:
+        snapshot = await catalogue.snapshot(request.dataset)
+        selection = await _select(state, request, snapshot, embedding, chat, started)
+    except (StoreError, ModelError) as error:
+        logger.warning("the question cannot be read as a query to the notes: %s", error)
+        return {"selection": _outcome("degraded", started, reason=str(error)), "ingest_outcome": None}
+    return {"selection": selection, "ingest_outcome": _ingest_outcome(snapshot)}
+
+
+def _ingest_outcome(snapshot: Snapshot) -> dict[str, Any] | None:
+    """``partial`` while documents of the dataset are not written: counts and lists are of the others."""
+    if not snapshot.pending:
+        return None
+    reason = (
+        f"{snapshot.pending:,} of {snapshot.documents:,} documents are not ingested yet; "
+        "if no ingest is running, run it again"
+    )
+    return {
+        "status": "partial",
+        "reason": reason,
+        "pending": snapshot.pending,
+        "documents": snapshot.documents,
+    }
+
+
+async def _select(
+    state: CanvasRAGState,
+    request: Request,
+    snapshot: Snapshot,
+    embedding: Embedding,
+    chat: Chat | None,
+    started: float,
+) -> dict[str, Any]:
+    """``selection``; raises ``StoreError`` and ``ModelError``."""
+    if not snapshot.notes or len(request.asked) > MOST_READ:
+        return _outcome("empty", started)
 
     async def nearest(text: str, names: Sequence[str]) -> Mapping[str, float]:
         unique = list(dict.fromkeys(names))
         vectors = await embedding.embed_queries([text, *unique])
         return dict(zip(unique, map(float, vectors[1:] @ vectors[0]), strict=True))
 
-    try:
-        snapshot = await catalogue.snapshot(request.dataset)
-        if not snapshot.notes:
-            return {"selection": _outcome("empty", started)}
-        now = request.as_of or datetime.now(UTC)
-        if asks_for_everything(request.asked):
-            return {"selection": await asyncio.to_thread(_of_everything, snapshot, request, started)}
+    now = request.as_of or datetime.now(UTC)
+    if asks_for_everything(request.asked):
+        return await asyncio.to_thread(_of_everything, snapshot, request, started)
 
-        vocabulary = await asyncio.to_thread(_vocabulary, snapshot)
+    vocabulary = await asyncio.to_thread(_vocabulary, snapshot)
 
-        async def read_rest(question: str) -> Query | None:
-            times = named_time(question, now.date(), snapshot.days)
-            return await read_query(question, vocabulary, nearest, times)
+    async def read_rest(question: str) -> Query | None:
+        times = named_time(question, now.date(), snapshot.days)
+        return await read_query(question, vocabulary, nearest, times)
 
-        local = now.astimezone().replace(tzinfo=None)
-        within = await asyncio.to_thread(_within, snapshot, request)
-        shown = await shown_by_base(request.asked, replace(snapshot, notes=within), local, read_rest)
-        if shown is not None:
-            return {"selection": _selection_keys(shown.selection, started) | {"reading": shown.reading}}
-        named = named_time(request.asked, now.date(), snapshot.days)
-        by_rules = await read_query(request.asked, vocabulary, nearest, named)
-    except (StoreError, ModelError) as error:
-        logger.warning("the question cannot be read as a query to the notes: %s", error)
-        return {"selection": _outcome("degraded", started, reason=str(error))}
+    local = now.astimezone().replace(tzinfo=None)
+    within = await asyncio.to_thread(_within, snapshot, request)
+    shown = await shown_by_base(request.asked, replace(snapshot, notes=within), local, read_rest)
+    if shown is not None:
+        return _selection_keys(shown.selection, started) | {"reading": shown.reading}
+    named = named_time(request.asked, now.date(), snapshot.days)
+    by_rules = await read_query(request.asked, vocabulary, nearest, named)
     is_first_pass = not state.get("rewrites")
     reading = await _best_reading(request, vocabulary, by_rules, chat if is_first_pass else None)
     days = None if named is None else [named.start, named.end, named.span.start, named.span.end]
@@ -95,9 +124,9 @@ async def select_notes(
         selection = await _carried_out(by_rules, snapshot, request)
     if selection is None or (not selection.entries and is_span(selection.query.to_dict())):
         # Of a span: no note is of that time; a heading or a line of one may be.
-        return {"selection": {**_outcome("empty", started, reading.reason), "days": days}}
+        return {**_outcome("empty", started, reading.reason), "days": days}
     chosen = _selection_keys(selection, started) | {"reason": reading.reason, "read_by": reading.read_by}
-    return {"selection": {**chosen, "days": days}}
+    return {**chosen, "days": days}
 
 
 class QueryReading(NamedTuple):

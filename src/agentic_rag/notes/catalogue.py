@@ -271,16 +271,20 @@ class Snapshot:
     bases: Mapping[str, Base] = field(default_factory=dict)
     """Selections of notes that people named, by the name of the file without suffix, case folded; of one name the first
     by path. They are not among the notes."""
+    documents: int = 0
+    """Of the dataset, notes and others."""
+    pending: int = 0
+    """Those of them that an ingest has yet to write: it is running, or was interrupted."""
 
     @classmethod
-    def of(cls, rows: Iterable[Note]) -> Snapshot:
+    def of(cls, rows: Iterable[Note], documents: int = 0, pending: int = 0) -> Snapshot:
         """The notes, and the bases, in the order of their paths."""
         ordered = sorted(rows, key=lambda note: note.path)
         notes = [note for note in ordered if note.base is None]
         lines = Counter(key for note in notes for key in {f.key for f in note.fields if f.is_line})
         shared = {key for key, count in lines.items() if count >= MIN_SHARED_NOTES}
         stated = tuple(_with_stated(note, shared) for note in notes)
-        return cls(stated, Schema.of(stated), _bases(ordered))
+        return cls(stated, Schema.of(stated), _bases(ordered), documents, pending)
 
     @cached_property
     def facts(self) -> Mapping[str, dict[str, Any]]:

@@ -298,6 +298,20 @@ async def held(ingest: IngestPipeline) -> Any:
     return await ingest._ledger.records("d"), ids, await ingest._graph.counts("d")
 
 
+async def test_the_notes_edited_last_are_stored_first(tmp_path: Path) -> None:
+    vault = write(tmp_path / "vault", {f"{number:02}.md": f"Note {number}." for number in range(20)})
+    for number in range(20):
+        os.utime(vault / f"{number:02}.md", (number, number))
+    ingest = pipeline()
+    with pytest.raises(Killed):
+        await dying(ingest, 5).run([vault], "d")
+    records, _, _ = await held(ingest)
+    done = [record.path for record in records.values() if not record.pending]
+    assert sorted(done) == ["16.md", "17.md", "18.md", "19.md"]
+    report = await ingest.run([vault], "d")
+    assert (report.count("added") + report.count("changed"), report.documents) == (16, 20)
+
+
 @pytest.mark.parametrize("then", ["the same", "the vault restored", "remove"])
 @pytest.mark.parametrize("run", ["ingest", "remove"])
 async def test_whatever_follows_a_killed_run_starts_from_its_mark(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -43,7 +44,7 @@ VAULT = snapshot_of()
 async def selection(question: str, catalogue: Notes | None = None, **keys: Any) -> dict[str, Any]:
     state: Any = prepared_state(query=question, operation="document_retrieval", **keys)
     written = await select_notes(state, catalogue=catalogue or Notes(VAULT), embedding=HashingEmbedding())
-    assert set(written) == {"selection"}
+    assert set(written) == {"selection", "ingest_outcome"}
     assert json.loads(json.dumps(written)) == written, "the state holds plain values"
     return dict(written["selection"])
 
@@ -115,6 +116,21 @@ async def test_without_a_catalogue_or_without_notes_it_is_empty():
     without = await select_notes(state, catalogue=None, embedding=HashingEmbedding())
     assert without["selection"]["status"] == "empty"
     assert (await selection("Which games do I have?", Notes(Snapshot())))["status"] == "empty"
+
+
+@pytest.mark.parametrize("question", ["Which notes are tagged #tea?", "What is oolong?", "x" * 600])
+async def test_documents_that_are_not_ingested_yet_are_reported(question: str):
+    snapshot = replace(VAULT, documents=1200, pending=1150)
+    state: Any = prepared_state(query=question, operation="document_retrieval")
+    written = await select_notes(state, catalogue=Notes(snapshot), embedding=HashingEmbedding())
+    assert written["ingest_outcome"] == {
+        "status": "partial",
+        "reason": "1,150 of 1,200 documents are not ingested yet; if no ingest is running, run it again",
+        "pending": 1150,
+        "documents": 1200,
+    }
+    whole = await select_notes(state, catalogue=Notes(VAULT), embedding=HashingEmbedding())
+    assert whole["ingest_outcome"] is None
 
 
 async def test_a_catalogue_that_fails_is_degraded():

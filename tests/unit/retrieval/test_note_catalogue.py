@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agentic_rag.domain import OWN_NOTE
@@ -55,6 +57,19 @@ async def test_the_same_rows_are_the_same_snapshot():
     assert second.notes[0] is first.notes[0], "what did not change is not unpacked again"
     del ledger.by_name["a"]
     assert [one.title for one in (await read.snapshot("notes")).notes] == ["b"]
+
+
+async def test_documents_that_an_ingest_has_yet_to_write_are_counted():
+    ledger = Records(note("a"), note("b"))
+    read = catalogue(ledger)
+    first = await read.snapshot("notes")
+    assert (first.documents, first.pending) == (2, 0)
+    ledger.by_name["b"] = replace(ledger.by_name["b"], pending=True)
+    ledger.by_name["c"] = replace(record(None), pending=True)
+    for own_notes in (False, True):
+        later = await read.snapshot("notes", own_notes=own_notes)
+        assert (later.documents, later.pending) == (3, 2)
+        assert [one.title for one in later.notes] == ["a", "b"]
 
 
 async def test_a_changed_row_is_read_anew():
