@@ -50,13 +50,13 @@ from agentic_rag.retrieval.calibration import (
     likeness,
     script_pair,
 )
+from agentic_rag.retrieval.config import MIN_CANDIDATES
 from agentic_rag.retrieval.embedding_calibration import (
     SCRIPTS,
     ModelMeasurements,
     fitted_calibration,
     measure_model,
 )
-from agentic_rag.retrieval.engine import MIN_CANDIDATES
 from agentic_rag.retrieval.floor import NO_WORDS, cost, nearer, ordinary_cosine, standing_out
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection

@@ -23,7 +23,8 @@ import numpy as np
 from agentic_rag.domain.filters import parse_filters
 from agentic_rag.domain.ports import FloatArray, Restriction
 from agentic_rag.models.bundled import BundledEmbedding
-from agentic_rag.retrieval.engine import MIN_CANDIDATES, RetrievalEngine
+from agentic_rag.retrieval.config import MIN_CANDIDATES
+from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.full_text import query_text

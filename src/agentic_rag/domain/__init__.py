@@ -247,6 +247,10 @@ class DocumentGraph:
 
 
 HitKind = Literal["node", "edge", "episode", "community", "document"]
+GraphKind = Literal["edge", "node", "episode"]
+"""What a graph's search looks for: facts, entities, episodes."""
+GRAPH_KINDS: tuple[GraphKind, ...] = ("edge", "node", "episode")
+FACTS: tuple[GraphKind, ...] = ("edge",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ Each port has an in-memory reference (``stores.in_memory``, ``testing``) and one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain import Chunk, DocumentGraph, GraphHit
+from agentic_rag.domain import GRAPH_KINDS, Chunk, DocumentGraph, GraphHit, GraphKind
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.token_vectors import Places, QuestionTokens
 
@@ -368,10 +368,11 @@ class GraphStore(Protocol):
         limit: int,
         as_of: datetime | None = None,
         within: Sequence[str] | None = None,
+        kinds: Collection[GraphKind] = GRAPH_KINDS,
     ) -> list[GraphHit]:
         """Facts, entities and episodes for a query, each kind ranked from 1, up to ``limit`` a kind.
 
-        ``within``: only what comes from these chunk ids; ``as_of`` as in ``Restriction``. Any query
+        ``kinds``: those to look for. ``within``: only what comes from these chunk ids; ``as_of`` as in ``Restriction``. Any query
         text is accepted; [] for a dataset without a graph.
         """
 

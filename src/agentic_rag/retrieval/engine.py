@@ -15,6 +15,7 @@ from agentic_rag.errors import InputError, UnknownDataset
 from agentic_rag.retrieval.config import (
     DEFAULT_SCORE_THRESHOLD,
     DEFAULT_TOP_K,
+    MIN_CANDIDATES,
     RETRIEVAL_STRATEGY,
     Strategy,
 )
@@ -27,10 +28,6 @@ from agentic_rag.retrieval.term_likeness import TermLikeness, term_likeness
 
 if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
-
-MIN_CANDIDATES = 100
-"""Minimum of chunks requested from each leg and judged together, whatever ``top_k`` is. A chunk low in one leg can
-still win by both legs, and a passage has the same relevance under every ``top_k``."""
 
 MOST_KEYS = 12
 """Most existing metadata keys in the error for an unknown key; the most similar first."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
 import numpy as np
 
-from agentic_rag.domain import Chunk, Findings, GraphHit, Hit, is_own_note
+from agentic_rag.domain import FACTS, Chunk, Findings, GraphHit, Hit, is_own_note
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.ports import (
     ChunkSearch,
@@ -25,6 +25,7 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.errors import ManifestMismatch, StoreError
 from agentic_rag.retrieval.calibration import Judge
+from agentic_rag.retrieval.config import MIN_CANDIDATES
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.floor import Nats, doubt
 from agentic_rag.retrieval.passage_graph import START_PASSAGES, PassageGraph
@@ -37,12 +38,10 @@ WITHIN_LIMIT = 2000
 applied to the results instead: enough of them remain."""
 WIDENING = 4
 """Factor on the number of visited chunks that are read if a filter is applied to them afterwards."""
-MIN_PER_KIND = 25
-"""Minimum number of facts, of entities and of episodes requested; otherwise half of ``limit`` of each kind."""
-
+MIN_FACTS = 25
+"""Minimum number of facts, and of chunks by words, that are looked at; otherwise half of ``limit``."""
 SPECIFIC_CHUNKS = 49
-"""Most chunks that a hit may name if its chunks are to be starts of the walk. Of an entity with more chunks a
-store names only the first in id order, which is no good choice; in a large graph there are many such entities."""
+"""Most chunks that a fact may stand in if these are to be starts of the walk: what more repeat is no sign of any."""
 NEAREST = 4
 """Factor on the number of passages that are read, because filters remove some and relevance reorders them."""
 
@@ -160,12 +159,12 @@ class GraphEngine:
         question = query if judged_as is None else judged_as
         scope = _Scope(dataset, limit, filters, as_of, within, own_notes)
         vector = (await self._embedding.embed_queries([question]))[0]
-        found = await self._graph.search(
-            dataset, query, vector, limit=max(MIN_PER_KIND, limit // 2), as_of=as_of, within=within
+        found, by_words = await asyncio.gather(
+            self._facts(scope, query, vector, max(MIN_FACTS, limit // 2)),
+            self._by_words(scope, query),
         )
         judge = await self._judge(question)
-        specific = [hit for hit in found if len(hit.chunk_ids) <= SPECIFIC_CHUNKS]
-        passages = await self._passages(scope, specific, vector, START_PASSAGES)
+        passages = await self._passages(scope, found, by_words, vector, START_PASSAGES)
         named = await asyncio.to_thread(graph.named_in, question)
         start = _start_at_names(graph, named)
         if start is None and await self._means_something(dataset, question, vector, passages):
@@ -191,10 +190,12 @@ class GraphEngine:
         if within == [] or not any(map(str.isalnum, query)):
             return []
         vector = (await self._embedding.embed_queries([query]))[0]
-        found = await self._graph.search(
-            dataset, query, vector, limit=max(MIN_PER_KIND, limit), as_of=None, within=within
+        scope = _Scope(dataset, limit, filters, None, within)
+        found, by_words = await asyncio.gather(
+            self._facts(scope, query, vector, max(MIN_FACTS, limit)),
+            self._by_words(scope, query),
         )
-        passages = await self._passages(_Scope(dataset, limit, filters, None, within), found, vector, limit)
+        passages = await self._passages(scope, found, by_words, vector, limit)
         judge = await self._judge(query)
         judged = [(p.chunk, judge(p.score, p.chunk.text)) for p in passages[:limit]]
         return sorted(judged, key=lambda pair: (-pair[1], pair[0].id))
@@ -266,29 +267,40 @@ class GraphEngine:
         doubted = doubt(calibration, question, {"dense": passages}, vector, profile, self._nats)
         return doubted is not None and doubted <= 0
 
+    async def _facts(self, scope: _Scope, query: str, vector: FloatArray, limit: int) -> list[GraphHit]:
+        return await self._graph.search(
+            scope.dataset, query, vector, limit=limit, as_of=scope.as_of, within=scope.within, kinds=FACTS
+        )
+
+    async def _by_words(self, scope: _Scope, query: str) -> list[Chunk]:
+        """The best chunks by full text, as the vector store's own search looks for them at the same time."""
+        restriction = Restriction(scope.filters, scope.as_of)
+        limit = max(scope.limit, MIN_CANDIDATES)
+        search = self._chunks.search_sparse(scope.dataset, query, limit=limit, restriction=restriction)
+        found = await self._read(search, [])
+        return [scored.chunk for scored in found[: max(MIN_FACTS, scope.limit // 2)]]
+
     async def _passages(
-        self, scope: _Scope, graph_hits: Sequence[GraphHit], vector: FloatArray, passage_count: int
+        self,
+        scope: _Scope,
+        facts: Sequence[GraphHit],
+        by_words: Sequence[Chunk],
+        vector: FloatArray,
+        passage_count: int,
     ) -> list[ScoredChunk]:
-        """The nearest chunks of the found things that the scope passes, by cosine; up to NEAREST times
-        ``passage_count``."""
-        ids = sorted({chunk_id for hit in graph_hits for chunk_id in hit.chunk_ids})
+        """The nearest chunks of the facts and of the search for words that the scope passes, by cosine; up to NEAREST
+        times ``passage_count``."""
+        known = {chunk.id: chunk for chunk in by_words}
+        specific = [hit for hit in facts if len(hit.chunk_ids) <= SPECIFIC_CHUNKS]
+        ids = sorted({chunk_id for hit in specific for chunk_id in hit.chunk_ids} | known.keys())
         vectors = await self._read(self._chunks.get_vectors(scope.dataset, ids), {})
         cosines = {i: float(np.dot(own, vector)) for i, own in vectors.items()}
         nearest = sorted(cosines, key=lambda i: (-cosines[i], i))[: NEAREST * passage_count]
-        chunks = await self._graph.get_chunks(scope.dataset, nearest)
+        unread = [chunk_id for chunk_id in nearest if chunk_id not in known]
+        chunks = known | await self._graph.get_chunks(scope.dataset, unread)
         return [
             ScoredChunk(chunks[i], cosines[i]) for i in nearest if i in chunks and scope.passes(chunks[i])
         ]
-
-    async def _compare_chunks(
-        self, dataset: str, ids: Collection[str], vector: FloatArray
-    ) -> tuple[dict[str, Chunk], dict[str, float]]:
-        """The chunks, and the cosines of those whose vectors can be read, by id."""
-        chunks, vectors = await asyncio.gather(
-            self._graph.get_chunks(dataset, list(ids)),
-            self._read(self._chunks.get_vectors(dataset, list(ids)), {}),
-        )
-        return chunks, {i: float(np.dot(vectors[i], vector)) for i in chunks if i in vectors}
 
     async def _read(self, reading: Awaitable[T], without: T) -> T:
         """The value read from the vector store; ``without`` if the store fails, so that the graph answers

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
 
 from agentic_rag.dates.instants import as_utc
-from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, search_text
+from agentic_rag.domain import (
+    GRAPH_KINDS,
+    Chunk,
+    DocumentGraph,
+    Entity,
+    Fact,
+    GraphHit,
+    GraphKind,
+    search_text,
+)
 from agentic_rag.domain.identity import aliases, entity_uuid, episode_uuid, fact_uuid, group_id, mention_uuid
 from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats, TableStats
 from agentic_rag.errors import InputError, ManifestMismatch
@@ -87,6 +96,7 @@ class InMemoryGraphStore:
         limit: int,
         as_of: datetime | None = None,
         within: Sequence[str] | None = None,
+        kinds: Collection[GraphKind] = GRAPH_KINDS,
     ) -> list[GraphHit]:
         if vector.shape != (self._embedding.dimension,):
             raise ManifestMismatch(
@@ -102,12 +112,18 @@ class InMemoryGraphStore:
             for chunk in _chunks(data.documents.values())
             if (allowed is None or chunk.id in allowed) and not _later(chunk.date, as_of)
         }
-        kinds = (
-            _fact_candidates(dataset, data, chunks, as_of),
-            _entity_candidates(dataset, data, chunks),
-            _episode_candidates(dataset, chunks.values()),
-        )
-        return [hit for kind in kinds for hit in _fuse_legs(kind, tokens(query), usable, limit)]
+        candidates: dict[GraphKind, list[_Candidate]] = {
+            "edge": _fact_candidates(dataset, data, chunks, as_of),
+            "node": _entity_candidates(dataset, data, chunks),
+            "episode": _episode_candidates(dataset, chunks.values()),
+        }
+        words = tokens(query)
+        return [
+            hit
+            for kind, ours in candidates.items()
+            if kind in kinds
+            for hit in _fuse_legs(ours, words, usable, limit)
+        ]
 
     async def links(self, dataset: str) -> GraphLinks | None:
         data = self._datasets.get(group_id(dataset))

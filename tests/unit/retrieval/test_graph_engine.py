@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Findings, GraphHit, Mention
+from agentic_rag.domain import (
+    GRAPH_KINDS,
+    Chunk,
+    DocumentGraph,
+    Entity,
+    Fact,
+    Findings,
+    GraphHit,
+    GraphKind,
+    Mention,
+)
 from agentic_rag.domain.filters import Expression, parse_filters
 from agentic_rag.domain.ports import EmbeddedDocument
 from agentic_rag.errors import ManifestMismatch, StoreError
@@ -61,9 +71,12 @@ class Graph(InMemoryGraphStore):
         limit: int,
         as_of: Any = None,
         within: Sequence[str] | None = None,
+        kinds: Collection[GraphKind] = GRAPH_KINDS,
     ) -> list[GraphHit]:
         self.asked.append({"query": query, "limit": limit, "within": within})
-        found = await super().search(dataset, query, vector, limit=limit, as_of=as_of, within=within)
+        found = await super().search(
+            dataset, query, vector, limit=limit, as_of=as_of, within=within, kinds=kinds
+        )
         return [*found, *self.besides]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from agentic_rag.domain import GraphHit
+from agentic_rag.domain import GraphHit, GraphKind
 from agentic_rag.domain.identity import episode_uuid
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ManifestMismatch
@@ -75,6 +75,7 @@ class Searcher:
         limit: int,
         as_of: datetime | None,
         within: Sequence[str] | None,
+        kinds: Collection[GraphKind],
     ) -> list[GraphHit]:
         """Hits by kind (facts, entities, episodes), each ranked from 1; see ``ports.GraphStore.search``."""
         text = searchable(query)
@@ -87,7 +88,7 @@ class Searcher:
         dense = self._usable(vector)
         found = await self._graphiti.search_(
             text,
-            config=_config(limit, dense=dense is not None),
+            config=_config(limit, kinds, dense=dense is not None),
             group_ids=[group],
             search_filter=filters,
             query_vector=dense.tolist() if dense is not None else [0.0] * self._tables.dimension,
@@ -193,16 +194,22 @@ def _known_chunks(
     }
 
 
-def _config(limit: int, *, dense: bool) -> Any:
+def _config(limit: int, kinds: Collection[GraphKind], *, dense: bool) -> Any:
     """Graphiti's combined recipe as a copy, for the shared one must not change; no communities."""
     config = COMBINED_HYBRID_SEARCH_RRF.model_copy(deep=True)
     config.limit = limit
     config.community_config = None
-    config.edge_config.sim_min_score = 0.0
-    config.node_config.sim_min_score = 0.0
-    if not dense:
-        config.edge_config.search_methods = [EdgeSearchMethod.bm25]
-        config.node_config.search_methods = [NodeSearchMethod.bm25]
+    config.edge_config = config.edge_config if "edge" in kinds else None
+    config.node_config = config.node_config if "node" in kinds else None
+    config.episode_config = config.episode_config if "episode" in kinds else None
+    if config.edge_config is not None:
+        config.edge_config.sim_min_score = 0.0
+        if not dense:
+            config.edge_config.search_methods = [EdgeSearchMethod.bm25]
+    if config.node_config is not None:
+        config.node_config.sim_min_score = 0.0
+        if not dense:
+            config.node_config.search_methods = [NodeSearchMethod.bm25]
     return config
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from agentic_rag.domain import Chunk, DocumentGraph, GraphHit
+from agentic_rag.domain import GRAPH_KINDS, Chunk, DocumentGraph, GraphHit, GraphKind
 from agentic_rag.domain.identity import episode_uuid, group_id
 from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats
 from agentic_rag.errors import AgenticRagError, StoreError
@@ -133,11 +133,19 @@ class GraphitiStore:
         limit: int,
         as_of: datetime | None = None,
         within: Sequence[str] | None = None,
+        kinds: Collection[GraphKind] = GRAPH_KINDS,
     ) -> list[GraphHit]:
         """See ``ports.GraphStore``; never opens the graph. An entity names its first 50 chunks in id order."""
         with translated_failure(f"searching {dataset!r}"):
             return await self._engine.searcher.search(
-                dataset, group_id(dataset), query, vector, limit=limit, as_of=as_of, within=within
+                dataset,
+                group_id(dataset),
+                query,
+                vector,
+                limit=limit,
+                as_of=as_of,
+                within=within,
+                kinds=kinds,
             )
 
     async def links(self, dataset: str) -> GraphLinks | None:

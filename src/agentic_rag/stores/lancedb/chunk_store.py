@@ -84,6 +84,8 @@ class LanceChunkStore:
         self._values = MetadataValues(connection)
         self._row_ids = RowIds("chunk_id")
         self._profiles: dict[str, tuple[float, DatasetProfile]] = {}
+        self._searches: dict[tuple[Any, ...], asyncio.Future[list[ScoredChunk]]] = {}
+        """Of words, under way."""
         self._schema = chunk_schema(dimension)
 
     @property
@@ -154,6 +156,19 @@ class LanceChunkStore:
 
     async def search_sparse(
         self, dataset: str, text: str, *, limit: int, restriction: Restriction
+    ) -> list[ScoredChunk]:
+        """See ``ports.ChunkSearch``. Both sources of a question look for its words at the same time: one search serves
+        both."""
+        key = (dataset, text, limit, repr(restriction))
+        search = self._searches.get(key)
+        if search is None:
+            search = asyncio.ensure_future(self._search_words(dataset, text, limit, restriction))
+            self._searches[key] = search
+            search.add_done_callback(lambda _: self._searches.pop(key, None))
+        return await asyncio.shield(search)
+
+    async def _search_words(
+        self, dataset: str, text: str, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
         of = await self._search_scope(dataset, restriction)
         if of is None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, Mention
+from agentic_rag.domain import GRAPH_KINDS, Chunk, DocumentGraph, Entity, Fact, GraphHit, Mention
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.domain.ports import GraphCounts, GraphStore
 from agentic_rag.errors import InputError, ManifestMismatch
@@ -184,6 +184,14 @@ class GraphStoreContract:
         assert fact.chunk_ids == ("tea#0",)
         assert entity.name in ("Oolong", "Fujian")
         assert (episode.name, episode.chunk_ids) == ("tea#0", ("tea#0",))
+
+    async def test_finds_the_kinds_asked_for(self, store: GraphStore, embedding: HashingEmbedding) -> None:
+        await store.replace_documents("notes", [tea(), travel()])
+        everything = await find(store, embedding, "oolong Fujian")
+        for kind in GRAPH_KINDS:
+            hits = await find(store, embedding, "oolong Fujian", kinds=(kind,))
+            assert hits == by_kind(everything, kind)
+        assert await find(store, embedding, "oolong Fujian", kinds=()) == []
 
     async def test_raw_scores_are_kept(self, store: GraphStore, embedding: HashingEmbedding) -> None:
         await store.replace_documents("notes", [tea(), travel()])
