@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.errors import AgenticRagError, InputError, ManifestMismatch, StoreError
 from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.stores.lancedb import chunk_store
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
 from agentic_rag.stores.lancedb.indexes import MOST_PIECES
@@ -161,6 +162,43 @@ async def test_vectors_take_two_bytes_a_dimension(lance: LanceChunkStore):
     found = await lance.search_dense("notes", given[0], limit=50, restriction=OPEN)
     exact = {f"{name}#0": float(vector @ given[0]) for name, vector in zip(names, given, strict=True)}
     assert all(abs(one.score - exact[one.chunk.id]) < 5e-4 for one in found)
+
+
+async def test_one_search_for_words_serves_all_who_ask_at_the_same_time(
+    lance: LanceChunkStore, monkeypatch: pytest.MonkeyPatch
+):
+    await lance.replace_documents("notes", documents_of(chunk("a", text="tea"), chunk("b", text="tea leaf")))
+    searches = 0
+    leg = chunk_store.sparse_leg
+
+    async def counted(*arguments: Any) -> Any:
+        nonlocal searches
+        searches += 1
+        await asyncio.sleep(0.05)
+        return await leg(*arguments)
+
+    monkeypatch.setattr(chunk_store, "sparse_leg", counted)
+
+    def search(text: str = "tea", limit: int = 5, restriction: Restriction = OPEN) -> Any:
+        return asyncio.ensure_future(lance.search_sparse("notes", text, limit=limit, restriction=restriction))
+
+    first, second = search(), search()
+    await asyncio.sleep(0)
+    first.cancel()
+    found = await second
+    assert [one.chunk.id for one in found] == ["a#0", "b#0"]
+    assert searches == 1, "who is cancelled ends nobody else's search"
+    later = datetime(2030, 1, 1, tzinfo=UTC)
+    await asyncio.gather(
+        search(), search("leaf"), search(limit=1), search(restriction=Restriction(as_of=later))
+    )
+    assert searches == 5, "another search, or a later one, is made anew"
+    before = search()
+    await lance.replace_documents("notes", documents_of(chunk("c", text="tea")))
+    after = search()
+    lance.connection.refresh()
+    assert {len(await one) for one in (after, search())} == {3}, "what is written meanwhile is found"
+    assert len(await before) in (2, 3)
 
 
 async def test_a_table_with_whole_floats_goes_on_until_it_is_reindexed(connection: LanceConnection):
@@ -379,7 +417,7 @@ async def test_a_reader_in_another_process_sees_new_data_within_a_second(tmp_pat
 
 KILLABLE = """
 import asyncio, sys
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 import numpy as np
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.ports import EmbeddedDocument

@@ -55,7 +55,7 @@ from agentic_rag.stores.lancedb.rows import (
     vectors_of,
 )
 from agentic_rag.stores.lancedb.sql import is_one_of, not_after
-from agentic_rag.stores.uninterrupted import run_uninterrupted
+from agentic_rag.stores.uninterrupted import run_uninterrupted, without_unretrieved_warning
 
 KEYS_FROM = 4_096
 """Chunks from which it pays to look some up by an index of their ids: all of them are compared otherwise."""
@@ -86,6 +86,8 @@ class LanceChunkStore:
         self._profiles: dict[str, tuple[float, DatasetProfile]] = {}
         self._searches: dict[tuple[Any, ...], asyncio.Future[list[ScoredChunk]]] = {}
         """Of words, under way."""
+        self._writes = 0
+        """Of this process."""
         self._schema = chunk_schema(dimension)
 
     @property
@@ -142,7 +144,7 @@ class LanceChunkStore:
             table = await self._open_table(dataset, now=True)
             if table is not None and ids:
                 await _remove(table, dataset, ids)
-                self._profiles.pop(table.name, None)
+                self._forget_reads(table)
 
     async def search_dense(
         self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
@@ -158,11 +160,12 @@ class LanceChunkStore:
         self, dataset: str, text: str, *, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
         """See ``ports.ChunkSearch``. Both sources of a question look for its words at the same time: one search serves
-        both."""
-        key = (dataset, text, limit, repr(restriction))
+        both, unless there was a write in between."""
+        key = (dataset, text, limit, repr(restriction), self._writes, self._connection.refreshes)
         search = self._searches.get(key)
         if search is None:
-            search = asyncio.ensure_future(self._search_words(dataset, text, limit, restriction))
+            work = self._search_words(dataset, text, limit, restriction)
+            search = without_unretrieved_warning(asyncio.ensure_future(work))
             self._searches[key] = search
             search.add_done_callback(lambda _: self._searches.pop(key, None))
         return await asyncio.shield(search)
@@ -303,8 +306,12 @@ class LanceChunkStore:
 
     async def _note_change(self, dataset: str, table: Any) -> None:
         """After a write."""
-        self._profiles.pop(table.name, None)
+        self._forget_reads(table)
         await tidied_when_due(table, lambda: self.optimize(dataset), repr(dataset))
+
+    def _forget_reads(self, table: Any) -> None:
+        self._profiles.pop(table.name, None)
+        self._writes += 1
 
     def _check_dimension(self, vector: FloatArray) -> None:
         configured = self._manifests.configured_manifest

@@ -115,6 +115,8 @@ class LanceConnection:
         self._tables: dict[str, Any] = {}
         self._stale: set[str] = set()
         """Names of open tables that are brought up to date before they are used again."""
+        self.refreshes = 0
+        """Number of calls of ``refresh``."""
         self._versions: dict[str, int] = {}
         """Of each table when it was opened; 0 for one that was made here."""
         self._opening = asyncio.Lock()
@@ -220,6 +222,7 @@ class LanceConnection:
     def refresh(self) -> None:
         """Read what others have written until now, at once and not within ``READ_CONSISTENCY``."""
         self._stale.update(self._tables)
+        self.refreshes += 1
 
     async def drop_table(self, name: str) -> None:
         """Delete a table with its rows; one that is not there is ignored."""
