@@ -37,7 +37,6 @@ import numpy as np
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import FloatArray, PassageVectors
-from agentic_rag.domain.token_vectors import QuestionTokens
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.models.bundled import BundledEmbedding
 from bench_disk import PASSAGES, bytes_of
@@ -58,12 +57,11 @@ ESTIMATED_AT = 0.1
 """Share of the work after which the total time of an ingest is estimated."""
 
 
-class Mixed:
+class Mixed(BundledEmbedding):
     """The bundled model; on request, a randomly perturbed copy of an earlier vector for each further text."""
 
     def __init__(self) -> None:
-        self._model = BundledEmbedding()
-        self.name, self.dimension = self._model.name, self._model.dimension
+        super().__init__()
         self.is_real = True
         self.seconds = 0.0
         """Seconds in which the model was embedding."""
@@ -73,27 +71,21 @@ class Mixed:
         self._places: list[tuple[int, int]] = []
         """Offset and length of each entry."""
 
-    async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
-        return await self._model.embed_queries(texts)
-
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
         if not self.is_real:
             return self._moved(texts)[0]
         with self._timed():
-            return await self._model.embed_passages(texts)
+            return await super().embed_passages(texts)
 
     async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
         if not self.is_real:
             return PassageVectors(*self._moved(texts))
         with self._timed():
-            made = await self._model.embed_passage_tokens(texts)
+            made = await super().embed_passage_tokens(texts)
         for vector, tokens in zip(made.vectors, made.tokens, strict=True):
             begins = self._kept.seek(0, os.SEEK_END)
             self._places.append((begins, self._kept.write(vector.astype(np.float32).tobytes() + tokens)))
         return made
-
-    async def question_tokens(self, text: str) -> QuestionTokens:
-        return await self._model.question_tokens(text)
 
     def _moved(self, texts: Sequence[str]) -> tuple[FloatArray, tuple[bytes, ...]]:
         places = [zlib.crc32(text.encode()) % len(self._places) for text in texts]

@@ -27,7 +27,6 @@ import numpy as np
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import FloatArray, PassageVectors
-from agentic_rag.domain.token_vectors import QuestionTokens
 from agentic_rag.models.bundled import BundledEmbedding
 from bench_disk import PASSAGES, generated
 from figures import Row, options, report, row
@@ -44,27 +43,20 @@ POLLED = 0.1
 """Seconds between two searches for missing sentences, because a search takes both cores."""
 
 
-class Counting:
+class Counting(BundledEmbedding):
     """The bundled model, counting the texts that it embeds."""
 
     def __init__(self) -> None:
-        self._model = BundledEmbedding()
-        self.name, self.dimension = self._model.name, self._model.dimension
+        super().__init__()
         self.embedded = 0
-
-    async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
-        return await self._model.embed_queries(texts)
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
         self.embedded += len(texts)
-        return await self._model.embed_passages(texts)
+        return await super().embed_passages(texts)
 
     async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
         self.embedded += len(texts)
-        return await self._model.embed_passage_tokens(texts)
-
-    async def question_tokens(self, text: str) -> QuestionTokens:
-        return await self._model.question_tokens(text)
+        return await super().embed_passage_tokens(texts)
 
 
 @asynccontextmanager
