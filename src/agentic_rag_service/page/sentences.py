@@ -59,6 +59,10 @@ SENTENCES = (
     ("{count} against its passage", "{count} 句与段落相反"),
     ("{count} about something that its passage does not say", "{count} 句说了段落没有说的内容"),
     # Ingest.
+    (
+        "{count} of {all} documents are not ingested yet; if no ingest is running, run it again",
+        "{all} 份文档中有 {count} 份尚未导入；如果没有正在进行的导入，请再导入一次",
+    ),
     ("files of other kinds: {counts}", "其他类型的文件：{counts}"),
     ("{counts} without suffix", "{counts} 个无后缀"),
     ("OCR of pictures {need}", "识别图片文字{need}"),
