@@ -362,18 +362,18 @@ def _failures(
 def _newest_first(works: Sequence[Work]) -> list[Work]:
     """The notes edited last first, because they are asked about first; of one file in their order."""
 
-    def edited(work: Work) -> float:
+    def edit_time(work: Work) -> float:
         try:
             return Path(work.item.root, work.item.path).stat().st_mtime
         except OSError:  # a part of a file, or gone by now
             return 0.0
 
-    return sorted(works, key=edited, reverse=True)
+    return sorted(works, key=edit_time, reverse=True)
 
 
-def _orders(works: Sequence[Work], removed: Sequence[DocumentRecord]) -> list[Order]:
+def _orders(works: Sequence[Work], removed_records: Sequence[DocumentRecord]) -> list[Order]:
     # A note that was moved keeps its name; another name is another text to embed.
-    gone = {PurePosixPath(record.document_id).name: record.document_id for record in removed}
+    gone = {PurePosixPath(record.document_id).name: record.document_id for record in removed_records}
     return [
         Order(work, _STORED_STATES[work.action], gone.get(PurePosixPath(work.item.document_id).name))
         for work in works

@@ -87,11 +87,11 @@ async def _select(
     snapshot: Snapshot,
     embedding: Embedding,
     chat: Chat | None,
-    started: float,
+    start_time: float,
 ) -> dict[str, Any]:
     """``selection``; raises ``StoreError`` and ``ModelError``."""
     if not snapshot.notes or len(request.asked) > MOST_READ:
-        return _outcome("empty", started)
+        return _outcome("empty", start_time)
 
     async def nearest(text: str, names: Sequence[str]) -> Mapping[str, float]:
         unique = list(dict.fromkeys(names))
@@ -100,7 +100,7 @@ async def _select(
 
     now = request.as_of or datetime.now(UTC)
     if asks_for_everything(request.asked):
-        return await asyncio.to_thread(_of_everything, snapshot, request, started)
+        return await asyncio.to_thread(_of_everything, snapshot, request, start_time)
 
     vocabulary = await asyncio.to_thread(_vocabulary, snapshot)
 
@@ -112,7 +112,7 @@ async def _select(
     within = await asyncio.to_thread(_within, snapshot, request)
     shown = await shown_by_base(request.asked, replace(snapshot, notes=within), local, read_rest)
     if shown is not None:
-        return _selection_keys(shown.selection, started) | {"reading": shown.reading}
+        return _selection_keys(shown.selection, start_time) | {"reading": shown.reading}
     named = named_time(request.asked, now.date(), snapshot.days)
     by_rules = await read_query(request.asked, vocabulary, nearest, named)
     is_first_pass = not state.get("rewrites")
@@ -124,8 +124,8 @@ async def _select(
         selection = await _carried_out(by_rules, snapshot, request)
     if selection is None or (not selection.entries and is_span(selection.query.to_dict())):
         # Of a span: no note is of that time; a heading or a line of one may be.
-        return {**_outcome("empty", started, reading.reason), "days": days}
-    chosen = _selection_keys(selection, started) | {"reason": reading.reason, "read_by": reading.read_by}
+        return {**_outcome("empty", start_time, reading.reason), "days": days}
+    chosen = _selection_keys(selection, start_time) | {"reason": reading.reason, "read_by": reading.read_by}
     return {**chosen, "days": days}
 
 
