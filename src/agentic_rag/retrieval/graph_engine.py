@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -279,16 +279,6 @@ class GraphEngine:
         return [
             ScoredChunk(chunks[i], cosines[i]) for i in nearest if i in chunks and scope.passes(chunks[i])
         ]
-
-    async def _compare_chunks(
-        self, dataset: str, ids: Collection[str], vector: FloatArray
-    ) -> tuple[dict[str, Chunk], dict[str, float]]:
-        """The chunks, and the cosines of those whose vectors can be read, by id."""
-        chunks, vectors = await asyncio.gather(
-            self._graph.get_chunks(dataset, list(ids)),
-            self._read(self._chunks.get_vectors(dataset, list(ids)), {}),
-        )
-        return chunks, {i: float(np.dot(vectors[i], vector)) for i in chunks if i in vectors}
 
     async def _read(self, reading: Awaitable[T], without: T) -> T:
         """The value read from the vector store; ``without`` if the store fails, so that the graph answers
