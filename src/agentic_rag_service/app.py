@@ -97,7 +97,7 @@ def create_app(
             else:
                 kept, rag = None, await stack.enter_async_context(store_opener())
             limits = config.service
-            slots = QuestionSlots(limits.most_running, limits.most_waiting, limits.timeout_seconds)
+            slots = QuestionSlots(limits.most_running, limits.timeout_seconds)
             conversations = Conversations(kept)
             readiness = Readiness(_needed_stores(rag, conversations))
             service = await asyncio.to_thread(  # it looks where its folders lie

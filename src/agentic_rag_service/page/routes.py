@@ -286,7 +286,7 @@ async def page_ask(
         as_of=as_of or None,
         thread_id=thread_id or None,
         top_k=10,
-        filters=filters_of(terms, service.rag.config.service.max_conditions),
+        filters=filters_of(terms),
     )
 
     async def events() -> AsyncGenerator[str]:
