@@ -33,7 +33,7 @@ DATASETS = 3
 USERS = ("asker", "other", "uploader")
 LONG = "我住在上海。我喜欢茶。" * 1_818
 YEARS = list(range(500))
-"""As many values as ``service.max_conditions`` allows."""
+"""As many values as the filters of a request may have."""
 LARGEST: list[tuple[str, str, dict[str, Any] | None]] = [
     ("POST", "/memory", {"text": LONG}),
     ("POST", "/ask", {"query": LONG, "top_k": 100}),

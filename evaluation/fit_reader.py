@@ -11,7 +11,6 @@ reader only on other conversations.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -24,11 +23,11 @@ from rich.console import Console
 from rich.table import Table
 from scipy.optimize import minimize
 
-from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag_lab.designs.conversation import ADVERSARIAL
 from agentic_rag_lab.designs.post_retrieval.config import CONVERSATION_FORMAT_PROMPT
-from agentic_rag_lab.designs.reading import NOT_MENTIONED, ExtractiveReader
+from agentic_rag_lab.designs.reading import NOT_MENTIONED
 from agentic_rag_lab.designs.reading.doubt import FILE, SURER, ReaderWeights, signs
+from agentic_rag_lab.designs.reading.extractive import answer_from
 from agentic_rag_lab.designs.reading.history import read_history
 from agentic_rag_lab.designs.reading.questions import ParsedQuestion, read_question
 from agentic_rag_lab.designs.reading.statements import Statement, bearing_statements
@@ -62,9 +61,8 @@ class Case:
         return self.question.kind in SURER
 
 
-async def cases_of(runs: Sequence[Run]) -> list[Case]:
+def cases_of(runs: Sequence[Run]) -> list[Case]:
     """Every question of the runs, parsed as by the reader."""
-    reader = ExtractiveReader(BundledEmbedding())
     found: list[Case] = []
     for run in runs:
         for record in run.records:
@@ -72,7 +70,7 @@ async def cases_of(runs: Sequence[Run]) -> list[Case]:
             text = "".join(f"{part}\n" for part in (CONVERSATION_FORMAT_PROMPT, *texts))
             history = read_history(text)
             asked = read_question(record.question, history.speakers)
-            statements = await bearing_statements(asked, history, reader.embedding)
+            statements = bearing_statements(asked, history)
             answer = NOT_MENTIONED if record.answer is None else record.answer
             found.append(Case(run.name, record.task, record.category, asked, answer, tuple(statements), text))
     return found
@@ -94,14 +92,13 @@ class Answered:
         return float(self.case.is_trap) if withheld else 0.0 if self.case.is_trap else self.f1
 
 
-async def answered(cases: Sequence[Case]) -> list[Answered]:
+def answered(cases: Sequence[Case]) -> list[Answered]:
     """The score of each case's answer."""
-    reader = ExtractiveReader()
     found: list[Answered] = []
     for case in cases:
         history = read_history(case.history)
         shared = any(one.own + one.turn + one.before for one in case.statements)
-        told = await reader.answer(case.question, list(case.statements), history) if case.statements else ""
+        told = answer_from(case.question, case.statements, history) if case.statements else ""
         worth = score(case.category, told or NOT_MENTIONED, case.answer).f1
         own = signs(case.question, case.statements, history) if case.statements else {}
         found.append(Answered(case, worth, own, not shared))
@@ -130,19 +127,19 @@ def fitted_doubt(known: Sequence[Answered]) -> tuple[dict[str, float], float, fl
     return found, bar(surer=False), bar(surer=True)
 
 
-async def fitted(cases: Sequence[Case]) -> ReaderWeights:
+def fitted(cases: Sequence[Case]) -> ReaderWeights:
     """All weights."""
-    doubt, bar, surer = fitted_doubt(await answered(cases))
+    doubt, bar, surer = fitted_doubt(answered(cases))
     names = tuple(sorted({case.conversation for case in cases}))
     return ReaderWeights(doubt=doubt, abstain_from=bar, abstain_surer_from=surer, fitted_on=names)
 
 
-async def cross_fitted(cases: Sequence[Case]) -> dict[str, dict[str, list[float]]]:
+def cross_fitted(cases: Sequence[Case]) -> dict[str, dict[str, list[float]]]:
     """By run and category, F1 of each question with weights fitted on the other conversations."""
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for held in sorted({case.conversation for case in cases}):
-        weights = await fitted([case for case in cases if case.conversation != held])
-        for one in await answered([case for case in cases if case.conversation == held]):
+        weights = fitted([case for case in cases if case.conversation != held])
+        for one in answered([case for case in cases if case.conversation == held]):
             doubt = sum(weights.doubt.get(name, 0.0) * value for name, value in one.signs.items())
             bar = weights.abstain_surer_from if one.case.surer else weights.abstain_from
             value = one.value(doubt, bar)
@@ -163,24 +160,24 @@ def _table(figures: Mapping[str, Mapping[str, Sequence[float]]]) -> Table:
     return shown
 
 
-async def main() -> None:
+def main() -> None:
     """Entry point."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folders that bench has named")
     parser.add_argument("--write", action="store_true", help="replace the weights in the package")
     arguments = parser.parse_args()
-    cases = await cases_of(read_runs(arguments.runs))
+    cases = cases_of(read_runs(arguments.runs))
     conversations = {case.conversation for case in cases}
     console = Console(highlight=False)
     if len(conversations) > 1:
-        console.print(_table(await cross_fitted(cases)))
+        console.print(_table(cross_fitted(cases)))
     else:
         console.print("one conversation only: nothing to cross-fit on")
     if arguments.write:
-        weights = await fitted(cases)
+        weights = fitted(cases)
         FILE.write_text(json.dumps(asdict(weights), indent=1, sort_keys=True) + "\n", encoding="utf-8")
         console.print(f"wrote {FILE.name}, fitted on {', '.join(weights.fitted_on)}")
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

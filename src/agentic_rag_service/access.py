@@ -25,6 +25,10 @@ COOKIE = "agentic_rag_key"
 """Cookie in which the page sends an API key, percent-encoded."""
 UPLOADS = ("/ingest/files", "/page/upload")
 """Paths with a larger limit on the request body."""
+MAX_BODY = 1_000_000
+"""Bytes of any other request: fifty times the longest question or memory."""
+MAX_PAUSE_SECONDS = 30.0
+"""For the header of a request, and between two parts of its body."""
 
 
 class AccessRefusal(InputError):
@@ -134,8 +138,7 @@ class Gate:
         self._hosts = {*LOOPBACK, host.lower(), *(name.lower() for name in config.hosts)}
         self._origins = frozenset(config.origins)
         self._any_host = host in ("0.0.0.0", "::") and not config.hosts
-        self._longest_pause = config.receive_seconds
-        self._body, self._upload = int(config.max_body_mb * 1e6), int(config.max_upload_mb * 1e6)
+        self._upload = int(config.max_upload_mb * 1e6)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -143,7 +146,7 @@ class Gate:
             return
         headers = Headers(scope=scope)
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        most = self._upload if path in UPLOADS else self._body
+        most = self._upload if path in UPLOADS else MAX_BODY
         if refusal := self._refusal(headers, most):
             await refusal(scope, receive, send)
             return
@@ -153,10 +156,10 @@ class Gate:
             nonlocal read, is_whole
             try:
                 # What comes after the body is the end of the connection, which may take as long as the answer.
-                async with asyncio.timeout(None if is_whole else self._longest_pause):
+                async with asyncio.timeout(None if is_whole else MAX_PAUSE_SECONDS):
                     message = await receive()
             except TimeoutError:
-                raise TooSlow(self._longest_pause) from None
+                raise TooSlow from None
             is_whole = not message.get("more_body", False)
             read += len(message.get("body", b""))
             if read > most:
@@ -187,17 +190,16 @@ class TooLarge(InputError):
 
     def __init__(self, most: int) -> None:
         super().__init__(
-            f"a request may have {most / 1e6:g} MB here; raise service.max_body_mb or service.max_upload_mb"
+            f"a request may have {most / 1e6:g} MB here"
+            + ("; raise service.max_upload_mb" if most != MAX_BODY else "")
         )
 
 
 class TooSlow(InputError):
     """The request body stopped coming."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(
-            f"nothing of the request came for {seconds:g} s (service.receive_seconds); send it again"
-        )
+    def __init__(self) -> None:
+        super().__init__(f"nothing of the request came for {MAX_PAUSE_SECONDS:g} s; send it again")
 
 
 def _refusal(status: int, message: str) -> JSONResponse:

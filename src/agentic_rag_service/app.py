@@ -99,7 +99,7 @@ def create_app(
                 kept, rag = None, await stack.enter_async_context(store_opener())
             await stack.enter_async_context(commands_served(rag))
             limits = config.service
-            slots = QuestionSlots(limits.most_running, limits.most_waiting, limits.timeout_seconds)
+            slots = QuestionSlots(limits.most_running, limits.timeout_seconds)
             conversations = Conversations(kept)
             readiness = Readiness(_needed_stores(rag, conversations))
             service = await asyncio.to_thread(  # it looks where its folders lie

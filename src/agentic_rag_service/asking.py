@@ -33,6 +33,8 @@ LONGEST = 20_000
 """Maximum length of a question, in characters."""
 MAX_TEXT = 2_000
 """Maximum length of a text in filters or parameters, in characters."""
+MAX_CONDITIONS = 500
+"""Maximum number of values in the filters of a request."""
 MAX_PARAMETERS = 100
 """Maximum number of parameters that one request sets; there are fewer."""
 EVENTS = "text/event-stream"
@@ -131,9 +133,7 @@ def require_unicode(request: Any) -> None:
         raise InputError("the request holds a lone surrogate, which is not a Unicode character; remove it")
 
 
-def require_few(
-    values: Any, most: int, what: str = "filters", setting: str = "service.max_conditions"
-) -> None:
+def require_few(values: Any, most: int, what: str = "filters") -> None:
     """Check the number of values in the filters or parameters of a request, and the length of their texts.
 
     An empty mapping or list counts as a value.
@@ -142,7 +142,6 @@ def require_few(
         values: JSON values.
         most: number of values allowed.
         what: they are, for the error.
-        setting: that bounds them, for the error; empty if none does.
 
     Raises:
         InputError: there are more than ``most``, or a text or key has more than ``MAX_TEXT`` characters.
@@ -160,8 +159,7 @@ def require_few(
                 _require_short(value, what)
                 count += 1
     if count > most:
-        named = f" ({setting})" if setting else ""
-        raise InputError(f"the {what} have more than {most} values{named}; give fewer")
+        raise InputError(f"the {what} have more than {most} values; give fewer")
 
 
 def _require_short(value: Any, what: str) -> None:
@@ -171,13 +169,13 @@ def _require_short(value: Any, what: str) -> None:
         )
 
 
-def filters_of(terms: Sequence[str], most: int) -> dict[str, Any] | None:
+def filters_of(terms: Sequence[str]) -> dict[str, Any] | None:
     """Filters that a request writes as the command line does: ``["year>=2023", "lang=zh"]``; None for no terms.
 
     Raises:
-        InputError: there are more than ``most``, or one cannot be read.
+        InputError: there are more than ``MAX_CONDITIONS``, or one cannot be read.
     """
-    require_few(list(terms), most)
+    require_few(list(terms), MAX_CONDITIONS)
     given = parse_terms(terms)
     return None if given is None else as_dict(given)
 
@@ -194,8 +192,8 @@ async def ask_stream(
 
     ``route`` names the endpoint, with what its request has besides ``ask``: a ``request_id`` holds for both.
     """
-    require_few(ask.filters, service.rag.config.service.max_conditions)
-    require_few(ask.parameters, MAX_PARAMETERS, "parameters", "")
+    require_few(ask.filters, MAX_CONDITIONS)
+    require_few(ask.parameters, MAX_PARAMETERS, "parameters")
     require_unicode([ask.model_dump(), *(message.content for message in messages or [])])
     rerank = (ask.parameters or {}).get("rerank")
     if isinstance(rerank, dict) and "model" in rerank:
@@ -314,7 +312,7 @@ async def search(search: Search, service: TheService, caller: TheCaller) -> Chun
     """Search the vector store alone."""
     started = time.perf_counter()
     dataset = caller.require(search.dataset)
-    require_few(search.filters, service.rag.config.service.max_conditions)
+    require_few(search.filters, MAX_CONDITIONS)
     async with service.slots.acquire():
         await service.rag.require_dataset(dataset)
         results = await service.rag.search(

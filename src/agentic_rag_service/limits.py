@@ -8,6 +8,9 @@ from contextlib import asynccontextmanager
 
 from agentic_rag.errors import RunError
 
+MAX_WAITING = 64
+"""Questions that may wait; each holds a connection and its request, and 64 of them wait for as long as eight rounds of
+the default number that run."""
 RETRY_AFTER = 1
 """Seconds after which a client may try again when the queue is full."""
 
@@ -25,13 +28,12 @@ class QuestionSlots:
 
     Args:
         running: questions answered at the same time.
-        waiting: maximum length of the queue.
         seconds: time limit of a question, waiting included.
     """
 
-    def __init__(self, running: int, waiting: int, seconds: float) -> None:
+    def __init__(self, running: int, seconds: float) -> None:
         self._free = asyncio.Semaphore(running)
-        self._most, self._seconds = running + waiting, seconds
+        self._most, self._seconds = running + MAX_WAITING, seconds
         self.used_slots = 0
         """Number of questions running and waiting."""
         self.running = 0

@@ -25,6 +25,7 @@ from agentic_rag.cli.command_server import commands_served
 from agentic_rag.errors import InputError
 from agentic_rag.rag import open_rag
 from agentic_rag.settings.config import RagConfig
+from agentic_rag_service.access import MAX_PAUSE_SECONDS
 from agentic_rag_service.app import create_app
 from agentic_rag_service.mcp_server import mcp_server
 from agentic_rag_service.roots import AllowedRoots
@@ -171,7 +172,7 @@ def serve_forever(config: RagConfig, host: str, port: int, **options: Any) -> No
         timeout_graceful_shutdown=math.ceil(config.service.timeout_seconds),
         server_header=False,
     )
-    server = DrainingServer(settings, app, config.service.drain_seconds, config.service.receive_seconds)
+    server = DrainingServer(settings, app, config.service.drain_seconds, MAX_PAUSE_SECONDS)
     with suppress(KeyboardInterrupt):
         server.run()
     if not server.started:

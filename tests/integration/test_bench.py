@@ -23,10 +23,11 @@ from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.parameters import Section
 from agentic_rag.stores.lancedb.process_lock import only_one
 from agentic_rag.testing import HashingEmbedding, ScriptedChat
+from agentic_rag_lab.designs import data_parser, services
 from agentic_rag_lab.designs.config import parse_pipeline, read_pipeline
-from agentic_rag_lab.designs.data_parser import register_adapter, unregister_adapter
+from agentic_rag_lab.designs.data_parser import register_adapter
 from agentic_rag_lab.designs.open_lab import open_lab
-from agentic_rag_lab.designs.services import register_service, unregister_service
+from agentic_rag_lab.designs.services import register_service
 from agentic_rag_lab.evaluation.bench.figures import comparison, read_runs
 from agentic_rag_lab.evaluation.bench.run import STORES, BenchOptions, BenchReport, _Run, run_bench
 from local_openai_server import LocalOpenAIServer
@@ -287,12 +288,11 @@ class LatestSettings(Section):
 
 
 @pytest.fixture
-def latest() -> Any:
+def latest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "_SERVICES", dict(services._SERVICES))
+    monkeypatch.setattr(data_parser, "_ADAPTERS", dict(data_parser._ADAPTERS))
     register_service("latest", lambda settings, parts: Latest(settings.size, settings.fails), LatestSettings)
     register_adapter("shouted", lambda entry: "\n".join(d["text"].upper() for d in entry["data"]["dialogs"]))
-    yield
-    unregister_service("latest")
-    unregister_adapter("shouted")
 
 
 async def test_a_registered_service_and_adapter_run_unchanged(tmp_path: Path, data: Path, latest: Any):

@@ -111,7 +111,7 @@ async def test_a_beir_directory_gives_the_same_bytes_twice(tmp_path: Path) -> No
     assert (report.abstention["answerable"], report.abstention["unanswerable"]) == (3, 1)
     assert list(report.degenerate) == ["abstention"]
     assert report.settings["embedding"]["name"] == "hashing-64"
-    assert report.settings["quality"]["deadline_seconds"] == 86_400.0, "as it was run"
+    assert report.settings["retrieval"]["timeout_seconds"] == 86_400.0, "as it was run"
     assert report.settings["chat"] is None
     elsewhere = await evaluated(tmp_path / "two", source)
     assert timeless(elsewhere) == timeless(report)

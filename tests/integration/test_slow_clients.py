@@ -12,6 +12,7 @@ import pytest
 import uvicorn
 
 from agentic_rag import RagConfig
+from agentic_rag_service import access
 from agentic_rag_service.app import create_app
 from agentic_rag_service.serve import LAST_BODY_SECONDS, DrainingServer
 
@@ -29,8 +30,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", params=["httptools", "h11"])
 def server(data: Path, request: pytest.FixtureRequest) -> Iterator[DrainingServer]:
     pytest.importorskip(request.param)
-    config = RagConfig.model_validate({"data_dir": data, "service": {"receive_seconds": PAUSE}})
-    app = create_app(config)
+    app = create_app(RagConfig(data_dir=data))
     settings = uvicorn.Config(app, port=0, log_level="warning", http=request.param)
     server = DrainingServer(settings, app, 0, PAUSE)
     thread = threading.Thread(target=server.run, daemon=True)
@@ -38,7 +38,9 @@ def server(data: Path, request: pytest.FixtureRequest) -> Iterator[DrainingServe
     while not server.started:
         assert thread.is_alive(), "the service did not start"
         time.sleep(0.02)
-    yield server
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(access, "MAX_PAUSE_SECONDS", PAUSE)
+        yield server
     server.should_exit = True
     thread.join(timeout=30)
 
@@ -74,7 +76,7 @@ def test_a_half_header_is_closed(connect: Connect) -> None:
 def test_a_half_body_is_told_and_closed(connect: Connect) -> None:
     told = _all_of(connect(HEADER + b"\r\n" + QUESTION[:9]))
     assert told.startswith(b"HTTP/1.1 408")
-    assert b"nothing of the request came for 2 s (service.receive_seconds)" in told
+    assert b"nothing of the request came for 2 s; send it again" in told
 
 
 def test_a_slow_but_steady_request_goes_on(connect: Connect) -> None:

@@ -484,7 +484,11 @@ async def test_a_stream_and_a_checkpoint_hold_the_plain_request():
 
 # --- the loop ------------------------------------------------------------------------------------
 
-WEAK = {"quality": {"weak_below": 1.0, "deadline_seconds": 60}, "answer": {"abstain_below": 0.0}}
+WEAK = {
+    "quality": {"weak_below": 1.0},
+    "retrieval": {"timeout_seconds": 60},
+    "answer": {"abstain_below": 0.0},
+}
 """No result is ever strong."""
 
 
@@ -539,7 +543,7 @@ async def test_after_the_deadline_no_new_try_starts(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("agentic_rag.nodes.check_quality.MAX_REWRITES", 5)
     graphiti = in_graph(TRAIN, score=0.2)
     graphiti.seconds = 0.06
-    values = {**WEAK, "quality": {"weak_below": 1.0, "deadline_seconds": 0.1}}
+    values = {**WEAK, "retrieval": {"timeout_seconds": 0.1}}
     state = await ask(compiled(graphiti, found(TRAIN, score=0.2), **values), operation=FIND)
     assert len(graphiti.requests) <= 2
     assert state["quality"]["reasons"][1].endswith("of 0.1 s are used")

@@ -127,7 +127,6 @@ ASKS: dict[str, Ask] = {
     "triples by own prompt": extracting_triples_as_a_user_asks,
     "remember": remembering,
     "routing": routing,
-    "compress": step(action="compress", compress_type="llm"),
     "filter": step(action="filter", filter_type="llm"),
     "augment": step(action="augment", augment_type="reflection"),
 }

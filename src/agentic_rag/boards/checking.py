@@ -172,8 +172,7 @@ async def _judge(test: Test, given_answer: str, names: Names, chat: Chat | None)
         raise ModelError(f"the chat model must reply right, partly or wrong, not {reply[:80]!r}")
     mark: Mark = found["mark"].lower()  # type: ignore[assignment]
     missing = (found["missing"] or "").strip()
-    closeness = {"right": 1.0, "partly": 0.5}.get(mark, 0.0)
-    return Judgement(mark, closeness, (missing,) if missing and mark != "right" else ())
+    return Judgement(mark, (missing,) if missing and mark != "right" else ())
 
 
 async def _record(

@@ -42,8 +42,6 @@ class Judgement:
     """The mark of an answer and its reasons."""
 
     mark: Mark
-    closeness: float
-    """In [0, 1]; 1 is the expected answer."""
     missing: tuple[str, ...]
     """Parts of the expected answer that were not given."""
 
@@ -78,7 +76,7 @@ def judge(asks: str, expected_answers: Sequence[str], given_answer: str, names: 
         names: synonyms from the notes.
     """
     if not given_answer.strip():
-        return Judgement("empty", 0.0, tuple(expected_answers))
+        return Judgement("empty", tuple(expected_answers))
     cells = [cell for text in expected_answers for cell in _cells(asks, text)]
     scores = [
         max(
@@ -91,7 +89,7 @@ def judge(asks: str, expected_answers: Sequence[str], given_answer: str, names: 
     right, partly = (RIGHT, PARTLY) if len(cells) == 1 else (ROW_RIGHT, ROW_PARTLY)
     mark: Mark = "right" if closeness >= right else "partly" if closeness >= partly else "wrong"
     missing = tuple(cell for (cell, _), score in zip(cells, scores, strict=True) if score < RIGHT)
-    return Judgement(mark, round(closeness, 3), missing)
+    return Judgement(mark, missing)
 
 
 def _cells(asks: str, expected_answer: str) -> list[tuple[str, str]]:

@@ -47,6 +47,9 @@ _BY_STATUS = {
 }
 
 
+_LONGER = "raise {section}.timeout_seconds, or "
+
+
 class Spending:
     """Usage of one opened ``Rag``, and its budget; for one event loop."""
 
@@ -222,6 +225,8 @@ def _retry_after(error: BaseException) -> float | None:
 def failure_text(error: BaseException, section: str) -> str:
     """The failure and its remedy; ``section`` is the configuration section: ``chat`` or ``embedding``."""
     happened, cure = _kind(error)
+    if section == "embedding":  # its time limit is no setting
+        cure = cure.removeprefix(_LONGER)
     return f"{happened}; {cure.format(section=section)}"
 
 
@@ -259,7 +264,7 @@ def _kind(error: BaseException) -> tuple[str, str]:
             return f"broke (HTTP {code})", "look at the server's log, or try again"
         return f"answered HTTP {code}", "check {section}.base_url"
     if _is_timeout(error):
-        return "gave no answer in time", "raise {section}.timeout_seconds, or use a faster model"
+        return "gave no answer in time", f"{_LONGER}use a faster model"
     if _is_connection(error):
         return "cannot be reached", "check that it runs, and {section}.base_url"
     return (

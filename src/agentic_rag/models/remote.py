@@ -34,6 +34,8 @@ TRIES = 4
 """Of one call, the first included: refused for a limit, or a server's failure."""
 BATCH = 128
 """Maximum texts of an embedding request."""
+EMBEDDING_SECONDS = 60.0
+"""Time limit for one try of an embedding request."""
 LENGTH_TOLD_BY = "How long is a vector?"
 """Text that is embedded once to determine an unknown dimension."""
 ROLES = {"human": "user", "ai": "assistant"}
@@ -285,7 +287,7 @@ class OpenAIEmbedding:
         self._client = AsyncOpenAI(
             base_url=config.base_url,
             api_key=key,
-            timeout=config.timeout_seconds,
+            timeout=EMBEDDING_SECONDS,
             max_retries=0,
             http_client=http_client(),
         )
@@ -293,7 +295,7 @@ class OpenAIEmbedding:
             operation="embeddings",
             model=config.model,
             base_url=config.base_url,
-            timeout_seconds=config.timeout_seconds,
+            timeout_seconds=EMBEDDING_SECONDS,
             tries=TRIES,
             prices=Prices(config.price),
             spending=spending,

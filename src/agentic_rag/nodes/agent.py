@@ -31,6 +31,8 @@ from agentic_rag.text.prompts import AGENT_LAST, AGENT_SYSTEM, fence_passages
 logger = logging.getLogger(__name__)
 TOKENS = 30_000
 """After which the model calls no further tool."""
+SECONDS = 60.0
+"""After which the fixed flow answers."""
 STEPS = 25
 """LangGraph's default limit, which the searches of the agent inherit."""
 Write = Callable[[Request, AIMessage, list[Result]], Awaitable[dict[str, Any]]]
@@ -57,7 +59,6 @@ async def agent(
     The outcome has ``status``, ``reason``, ``method``, ``calls`` (of the model), ``tools`` (the trace) and ``ms``.
     """
     request, started = Request.of(state), time.perf_counter()
-    budget = request.parameters.agent
     first = in_full(state["reranked_results"])[:PASSAGES]
     opening = f"{fence_passages(list(map(passage_text, first)))}\n\nQuestion: {request.question}"
     reached: AgentState = {
@@ -73,14 +74,14 @@ async def agent(
         if chat is None:
             raise ModelError("no chat model is configured; set chat.base_url")
         with counting() as used:
-            graph = _graph(chat, tools.of(request), budget.calls, used, attempts)
-            async with asyncio.timeout(budget.seconds):
+            graph = _graph(chat, tools.of(request), request.parameters.agent.calls, used, attempts)
+            async with asyncio.timeout(SECONDS):
                 async for part in graph.astream(reached, stream_mode="values"):
                     reached = part
                 last = cast(AIMessage, reached["messages"][-1])  # the loop ends with the model
                 answered = await write(request, last, reached["passages"])
     except TimeoutError:
-        reason = f"no answer within agent.seconds {budget.seconds:g}"
+        reason = f"no answer within {SECONDS:g} s"
     except ModelError as error:
         reason = str(error)
     if reason is not None:

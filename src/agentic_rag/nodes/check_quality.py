@@ -272,12 +272,12 @@ def _grade_reason(state: CanvasRAGState, best: float, grade: str) -> str:
 
 def _why_stop(state: CanvasRAGState, request: Request, grade: str) -> str | None:
     """Why no further pass is made, or None where one may be."""
-    quality, tried = request.parameters.quality, len(state["rewrites"])
+    most_seconds, tried = request.parameters.retrieval.timeout_seconds, len(state["rewrites"])
     if tried >= MAX_REWRITES:
         return f"stopped: {tried} of {MAX_REWRITES} rewrites tried"
     seconds = time.time() - request.started
-    if seconds >= quality.deadline_seconds:
-        return f"stopped: {seconds:.1f} s of {quality.deadline_seconds:g} s are used"
+    if seconds >= most_seconds:
+        return f"stopped: {seconds:.1f} s of {most_seconds:g} s are used"
     if not state["search_query"].strip():
         return "stopped: the question is empty"
     if request.parameters.rewrite.method == "expansion":

@@ -81,7 +81,6 @@ class EmbeddingConfig(Section):
     )
     query_prefix: str = Field("", description="put before every question, if the model requires it")
     passage_prefix: str = Field("", description="put before every stored text; to change it, reindex")
-    timeout_seconds: float = Field(60.0, gt=0, description="time limit for one try")
     price: float = Field(0.0, ge=0, description="price of a million tokens, for costs and budget.cost")
 
     _address = field_validator("base_url")(endpoint_address)
@@ -172,9 +171,7 @@ class ServiceConfig(Section):
         description="PostgreSQL URI for kept conversations, extra postgres; none: SQLite in data_dir; never printed",
     )
     most_running: int = Field(8, ge=1, description="questions answered at the same time")
-    most_waiting: int = Field(64, ge=0, description="questions that may wait; more get status 503")
     timeout_seconds: float = Field(60.0, gt=0, description="longest time for a question; then status 504")
-    max_conditions: int = Field(500, ge=0, description="most values in the filters of a request")
     writes: bool = Field(
         True, description="false: a replica that only answers, beside one that fills datasets and remembers"
     )
@@ -183,10 +180,6 @@ class ServiceConfig(Section):
         ge=0,
         description="time after SIGTERM in which requests are taken and /readyz has status 503, so that a load balancer notices",
     )
-    receive_seconds: float = Field(
-        30.0, gt=0, description="longest time for the header of a request, and longest pause in its body"
-    )
-    max_body_mb: float = Field(1.0, gt=0, description="largest request")
     max_upload_mb: float = Field(200.0, gt=0, description="largest upload of files")
 
     @field_validator("origins")

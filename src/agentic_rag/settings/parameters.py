@@ -119,7 +119,9 @@ class RetrievalParameters(Section):
         "hybrid", description="search method of the vector store"
     )
     timeout_seconds: float = Field(
-        10.0, gt=0, description="time limit for each source; a slower source is degraded"
+        10.0,
+        gt=0,
+        description="time limit for each source; a slower source is degraded, and no other pass starts after it",
     )
 
 
@@ -136,13 +138,10 @@ class RerankParameters(Section):
 
 
 class QualityParameters(Section):
-    """When the results are good enough, and when the loop ends."""
+    """When the results are good enough."""
 
     weak_below: float = Field(
         0.6, ge=0, le=1, description="a rewrite is tried if the best relevance is lower"
-    )
-    deadline_seconds: float = Field(
-        8.0, gt=0, description="seconds after the start of the run in which another pass may start"
     )
 
 
@@ -192,7 +191,6 @@ class AgentParameters(Section):
     calls: int = Field(
         6, ge=1, le=50, description="most calls of the chat model; fewer suit a small or slow model"
     )
-    seconds: float = Field(60.0, gt=0, description="time limit; after it the fixed flow answers")
 
 
 class Parameters(Section):

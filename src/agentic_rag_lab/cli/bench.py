@@ -156,9 +156,9 @@ def compare_runs(folders: Sequence[Path], charts: Path | None) -> dict[str, Any]
         check_charts()
     runs = read_runs(folders)
     if charts is not None:
-        from agentic_rag_lab.evaluation.pictures import draw_runs
+        from agentic_rag_lab.evaluation.pictures import draw, of_runs
 
-        draw_runs(runs, charts)
+        draw(of_runs(runs), charts)
     return comparison(runs)
 
 

@@ -70,9 +70,9 @@ def _write(report: EvalReport, outputs: ReportFiles) -> None:
     if outputs.markdown is not None:
         report.write_markdown(outputs.markdown)
     if outputs.charts is not None:
-        from agentic_rag_lab.evaluation.pictures import draw
+        from agentic_rag_lab.evaluation.pictures import draw, of_report
 
-        draw(report, outputs.charts)
+        draw(of_report(report), outputs.charts)
 
 
 def tables(report: EvalReport) -> list[Table]:

@@ -51,17 +51,6 @@ def register_adapter(name: str, adapter: Adapter, *, replace: bool = False) -> N
     _ADAPTERS[name] = adapter
 
 
-def unregister_adapter(name: str) -> None:
-    """Remove a registered adapter.
-
-    Raises:
-        ConfigError: no adapter has this name.
-    """
-    if name not in _ADAPTERS:
-        raise ConfigError(f"no adapter {name!r} is registered; known: {', '.join(known_adapters())}")
-    del _ADAPTERS[name]
-
-
 def known_adapters() -> tuple[str, ...]:
     """Names of the registered adapters, sorted."""
     return tuple(sorted(_ADAPTERS))

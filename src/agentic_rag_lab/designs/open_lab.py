@@ -58,9 +58,7 @@ class MemoryLab:
             )
         self._judge = rag.chat if config.runtime.llm_judge else None
         self._reader: Reader = (
-            ExtractiveReader(rag.embedding)
-            if rag.chat is None
-            else ChatReader(rag.chat, config.runtime.prompt_template)
+            ExtractiveReader() if rag.chat is None else ChatReader(rag.chat, config.runtime.prompt_template)
         )
         self._reranker = self._new_reranker()
 

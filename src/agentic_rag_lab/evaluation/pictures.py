@@ -1,4 +1,4 @@
-"""Evaluation, the charts: of an evaluation, of memory benchmarks, and their common parts.
+"""Evaluation, the charts: two pictures for an evaluation and for a comparison of memory benchmarks alike.
 
 Needs the extra ``charts`` (matplotlib). Drawn on separate figures, without pyplot's global state.
 """
@@ -6,8 +6,8 @@ Needs the extra ``charts`` (matplotlib). Drawn on separate figures, without pypl
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -35,10 +35,32 @@ CJK_FONTS = (
 )  # fmt: skip
 BASE_FONT = "DejaVu Sans"
 """Included in matplotlib."""
-ROW = 0.27
-"""Height of a row of dots in inches."""
+LEGEND_COLUMNS = 3
 MOST_POWERS, MOST_NAMED = 9, 7
 """Maximum number of powers of ten on a logarithmic axis, and of other labels that fit beside each other."""
+OVERALL = "overall"
+TITLES = {"f1": "F1", RECALL: "evidence recall@10"}
+"""Titles of the measures of a memory benchmark."""
+
+Figures = Mapping[str, float]
+"""``value``, ``low`` and ``high``, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """What both pictures show."""
+
+    title: str
+    measures: Mapping[str, str]
+    """Titles by measure."""
+    groups: Mapping[str, int]
+    """Number of questions by group, the first one all of them."""
+    members: Mapping[str, Mapping[str, Mapping[str, Figures | None]]]
+    """By system, measure and group."""
+    references: Mapping[str, Mapping[str, Mapping[str, Figures | None]]] = field(default_factory=dict)
+    """The same for what needs no search, drawn in grey."""
+    costs: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+    """By kind of cost and system: a common one, where the marker is, and a high one, where its line ends."""
 
 
 def check_charts() -> None:
@@ -47,8 +69,8 @@ def check_charts() -> None:
         import matplotlib.figure  # noqa: F401
 
 
-def save(charts: Mapping[str, Callable[[], Figure]], folder: Path) -> list[Path]:
-    """Draw each chart and write it under its file name.
+def draw(pictures: Pictures, folder: Path) -> list[Path]:
+    """Write ``quality.png``, scores by group, and ``cost.png``, scores against cost.
 
     Raises:
         MissingExtra: matplotlib is not installed.
@@ -64,8 +86,15 @@ def save(charts: Mapping[str, Callable[[], Figure]], folder: Path) -> list[Path]
         "axes.spines.right": False,
         "savefig.dpi": 130,
     }
+    names = drawable(
+        {
+            "system": [*pictures.members, *pictures.references],
+            "category": list(pictures.groups),
+            "dataset": [pictures.title],
+        }
+    )
     with mpl.rc_context(style):
-        figures = {file: draw() for file, draw in charts.items()}
+        figures = {"quality.png": _quality(pictures, names), "cost.png": _cost(pictures, names)}
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for file, figure in figures.items():
@@ -73,6 +102,135 @@ def save(charts: Mapping[str, Callable[[], Figure]], folder: Path) -> list[Path]
         except OSError as error:
             raise InputError(f"cannot write charts to {folder}: {error.strerror or error}") from error
     return [folder / file for file in figures]
+
+
+def of_report(report: EvalReport) -> Pictures:
+    """The pictures of an evaluation."""
+    by_system = report.systems
+    categories = next(iter(by_system.values()))["by_category"]
+    groups = {OVERALL: report.queries, **{name: found["queries"] for name, found in categories.items()}}
+    return Pictures(
+        f"{report.dataset}: {report.queries} queries",
+        dict(zip(MEASURES, MEASURES, strict=True)),
+        groups,
+        {name: _by_measure(found, found["by_category"]) for name, found in by_system.items()},
+        {
+            f"{name} (no search)": _by_measure(found, {})
+            for name, found in report.degenerate.get("ranking", {}).items()
+        },
+        {
+            "milliseconds a query: p50, line to p95": {
+                name: (found["latency_ms"]["p50"], found["latency_ms"]["p95"])
+                for name, found in by_system.items()
+            }
+        },
+    )
+
+
+def _by_measure(
+    overall: Mapping[str, Any], by_category: Mapping[str, Any]
+) -> dict[str, dict[str, Figures | None]]:
+    return {
+        measure: {OVERALL: overall[measure], **{name: of[measure] for name, of in by_category.items()}}
+        for measure in MEASURES
+    }
+
+
+def of_runs(runs: Sequence[Run]) -> Pictures:
+    """The pictures of memory benchmarks, and in grey the F1 of always answering "not mentioned"."""
+    first = runs[0].summary
+    groups = {OVERALL: first["questions"]}
+    for run in runs:
+        groups |= {
+            name: of["questions"] for name, of in run.summary["by_category"].items() if name not in groups
+        }
+    tasks = ", ".join(dict.fromkeys(str(run.summary["task"]) for run in runs))
+    readers = ", ".join(dict.fromkeys(str(run.summary["reader"]) for run in runs))
+    never = float(first["baselines"]["not_mentioned"]["f1"])
+    costs = {short_name(run.name): run.summary["cost"] for run in runs}
+    return Pictures(
+        f"{tasks}: {first['questions']} questions, {readers} reader",
+        TITLES,
+        groups,
+        {
+            short_name(run.name): {
+                measure: {group: _figure_of(run.summary, group, measure) for group in groups}
+                for measure in TITLES
+            }
+            for run in runs
+        },
+        {"always 'not mentioned'": {"f1": {OVERALL: {"value": never, "low": never, "high": never}}}},
+        {
+            "history tokens a question": {
+                name: (float(cost["history_tokens"]), float(cost["history_tokens"]))
+                for name, cost in costs.items()
+            },
+            "milliseconds a question: p50, line to p95": {
+                name: (float(cost["milliseconds"]["p50"]), float(cost["milliseconds"]["p95"]))
+                for name, cost in costs.items()
+            },
+        },
+    )
+
+
+def _figure_of(summary: Mapping[str, Any], group: str, measure: str) -> Figures | None:
+    """Value with its interval; for a category, which has none, the interval is the value."""
+    figures = summary["overall"] if group == OVERALL else summary["by_category"].get(group)
+    if figures is None or figures[measure] is None:
+        return None
+    value = float(figures[measure])
+    interval = summary["intervals"][measure] if group == OVERALL else [value, value]
+    return {"value": value, "low": interval[0], "high": interval[1]}
+
+
+def _quality(pictures: Pictures, names: Mapping[str, str]) -> Figure:
+    """One panel per measure, one group of rows per category, one row and colour per system."""
+    members = {**pictures.members, **pictures.references}
+    shown_styles = [*styles(len(pictures.members)), *[(GREY, "o")] * len(pictures.references)]
+    size = len(members) + 1
+    height = 0.15 * size * len(pictures.groups) + 0.2 * math.ceil(len(members) / LEGEND_COLUMNS) + 1.4
+    figure = new_figure(2.4 * len(pictures.measures) + 2.4, height)
+    panels = figure.subplots(1, len(pictures.measures), sharey=True, squeeze=False)[0]
+    for panel, (measure, title) in zip(panels, pictures.measures.items(), strict=True):
+        for place, ((name, found), style) in enumerate(zip(members.items(), shown_styles, strict=True)):
+            panel.plot([], [], style[1], color=style[0], label=names[name] if panel is panels[0] else None)
+            for group, category in enumerate(pictures.groups):
+                value = found.get(measure, {}).get(category)
+                if value is not None:
+                    _dot(panel, value, group * size + place, style)
+        _horizontal(panel, size * len(pictures.groups) - 1)
+        for group in range(1, len(pictures.groups)):
+            panel.axhline(group * size - 1, color=PALE, linewidth=0.8)
+        panel.set_title(title, fontsize=9)
+    panels[0].set_yticks(
+        [group * size + (size - 2) / 2 for group in range(len(pictures.groups))],
+        [f"{fill(names[name], 24)}\n{count} questions" for name, count in pictures.groups.items()],
+    )
+    _add_title(figure, names[pictures.title])
+    return figure
+
+
+def _cost(pictures: Pictures, names: Mapping[str, str]) -> Figure:
+    """The measures with their intervals against each cost."""
+    rows, columns = len(pictures.measures), len(pictures.costs)
+    figure = new_figure(4.2 * columns + 1.6, 2.4 * rows + 1.4)
+    panels = figure.subplots(rows, columns, sharey="row", squeeze=False)
+    for row, (measure, title) in zip(panels, pictures.measures.items(), strict=True):
+        for panel, (label, costs) in zip(row, pictures.costs.items(), strict=True):
+            logarithmic(panel, [end for both in costs.values() for end in both])
+            for (name, found), style in zip(
+                pictures.members.items(), styles(len(pictures.members)), strict=True
+            ):
+                value = found[measure][OVERALL]
+                if value is not None:
+                    in_legend = names[name] if panel is panels[0][0] else None
+                    _at_cost(panel, value, costs[name], style, in_legend)
+            panel.set_xlabel(label)
+            panel.grid(color=PALE, linewidth=0.6)
+            panel.set_axisbelow(True)
+        row[0].set_ylabel(f"{title}, 95 % interval")
+    _add_title(figure, names[pictures.title])
+    return figure
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -84,15 +242,24 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def dot(
-    panel: Axes, figures: Mapping[str, float], place: float, style: tuple[str, str], label: str | None = None
-) -> None:
+def _dot(panel: Axes, figures: Figures, place: float, style: tuple[str, str]) -> None:
+    """A value with its horizontal interval, in a row."""
     colour, marker = style
     panel.plot([figures["low"], figures["high"]], [place, place], color=colour, linewidth=1.4, alpha=0.7)
-    panel.plot([figures["value"]], [place], marker, color=colour, markersize=5, label=label)
+    panel.plot([figures["value"]], [place], marker, color=colour, markersize=5)
 
 
-def horizontal(panel: Axes, rows: int) -> None:
+def _at_cost(
+    panel: Axes, figures: Figures, cost: tuple[float, float], style: tuple[str, str], label: str | None
+) -> None:
+    """A value with its vertical interval, at its common cost, with a line to the high one."""
+    colour, marker = style
+    panel.plot([cost[0], cost[0]], [figures["low"], figures["high"]], color=colour, linewidth=1, alpha=0.7)
+    panel.plot(cost, [figures["value"]] * 2, color=colour, linewidth=1, alpha=0.7)
+    panel.plot([cost[0]], [figures["value"]], marker, color=colour, label=label)
+
+
+def _horizontal(panel: Axes, rows: int) -> None:
     """First row on top; a share from 0 to 1 along the bottom."""
     panel.set_ylim(rows - 0.4, -0.6)
     panel.set_xlim(-0.02, 1.02)
@@ -102,49 +269,10 @@ def horizontal(panel: Axes, rows: int) -> None:
     panel.tick_params(axis="y", length=0)
 
 
-def _draw_groups(
-    panel: Axes,
-    members: Sequence[tuple[str, Sequence[Mapping[str, float] | None]]],
-    labels: Sequence[str],
-    *,
-    in_legend: bool = True,
-) -> None:
-    """A group of rows per label, a row and colour per member; None leaves a row empty."""
-    size = len(members) + 1
-    for place, ((name, figures), style) in enumerate(zip(members, styles(len(members)), strict=True)):
-        for group, found in enumerate(figures):
-            if found is not None:
-                dot(panel, found, group * size + place, style, name if in_legend and group == 0 else None)
-    horizontal(panel, size * len(labels) - 1)
-    panel.set_yticks([group * size + (size - 2) / 2 for group in range(len(labels))], labels)
-    for group in range(1, len(labels)):
-        panel.axhline(group * size - 1, color=PALE, linewidth=0.8)
-
-
-def _grouped_height(members: int, groups: int, columns: int) -> float:
-    """Height in inches of all rows, and of a legend below them with this number of columns."""
-    return 0.15 * (members + 1) * groups + 0.2 * math.ceil(members / columns)
-
-
-def _at_cost(
-    panel: Axes, figures: Mapping[str, float], cost: float, style: tuple[str, str], label: str | None = None
-) -> None:
-    """A value with its vertical interval, at its cost."""
-    colour, marker = style
-    panel.plot([cost, cost], [figures["low"], figures["high"]], color=colour, linewidth=1, alpha=0.7)
-    panel.plot([cost], [figures["value"]], marker, color=colour, label=label)
-
-
-def _style_scatter(panel: Axes, label: str) -> None:
-    panel.set_xlabel(label)
-    panel.grid(color=PALE, linewidth=0.6)
-    panel.set_axisbelow(True)
-
-
-def _add_title(figure: Figure, title: str, columns: int) -> None:
-    """A title above, the legend below with this number of columns."""
+def _add_title(figure: Figure, title: str) -> None:
+    """A title above, the legend below."""
     figure.suptitle(title, x=0.01, ha="left")
-    figure.legend(loc="outside lower center", ncols=columns, frameon=False)
+    figure.legend(loc="outside lower center", ncols=LEGEND_COLUMNS, frameon=False)
 
 
 def logarithmic(panel: Axes, values: Sequence[float]) -> None:
@@ -204,193 +332,3 @@ def _letters(families: Sequence[str]) -> set[int]:
         font: Any = get_font(findfont(FontProperties(family=[family])))
         letters |= font.get_charmap().keys()
     return letters
-
-
-MEASURE = MEASURES[0]
-"""The measure of charts that show only one."""
-
-
-def draw(report: EvalReport, folder: Path) -> list[Path]:
-    """Write ``quality.png``, ``latency.png`` and, if queries have categories, ``categories.png``.
-
-    Raises:
-        MissingExtra: matplotlib is not installed.
-        InputError: the folder cannot be written.
-    """
-    names = _drawable(report)
-    made = {"quality.png": partial(_quality, report, names), "latency.png": partial(_latency, report, names)}
-    if any(figures["by_category"] for figures in report.systems.values()):
-        made["categories.png"] = partial(_categories, report, names)
-    return save(made, folder)
-
-
-def _quality(report: EvalReport, names: Mapping[str, str]) -> Figure:
-    """One panel per measure, one row per system, and below them in grey the baselines without a search."""
-    rows = [(names[name], figures, COLOURS[0]) for name, figures in report.systems.items()]
-    baselines = report.degenerate.get("ranking", {})
-    rows += [(f"{names[name]} (no search)", figures, GREY) for name, figures in baselines.items()]
-    figure = new_figure(2.2 * len(MEASURES) + 1.2, ROW * len(rows) + 1.1)
-    panels = figure.subplots(1, len(MEASURES), sharey=True)
-    for panel, measure in zip(panels, MEASURES, strict=True):
-        for place, (_, figures, colour) in enumerate(rows):
-            dot(panel, figures[measure], place, (colour, "o"))
-        panel.set_title(measure, fontsize=9)
-        horizontal(panel, len(rows))
-    panels[0].set_yticks(range(len(rows)), [name for name, _, _ in rows])
-    figure.suptitle(_title(report, names), x=0.01, ha="left")
-    return figure
-
-
-def _latency(report: EvalReport, names: Mapping[str, str]) -> Figure:
-    """Quality with its interval against p50 (dot) and p95 (end of the line).
-
-    Names stand beside, in order of quality, so that none covers another.
-    """
-    order = sorted(report.systems, key=lambda name: (report.systems[name][MEASURE]["value"], name))
-    style_of = dict(zip(report.systems, styles(len(report.systems)), strict=True))
-    figure = new_figure(7.4, max(3.4, 0.22 * len(order) + 1.6))
-    panel = figure.subplots()
-    panel.set_xscale("log")
-    for axis_set in (panel.xaxis.set_major_formatter, panel.xaxis.set_minor_formatter):
-        axis_set(_round_milliseconds)
-    for place, name in enumerate(order):
-        colour, _ = style_of[name]
-        found, latency = report.systems[name][MEASURE], report.systems[name]["latency_ms"]
-        fast, slow = (max(latency[point], 0.01) for point in ("p50", "p95"))
-        panel.plot([fast, slow], [found["value"]] * 2, color=colour, linewidth=1, alpha=0.7)
-        _at_cost(panel, found, fast, style_of[name])
-        panel.annotate(
-            names[name],
-            xy=(fast, found["value"]),
-            xytext=(1.04, (place + 0.5) / len(order)),
-            textcoords="axes fraction",
-            va="center",
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colour,
-                "linewidth": 0.6,
-                "alpha": 0.6,
-                "relpos": (0, 0.5),
-            },
-        )
-    _style_scatter(panel, "milliseconds a query: dot p50, end of line p95")
-    panel.set_ylabel(f"{MEASURE}, 95 % interval")
-    figure.suptitle(_title(report, names), x=0.01, ha="left")
-    return figure
-
-
-def _categories(report: EvalReport, names: Mapping[str, str]) -> Figure:
-    """One group of rows per category, one colour per system."""
-    by_system = {name: figures["by_category"] for name, figures in report.systems.items()}
-    counts = next(iter(by_system.values()))
-    columns = 4
-    figure = new_figure(7.4, _grouped_height(len(by_system), len(counts), columns) + 1.6)
-    panel = figure.subplots()
-    _draw_groups(
-        panel,
-        [(names[name], [of[category][MEASURE] for category in counts]) for name, of in by_system.items()],
-        [f"{fill(names[category], 24)}\n{counts[category]['queries']} queries" for category in counts],
-    )
-    panel.set_xlabel(f"{MEASURE}, 95 % interval")
-    _add_title(figure, _title(report, names), columns)
-    return figure
-
-
-def _round_milliseconds(value: float, _: float | None = None) -> str:
-    """1, 2, 5, 10, 20, 50, …; other grid lines have no label."""
-    return f"{value:g}" if f"{value:.0e}"[0] in "125" else ""
-
-
-def _title(report: EvalReport, names: Mapping[str, str]) -> str:
-    return f"{names[report.dataset]}: {report.queries} queries"
-
-
-def _drawable(report: EvalReport) -> dict[str, str]:
-    return drawable(
-        {
-            "system": [*report.systems, *report.degenerate.get("ranking", {})],
-            "category": list(next(iter(report.systems.values()))["by_category"]),
-            "dataset": [report.dataset],
-        }
-    )
-
-
-TITLES = {"f1": "F1", RECALL: "evidence recall@10"}
-"""Titles of the measures in a memory benchmark's charts."""
-COSTS: Mapping[str, Callable[[Mapping[str, Any]], float]] = {
-    "history tokens a question": lambda cost: float(cost["history_tokens"]),
-    "milliseconds a question (p50)": lambda cost: float(cost["milliseconds"]["p50"]),
-}
-
-
-def draw_runs(runs: Sequence[Run], folder: Path) -> list[Path]:
-    """Write ``categories.png`` and ``cost.png`` of memory benchmarks.
-
-    Raises:
-        MissingExtra: matplotlib is not installed.
-        InputError: the folder cannot be written.
-    """
-    return save(
-        {"categories.png": partial(_run_categories, runs), "cost.png": partial(_run_costs, runs)}, folder
-    )
-
-
-def _run_categories(runs: Sequence[Run]) -> Figure:
-    """One panel per measure, one group of rows per category, one colour per run."""
-    groups = ["overall", *dict.fromkeys(name for run in runs for name in run.summary["by_category"])]
-    names = drawable({"run": [short_name(run.name) for run in runs], "category": groups})
-    first = runs[0].summary
-    counts = {"overall": first["questions"], **{n: c["questions"] for n, c in first["by_category"].items()}}
-    columns = 3
-    figure = new_figure(9.0, _grouped_height(len(runs), len(groups), columns) + 1.4)
-    panels = figure.subplots(1, len(TITLES), sharey=True)
-    for panel, (measure, title) in zip(panels, TITLES.items(), strict=True):
-        _draw_groups(
-            panel,
-            [
-                (names[short_name(run.name)], [_figure_of(run.summary, group, measure) for group in groups])
-                for run in runs
-            ],
-            [f"{names[name]}\n{counts.get(name, 0)} questions" for name in groups],
-            in_legend=panel is panels[0],
-        )
-        panel.set_title(title, fontsize=9)
-    _add_title(figure, _runs_title(runs), columns)
-    return figure
-
-
-def _run_costs(runs: Sequence[Run]) -> Figure:
-    """F1 and evidence recall against the tokens given to a reader, and the time of a question."""
-    names = drawable({"run": [short_name(run.name) for run in runs]})
-    figure = new_figure(9.0, 6.2)
-    panels = figure.subplots(len(TITLES), len(COSTS), sharey="row", squeeze=False)
-    for row, (measure, title) in zip(panels, TITLES.items(), strict=True):
-        for panel, (label, cost) in zip(row, COSTS.items(), strict=True):
-            logarithmic(panel, [cost(run.summary["cost"]) for run in runs])
-            for run, style in zip(runs, styles(len(runs)), strict=True):
-                if (found := _figure_of(run.summary, "overall", measure)) is not None:
-                    name = names[short_name(run.name)] if panel is panels[0][0] else None
-                    _at_cost(panel, found, cost(run.summary["cost"]), style, name)
-            if measure == "f1":
-                never = runs[0].summary["baselines"]["not_mentioned"]["f1"]
-                panel.axhline(never, color=GREY, linewidth=0.8, linestyle="--")
-            _style_scatter(panel, label)
-        row[0].set_ylabel(f"{title}, 95 % interval")
-    _add_title(figure, f"{_runs_title(runs)}; dashed: always 'not mentioned'", 3)
-    return figure
-
-
-def _figure_of(summary: Mapping[str, Any], group: str, measure: str) -> dict[str, float] | None:
-    """Value with its interval; for a category, which has none, the interval is the value."""
-    figures = summary["overall"] if group == "overall" else summary["by_category"].get(group)
-    if figures is None or figures[measure] is None:
-        return None
-    value = float(figures[measure])
-    interval = summary["intervals"][measure] if group == "overall" else [value, value]
-    return {"value": value, "low": interval[0], "high": interval[1]}
-
-
-def _runs_title(runs: Sequence[Run]) -> str:
-    tasks = ", ".join(dict.fromkeys(str(run.summary["task"]) for run in runs))
-    readers = ", ".join(dict.fromkeys(str(run.summary["reader"]) for run in runs))
-    return f"{tasks}: {runs[0].summary['questions']} questions, {readers} reader"

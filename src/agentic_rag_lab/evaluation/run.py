@@ -230,8 +230,7 @@ def _model_name(model: object) -> str:
 
 def _of_model(section: EmbeddingConfig | ChatConfig) -> dict[str, Any]:
     """The settings that a model's output depends on."""
-    how_called = {"timeout_seconds"}
-    without = {"base_url", "model", "api_key", "price", "input_price", "output_price", *how_called}
+    without = {"base_url", "model", "api_key", "price", "input_price", "output_price", "timeout_seconds"}
     return section.model_dump(mode="json", exclude=without)
 
 

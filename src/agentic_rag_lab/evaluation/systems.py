@@ -39,8 +39,8 @@ _WHOLE: Mapping[str, Mapping[str, Any]] = {
     "full-lancedb": {"graphiti_weight": 1.0, "lancedb_weight": 0.0},
 }
 """Parameters of each whole graph's fusion."""
-NO_CLOCK = {"quality": {"deadline_seconds": 86_400.0}, "retrieval": {"timeout_seconds": 86_400.0}}
-"""Time limits are lifted, so that the results do not depend on the load of the machine."""
+NO_CLOCK = {"retrieval": {"timeout_seconds": 86_400.0}}
+"""The time limit is lifted, so that the results do not depend on the load of the machine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,7 +240,7 @@ async def login(request: Request, service: TheService, key: Annotated[str, Form(
     try:
         service.access.of_key(key)
     except AccessRefusal as error:
-        return error_part(request, "Refused", str(error), error.status)
+        return error_part(request, "AccessRefusal", str(error), error.status)
     answer = RedirectResponse(f"{_root(request)}/", status_code=303)
     if service.access.needs_key:
         answer.set_cookie(
@@ -286,7 +286,7 @@ async def page_ask(
         as_of=as_of or None,
         thread_id=thread_id or None,
         top_k=10,
-        filters=filters_of(terms, service.rag.config.service.max_conditions),
+        filters=filters_of(terms),
     )
 
     async def events() -> AsyncGenerator[str]:

@@ -51,7 +51,6 @@ SENTENCES = (
         "没有要求检验、错误或关联的词，所以检索段落。",
     ),
     ("no answer within {seconds} s", "{seconds} 秒内没有回应"),
-    ("no answer within agent.seconds {seconds}", "在 agent.seconds（{seconds} 秒）内没有回应"),
     ("the chat model took more than {seconds} s", "聊天模型用时超过 {seconds} 秒"),
     ("{count} of {claims} statements left out: {why}", "{claims} 句中略去 {count} 句：{why}"),
     ("{count} without a citation, and no passage supports it", "{count} 句没有引用，也没有段落支持"),

@@ -159,7 +159,7 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "error_UnknownDataset": ("There is no such dataset", "没有这个笔记库"),
     "error_InputError": ("The input is wrong", "输入有误"),
     "error_invalid_request": ("The input is wrong", "输入有误"),
-    "error_Refused": ("Refused", "没有权限"),
+    "error_AccessRefusal": ("Refused", "没有权限"),
     "error_StoreLocked": ("Another job is writing", "另一项任务正在写入"),
     "error_Busy": ("The service is busy", "服务正忙"),
     "error_TooLate": ("No answer in time", "没有及时得到回答"),

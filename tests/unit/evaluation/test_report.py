@@ -11,7 +11,7 @@ import pytest
 from agentic_rag.errors import InputError, MissingExtra
 from agentic_rag_lab.evaluation import pictures
 from agentic_rag_lab.evaluation.datasets import EvalQuery
-from agentic_rag_lab.evaluation.pictures import check_charts, draw
+from agentic_rag_lab.evaluation.pictures import check_charts, draw, drawable, of_report
 from agentic_rag_lab.evaluation.records import Record
 from agentic_rag_lab.evaluation.report import EvalReport, mark, markdown
 from agentic_rag_lab.evaluation.scores import (
@@ -122,7 +122,7 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="cannot write"):
             write(tmp_path / "file" / "x")
     with pytest.raises(InputError, match="cannot write charts"):
-        draw(made(), tmp_path / "file")
+        draw(of_report(made()), tmp_path / "file")
 
 
 # ── pictures ────────────────────────────────────────────────────────────────────────────────────
@@ -132,32 +132,30 @@ PNG = b"\x89PNG\r\n"
 
 @pytest.mark.parametrize("systems", [1, 2, 15])
 def test_pictures(tmp_path: Path, systems: int) -> None:
-    files = draw(made(systems), tmp_path / "charts")
-    assert [file.name for file in files] == ["quality.png", "latency.png", "categories.png"]
+    files = draw(of_report(made(systems)), tmp_path / "charts")
+    assert [file.name for file in files] == ["quality.png", "cost.png"]
     assert all(file.read_bytes().startswith(PNG) for file in files)
 
 
-def test_without_categories_there_is_no_picture_of_them(tmp_path: Path) -> None:
-    files = draw(made(categories=(None,), degenerate={}), tmp_path)
-    assert [file.name for file in files] == ["quality.png", "latency.png"]
+def test_the_groups_are_the_categories_and_all_together() -> None:
+    assert list(of_report(made()).groups)[:1] == ["overall"]
+    assert list(of_report(made(categories=(None,), degenerate={})).groups) == ["overall"]
 
 
 def test_names_in_any_script_are_drawn_or_numbered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     report = made(categories=("时间", "$a$_b", "plain"), dataset="笔记 $x")
-    draw(report, tmp_path)
+    draw(of_report(report), tmp_path)
     monkeypatch.setattr(pictures, "CJK_FONTS", ())
-    draw(report, tmp_path)
-    names = pictures._drawable(report)
-    # in the order of the report, which is that of their names
-    assert [names[category] for category in ("$a$_b", "plain", "时间")] == [r"\$a\$_b", "plain", "category 3"]
-    assert names["笔记 $x"] == "dataset 1"
+    draw(of_report(report), tmp_path)
+    names = drawable({"category": ["$a$_b", "plain", "时间"], "dataset": ["笔记 $x"]})
+    assert list(names.values()) == [r"\$a\$_b", "plain", "category 3", "dataset 1"]
 
 
 def test_no_global_state_is_left_behind(tmp_path: Path) -> None:
     import matplotlib as mpl
 
     before = dict(mpl.rcParams)
-    draw(made(), tmp_path)
+    draw(of_report(made()), tmp_path)
     assert dict(mpl.rcParams) == before
 
 
@@ -168,4 +166,4 @@ def test_without_matplotlib_the_error_names_the_extra(
     with pytest.raises(MissingExtra, match=r"'\.\[charts\]'"):
         check_charts()
     with pytest.raises(MissingExtra, match="charts"):
-        draw(made(), tmp_path)
+        draw(of_report(made()), tmp_path)

@@ -132,7 +132,7 @@ async def test_limits_in_seconds_do_not_count() -> None:
     bench = Bench(
         graph=FakeGraphEngine(GRAPH, seconds=0.05),
         retrieval={"timeout_seconds": 0.001},
-        quality={"deadline_seconds": 0.001, "weak_below": 1.0},
+        quality={"weak_below": 1.0},
     )
     found = await bench.run("full", text="tea ceremony")
     assert found.degraded_sources == ()

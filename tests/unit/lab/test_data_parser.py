@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from agentic_rag.errors import ConfigError, InputError
+from agentic_rag_lab.designs import data_parser
 from agentic_rag_lab.designs.data_parser import (
     DataParser,
     known_adapters,
     register_adapter,
-    unregister_adapter,
 )
 
 HELLO = [
@@ -22,10 +22,10 @@ HELLO = [
 
 
 @pytest.fixture
-def shouting() -> Iterator[str]:
+def shouting(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(data_parser, "_ADAPTERS", dict(data_parser._ADAPTERS))
     register_adapter("shouting", lambda entry: str(entry["text"]).upper())
-    yield "shouting"
-    unregister_adapter("shouting")
+    return "shouting"
 
 
 def test_to_dialogs_as_the_page_shows_it() -> None:
@@ -101,5 +101,3 @@ def test_a_taken_name_is_replaced_only_on_purpose(shouting: str) -> None:
 def test_bad_names() -> None:
     with pytest.raises(ConfigError, match="needs a name"):
         register_adapter(" ", lambda entry: "")
-    with pytest.raises(ConfigError, match="no adapter 'nobody'"):
-        unregister_adapter("nobody")

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import ConfigError
+from agentic_rag_lab.designs import services
 from agentic_rag_lab.designs.config import parse_pipeline, read_pipeline
-from agentic_rag_lab.designs.services import known_services, unregister_service
+from agentic_rag_lab.designs.services import known_services
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 LEAST: dict[str, Any] = {"services": {"register_memory_service": "no_memory"}}
@@ -129,11 +130,11 @@ def test_a_module_may_bring_services_of_its_own(tmp_path: Path, monkeypatch: pyt
         encoding="utf-8",
     )
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(services, "_SERVICES", dict(services._SERVICES))
     try:
         design = parse_pipeline(
             {"services": {"imports": ["brought_service"], "register_memory_service": "brought"}}
         )
         assert design.services.register_memory_service == "brought"
     finally:
-        unregister_service("brought")
         sys.modules.pop("brought_service", None)

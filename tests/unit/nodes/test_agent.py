@@ -141,14 +141,16 @@ async def test_a_model_that_calls_on_is_stopped(opened: Any):
     assert "Fujian" in answer.text
 
 
-async def test_its_time_is_bounded(opened: Any):
+async def test_its_time_is_bounded(opened: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agentic_rag.nodes.agent.SECONDS", 0.2)
+
     class Slow(ScriptedAgent):
         async def respond(self, *arguments: Any) -> AIMessage:
             await asyncio.sleep(5)
             return AIMessage("late")
 
-    answer = await ask(await opened(Slow(), seconds=0.2))
-    assert answer.outcomes["agent"]["reason"] == "no answer within agent.seconds 0.2"
+    answer = await ask(await opened(Slow()))
+    assert answer.outcomes["agent"]["reason"] == "no answer within 0.2 s"
     assert "Fujian" in answer.text
 
 

@@ -8,11 +8,17 @@ from typing import Any
 import pytest
 
 from agentic_rag.nodes.check_quality import check_quality
-from agentic_rag.settings.parameters import AnswerParameters, Parameters, QualityParameters
+from agentic_rag.settings.parameters import (
+    AnswerParameters,
+    Parameters,
+    QualityParameters,
+    RetrievalParameters,
+)
 from agentic_rag.testing import prepared_state
 
 PARAMETERS = Parameters(
-    quality=QualityParameters(weak_below=0.5, deadline_seconds=8),
+    quality=QualityParameters(weak_below=0.5),
+    retrieval=RetrievalParameters(timeout_seconds=8),
     answer=AnswerParameters(abstain_below=0.3),
 )
 

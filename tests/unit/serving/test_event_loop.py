@@ -124,12 +124,14 @@ async def test_no_collection_of_garbage_stops_the_service_once_it_answers(
 
 @pytest.mark.parametrize("requests", [_in_json, _as_terms])
 async def test_a_filter_of_a_request_has_a_bounded_number_of_values(
-    tmp_path: Path, requests: Callable[[int], list[tuple[str, dict[str, Any]]]]
+    tmp_path: Path,
+    requests: Callable[[int], list[tuple[str, dict[str, Any]]]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(asking, "MAX_CONDITIONS", 3)
     (tmp_path / "tea.md").write_text("# Tea\n\nTea is oolong.\n")
-    config = RagConfig.model_validate({"data_dir": tmp_path / "data", "service": {"max_conditions": 3}})
-    refusal = "more than 3 values (service.max_conditions); give fewer"
-    async with called_service(config, roots=[tmp_path]) as client:
+    refusal = "more than 3 values; give fewer"
+    async with called_service(RagConfig(data_dir=tmp_path / "data"), roots=[tmp_path]) as client:
         await ended(client, await client.post("/ingest", json={"paths": ["tea.md"]}))
         for path, body in requests(3):
             allowed = await client.post(path, **body)
@@ -143,14 +145,14 @@ async def test_a_filter_of_a_request_has_a_bounded_number_of_values(
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"$or": [{}] * 4}, "the filters have more than 3 values (service.max_conditions); give fewer"),
+        ({"$or": [{}] * 4}, "the filters have more than 3 values; give fewer"),
         (
             {"a": {"$in": [[]] * 4}},
-            "the filters have more than 3 values (service.max_conditions); give fewer",
+            "the filters have more than 3 values; give fewer",
         ),
         (
             {str(n): n for n in range(4)},
-            "the filters have more than 3 values (service.max_conditions); give fewer",
+            "the filters have more than 3 values; give fewer",
         ),
         ({"a": "x" * 2_001}, f"a text in the filters has 2001 characters; give at most 2000: {'x' * 40!r}…"),
         ({"x" * 2_001: 1}, f"a text in the filters has 2001 characters; give at most 2000: {'x' * 40!r}…"),
@@ -172,8 +174,8 @@ async def test_parameters_of_a_request_are_few(tmp_path: Path) -> None:
 
 async def test_terms_beyond_the_bound_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "parse_terms", lambda _: pytest.fail("they were read"))
-    with pytest.raises(InputError, match="more than 3 values"):
-        asking.filters_of(["year=1"] * 4, 3)
+    with pytest.raises(InputError, match="more than 500 values"):
+        asking.filters_of(["year=1"] * 501)
 
 
 @pytest.mark.parametrize(("times", "status"), [(1, "ok"), (200, "empty")])

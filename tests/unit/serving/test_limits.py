@@ -9,14 +9,16 @@ import pytest
 
 from agentic_rag import RagConfig
 from agentic_rag.errors import StoreLocked
+from agentic_rag_service import limits
 from agentic_rag_service.access import Caller
 from agentic_rag_service.jobs import Jobs, UnknownJob
 from agentic_rag_service.limits import Busy, QuestionSlots, TooLate
 from service_server import called_service, ended
 
 
-async def test_questions_wait_for_a_place_and_more_are_refused() -> None:
-    slots = QuestionSlots(1, 1, 5.0)
+async def test_questions_wait_for_a_place_and_more_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_WAITING", 1)
+    slots = QuestionSlots(1, 5.0)
     go = asyncio.Event()
 
     async def question() -> str:
@@ -35,7 +37,7 @@ async def test_questions_wait_for_a_place_and_more_are_refused() -> None:
 
 
 async def test_a_question_that_takes_too_long_is_ended() -> None:
-    slots = QuestionSlots(1, 1, 0.01)
+    slots = QuestionSlots(1, 0.01)
     with pytest.raises(TooLate, match=r"0\.01 s"):
         async with slots.acquire():
             await asyncio.sleep(5)

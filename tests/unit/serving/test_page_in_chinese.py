@@ -14,16 +14,18 @@ import pytest
 from starlette.requests import Request
 
 import agentic_rag
-from agentic_rag import RagConfig
+from agentic_rag import RagConfig, errors
 from agentic_rag.answer import Step
 from agentic_rag.diagnosis import Finding
+from agentic_rag_service import access, limits
 from agentic_rag_service.page import routes
 from agentic_rag_service.page.sentences import SENTENCES, in_chinese
+from agentic_rag_service.page.words import WORDS
 from service_server import called_service, ended
 
 ALLOWED = re.compile(
     r"agentic-rag|AGENTIC_RAG_\w+|English|default|API|JSON|Base|Obsidian|Shift\S*|title~面|pip|http\S*|\S*[/.=:]\S*|"
-    r"lang|zh|install|multilingual-\S+|Logseq|MCP|PDF|Office|PostgreSQL|SQLite|agent\.seconds|Kettle|copper|year|--root|FOLDER|\d\S*"
+    r"lang|zh|install|multilingual-\S+|Logseq|MCP|PDF|Office|PostgreSQL|SQLite|Kettle|copper|year|--root|FOLDER|\d\S*"
 )
 """Names, code and paths; and the words of the notes of these tests."""
 VOID = {"meta", "link", "img", "input", "br"}
@@ -206,3 +208,9 @@ def test_sentences_are_translated_with_their_values() -> None:
     both = "2 of 9 graph hits have relevance ≥ 0.6, 3 needed; 1 carry no calibrated relevance"
     assert in_chinese(both) == "图谱命中 9 条，其中 2 条相关度 ≥ 0.6，需要 3 条；1 条没有校准的相关度"
     assert in_chinese("no cluster can be used at all") is None
+
+
+def test_the_errors_with_words_of_their_own_exist() -> None:
+    kinds = {key.removeprefix("error_") for key in WORDS if key.startswith("error_")}
+    classes = {name for module in (errors, access, limits) for name in vars(module)}
+    assert kinds - classes == {"internal", "invalid_request"}

@@ -39,7 +39,7 @@ def test_it_is_frozen_all_the_way_down():
         ({"fusion": 3}, r"'fusion'"),
         ({"graph": {"backend": "oracle"}}, r"'graph.backend': .*'embedded'.*\(given: 'oracle'\)"),
         ({"quality": {"weak_below": float("nan")}}, r"'quality.weak_below'"),
-        ({"agent": {"seconds": 0}, "answer": {"mode": "many"}}, r"'answer.mode'.*; 'agent.seconds'"),
+        ({"agent": {"calls": 0}, "answer": {"mode": "many"}}, r"'answer.mode'.*; 'agent.calls'"),
         ({"chat": {"timeout_seconds": 0}}, r"'chat.timeout_seconds'"),
     ],
 )

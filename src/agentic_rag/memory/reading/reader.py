@@ -47,9 +47,7 @@ class RuleStatements:
 
         def find_statements() -> list[MemoryStatement]:
             read = statements(text, speaker=speaker, at=at, is_person=is_person)
-            # Without a slot the whole sentence is the better memory, because all of its words can be searched.
-            kept = [one for one in read if one.slot or one.memory_type is not MemoryType.SEMANTIC]
-            return [*kept, *said_sentences(text, speaker, kept)] if is_person else kept
+            return [*read, *said_sentences(text, speaker, read)] if is_person else read
 
         return await asyncio.to_thread(find_statements)
 

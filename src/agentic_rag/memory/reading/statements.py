@@ -18,7 +18,7 @@ from agentic_rag.memory.reading.likings import ONCE, PRONOUNS
 from agentic_rag.memory.reading.schemas import LIKING, Block, MemoryStatement
 from agentic_rag.memory.reading.slots import SlotStatement, slot_statements
 from agentic_rag.memory.reading.slots_zh import LEAD_ZH, filled_zh
-from agentic_rag.memory.reading.subjects import LEAD, subject_of
+from agentic_rag.memory.reading.subjects import LEAD
 from agentic_rag.memory.reading.when import held_interval, since
 from agentic_rag.memory.schemas import MemoryType
 
@@ -225,15 +225,12 @@ def _block(fact: SlotStatement) -> Block | None:
 
 
 def _without_slot(clause: Clause, speaker: str, at: datetime | None) -> Iterator[MemoryStatement]:
-    han = _HAN.search(clause.text) is not None
-    lead = (LEAD_ZH if han else LEAD).match(clause.text)
+    lead = (LEAD_ZH if _HAN.search(clause.text) else LEAD).match(clause.text)
     body = clause.text[lead.end() if lead is not None else 0 :]
     if _PREFERS.match(body):
         reason = "It says what the person likes or prefers."
         yield _statement(MemoryType.CORE, clause.text, clause.start, speaker, reason, block="preferences")
-        yield _statement(MemoryType.SEMANTIC, clause.text, clause.start, speaker, reason)
-        return
-    if _BUSY.match(body) or _BUSY.match(clause.text):
+    elif _BUSY.match(body) or _BUSY.match(clause.text):
         yield _statement(
             MemoryType.WORKING,
             clause.text,
@@ -242,35 +239,16 @@ def _without_slot(clause: Clause, speaker: str, at: datetime | None) -> Iterator
             "It says what is going on or to be done now.",
             valid_at=since(clause.text, at),
         )
-        return
-    about = _asserted_of(clause.text, body, speaker, han=han)
-    if about is None:
-        return
-    valid_at = since(clause.text, at)
-    reason = "It asserts something, of no slot that has one value at a time."
-    yield _statement(MemoryType.SEMANTIC, clause.text, clause.start, about, reason, valid_at=valid_at)
-    if about == speaker and _WHO_ONE_IS.match(body):
-        reason = "It says who the person is: family, origin or health."
+    elif _WHO_ONE_IS.match(body):
         yield _statement(
-            MemoryType.CORE, clause.text, clause.start, about, reason, block="human", valid_at=valid_at
+            MemoryType.CORE,
+            clause.text,
+            clause.start,
+            speaker,
+            "It says who the person is: family, origin or health.",
+            block="human",
+            valid_at=since(clause.text, at),
         )
-
-
-def _asserted_of(clause: str, body: str, speaker: str, *, han: bool) -> str | None:
-    """The person a clause asserts something of; None if it only reports a thought, a wish or a question."""
-    if han:
-        return speaker if _ZH_FACT.match(body) and not _ZH_STANCE.match(body) else None
-    if _STANCE.match(body) or len(body.split()) < 3:
-        return None
-    subject = subject_of(clause, speaker)
-    if subject is None:
-        return None
-    who, end = subject
-    rest = clause[end:]
-    if who == speaker and body[:4].lower() == "the ":
-        return who if _MEASUREMENT.search(rest) else None
-    pattern = _FINITE if who == speaker or who.startswith(f"{speaker}'s ") else _OF_PERSON
-    return who if pattern.match(rest) else None
 
 
 _HAN = regex.compile(r"\p{Han}")
@@ -308,32 +286,4 @@ _WHO_ONE_IS = regex.compile(
     r"|I\s(?:was\sborn|grew\sup)\s|I\s(?:suffer\sfrom|was\sdiagnosed)\s"
     r"|我(?:家)?有[\p{Han}\d]{0,4}(?:孩子|儿子|女儿|姐姐|妹妹|哥哥|弟弟)|我对[\p{Han}]{1,8}过敏|我(?:出生|来自|生于)",
     regex.IGNORECASE,
-)
-_STANCE = regex.compile(
-    r"I(?:['’]m|['’]ve\sbeen|\sam|\shave\sbeen|\swas)(?:\s(?:just|also|still|now|currently|not|really|super|truly|just|all|kinda|a\sbit|a\slittle|pretty|very|so|actually|getting|feeling|bit|sorta|quite|always|already|definitely|good|here))*"
-    r"\s(?:sure|proud|thankful|lucky|thrilled|eager|motivated|stressed|uncertain|up\sfor|off\sto|doing|swamped|pleased|honou?red|blessed|delighted|sad|tired|starting\sto|figuring|gonna|debating|pumped|psyched|relieved|inspired|amazed|touched|sure|wondering|worried|trying|thinking|happy|glad|excited|sorry|curious|confused|stuck|looking|concerned|struggling|having|unsure|interested|hoping|ready|afraid|asking|considering|feeling|open|grateful|going\sto|gonna|good|fine|okay|ok|all\sset|nervous|anxious|overwhelmed|aware|able|unable|supposed|tempted|leaning|torn|here|done|wanting|planning|about)\b"
-    r"|I(?:\s(?:also|just|really|do|still|only|totally|kinda|definitely|actually|don['’]t|do\snot|didn['’]t|did\snot|already))*\s(?:think|guess|hope|wonder|know|knew|see|feel|felt|want|wanted|wanna|gotta|need|wish|mean|meant|suppose|appreciate|understand|understood|believe|agree|get\b|got\sit|love\s(?:it|that|this|the|how|your)|like\s(?:it|that|this|the|how|your)|remember|forgot|ask|asked|thought|look|plan\sto|intend|expect|doubt|recall|see|trust|bet|realize|say|said|can|could|will|would|should|might|may|must)\b"
-    r"|I(?:['’]ll|['’]d|\scan['’]?t?|\scannot|\scouldn['’]t|\swon['’]t|\swouldn['’]t|\sshouldn['’]t)\b|(?:we|our)(?:['’]ll|['’]d|\s(?:can|could|should|will|would|might|may|need|want))\b"
-    r"|my\s(?:question|concern|worry|guess|point|understanding|apologies|bad|hope|thought)\b|thank",
-    regex.IGNORECASE,
-)
-_FINITE = regex.compile(
-    r"(?:\s[\w'’-]+){0,6}?(?:['’](?:s|m|re|ve)|\s(?:am|is|are|was|were|has|have|had|did|didn['’]t|don['’]t|doesn['’]t|never|got|went|made|took|bought|sold|met|won|lost|came|left|built|wrote|read|ran|began|spent|paid|gave|found|saw|chose|grew|taught|own|play|work|live|study|speak|use|run|drive|eat|go|teach|keep|\w{2,}(?:ed|s)))(?=\s)",
-    regex.IGNORECASE,
-)
-_OF_PERSON = regex.compile(
-    r"(?:['’]s|\s(?:also|just|recently|now|really))*\s(?:lives?|works?|plays?|likes?|loves?|hates?|speaks?|studie[sd]|got|went|moved|bought|started|joined|left|won|finished|owns?|runs|ran|teaches|taught|turned|met|married|visited|prefers?|enjoys?|wants?"
-    r"|graduated|quit|adopted|has\s(?:an?|one|two|three|\d+|been|never|just|moved)|is\s(?:an?|my|our|\d+|from|allergic|now|getting|moving|visiting|married|pregnant|vegan|vegetarian)|was\s(?:born|promoted|hired|fired|diagnosed))\b(?=\s)",
-    regex.IGNORECASE,
-)
-_MEASUREMENT = regex.compile(
-    r"^(?=.*\d).*?\s(?:now|is|are|was|were|has|have|takes?|took|costs?|answers?|runs?|needs?|reached|returns?|\w{3,}ed)\s",
-    regex.IGNORECASE,
-)
-_ZH_FACT = regex.compile(
-    r"我们?(?:的[^，。]{1,12}(?:是|有|在|变|达到|为)|[^，。]{0,10}(?:有|是|在|过|了|买|去|学|完成|养|做|从事|用|写|住|毕业|参加|获得|花|卖|认识|遇到|对[\p{Han}]{1,8}过敏))"
-    r"|(?:这个|那个|该)?[^，。我你]{1,10}(?:现在|已经|目前)[^，。]*\d"
-)
-_ZH_STANCE = regex.compile(
-    r"我们?(?:也|还|就|只|真的?|很|非常|有点|不|没|都)*(?:想|觉得|认为|希望|知道|明白|需要|担心|好奇|在想|打算|可以|能|会|应该|以为|理解|同意|怀疑|听说|梦见|要)"
 )

@@ -39,14 +39,6 @@ _NOT_NAMED = (
 )
 
 
-def subject_of(clause: str, speaker: str) -> tuple[str, int] | None:
-    """The person a clause is about, and the start of its predicate; None if unclear."""
-    lead = LEAD.match(clause)
-    match = SUBJECTS.match(clause, lead.end() if lead is not None else 0)
-    who = None if match is None else who_is(match, speaker)
-    return None if match is None or who is None else (who, match.end() - match.group().endswith(" "))
-
-
 def who_is(match: regex.Match[str], speaker: str) -> str | None:
     """The person of a match of ``SUBJECTS``; None if several may be meant."""
     if match["first"] or match["we"]:

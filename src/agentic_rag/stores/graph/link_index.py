@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from heapq import merge
-from operator import itemgetter
 
 import numpy as np
 import pyarrow as pa
@@ -59,67 +56,6 @@ class LinkIndex:
             yield from zip(ids, (date and date.replace(tzinfo=UTC) for date in dates), strict=True)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LinkIndexDelta:
-    """Old links plus the changes since: reading a large graph whole takes seconds."""
-
-    before: LinkIndex
-    removed_chunks: frozenset[str]
-    """Chunks that are not there any more."""
-    dates: Mapping[str, datetime | None]
-    """Dates of the chunks that were written since."""
-    chunks: Mapping[str, str]
-    """Episode uuid → chunk id of these chunks."""
-    entity_names: Mapping[str, str]
-    """Entity uuid → name of the entities that were written since."""
-    mentioning: Mapping[str, Mapping[str, datetime | None]]
-    """Entity uuid → chunks that were found to mention it since."""
-
-    @property
-    def links(self) -> GraphLinks:
-        """The links as they were read, before the delta."""
-        return self.before.links
-
-    def names(self, entities: Collection[str]) -> dict[str, str]:
-        """The known names."""
-        written = {uuid: self.entity_names[uuid] for uuid in entities if uuid in self.entity_names}
-        return self.before.names(entities) | written
-
-    def chunks_of_episodes(self, episodes: Collection[str]) -> dict[str, DatedChunk]:
-        """The chunks that are known episodes."""
-        known = self.before.chunks_of_episodes(episodes)
-        kept = {
-            uuid: self._with_date(chunk)
-            for uuid, chunk in known.items()
-            if chunk[0] not in self.removed_chunks
-        }
-        written = {uuid: self.chunks[uuid] for uuid in episodes if uuid in self.chunks}
-        return kept | {uuid: (chunk, self.dates[chunk]) for uuid, chunk in written.items()}
-
-    def chunks_of_entities(self, entities: Collection[str]) -> dict[str, Iterator[DatedChunk]]:
-        """The chunks that mention known entities, in id order, each once."""
-        known = self.before.chunks_of_entities(entities)
-        written = {uuid: self.mentioning[uuid] for uuid in entities if uuid in self.mentioning}
-        return {
-            uuid: self._merge_chunks(known.get(uuid, iter(())), written.get(uuid, {}))
-            for uuid in known.keys() | written.keys()
-        }
-
-    def _merge_chunks(
-        self, before: Iterator[DatedChunk], since: Mapping[str, datetime | None]
-    ) -> Iterator[DatedChunk]:
-        kept = (
-            self._with_date(one)
-            for one in before
-            if one[0] not in self.removed_chunks and one[0] not in since
-        )
-        written = sorted(self._with_date(one) for one in since.items() if one[0] not in self.removed_chunks)
-        return merge(kept, written, key=itemgetter(0))
-
-    def _with_date(self, chunk: DatedChunk) -> DatedChunk:
-        return chunk[0], self.dates.get(chunk[0], chunk[1])
-
-
 class SortedPlaces:
     """The places of uuids in an array, found by bisection: a dictionary of half a million takes 60 MB.
 
@@ -159,4 +95,4 @@ def _links(columns: LinkColumns) -> GraphLinks:
 
 
 NOTHING = LinkIndex(LinkColumns(*(pa.array([], of) for of in TYPES.values())))
-"""Of a group without tables."""
+"""Of a group without tables, and of one whose changes are not read yet: the tables are asked instead."""

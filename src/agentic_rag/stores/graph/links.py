@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -34,8 +33,7 @@ from agentic_rag.stores.graph.link_assembly import (
 )
 from agentic_rag.stores.graph.link_columns import LinkColumns
 from agentic_rag.stores.graph.link_file import LinkFile, Versions
-from agentic_rag.stores.graph.link_index import NOTHING, LinkIndex, LinkIndexDelta
-from agentic_rag.stores.graph.reading import rows_of
+from agentic_rag.stores.graph.link_index import NOTHING, LinkIndex
 from agentic_rag.stores.graph.schemas import Kind, schema
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import trim_memory
@@ -64,8 +62,6 @@ class _LoadedLinks:
     versions: Versions
     index: LinkIndex
     again_at: float
-    latest_delta: tuple[Versions, LinkIndexDelta] | None = None
-    """The changes since then, read at these versions."""
 
 
 class LinkReader:
@@ -87,12 +83,11 @@ class LinkReader:
         index = await left_running(self._index(group))
         return None if index is NOTHING else index.links
 
-    async def latest(self, group: str) -> LinkIndex | LinkIndexDelta:
-        """The links by uuid as they are now. While the changes of a large graph are not read again, an entity may still
-        list a chunk that no longer mentions it."""
+    async def latest(self, group: str) -> LinkIndex:
+        """The links by uuid as they are now; NOTHING while the changes of a large graph are not read again."""
         return await left_running(self._index(group, latest=True))
 
-    async def _index(self, group: str, *, latest: bool = False) -> LinkIndex | LinkIndexDelta:
+    async def _index(self, group: str, *, latest: bool = False) -> LinkIndex:
         """The links; of a large graph up to MAX_LAG_SECONDS old unless ``latest``.
 
         The read goes on if a question stops waiting, so that the next question need not start again.
@@ -106,9 +101,7 @@ class LinkReader:
             if kept is not None and kept.versions == versions:
                 return kept.index
             if kept is not None and resting:
-                if kept.latest_delta is None or kept.latest_delta[0] != versions:
-                    kept.latest_delta = versions, await self._since(group, kept)
-                return kept.latest_delta[1]
+                return NOTHING
             index = await self._read_now(group, versions, kept)
             small = len(index.links.chunk_ids) <= ALWAYS_FRESH_CHUNKS
             self._loaded_links[group] = _LoadedLinks(
@@ -142,17 +135,6 @@ class LinkReader:
 
     async def _versions(self, group: str) -> Versions:
         return tuple([await self._tables.version(group, kind) for kind in _KINDS])
-
-    async def _since(self, group: str, before: _LoadedLinks) -> LinkIndexDelta:
-        new, read = _written_after(before.versions), partial(_columns, self._tables, group)
-        all_chunks, episodes, entities, mentions, facts = await asyncio.gather(
-            read("episodes", _OF_CHUNKS, ["chunk_id"]),
-            read("episodes", new["episodes"], ["uuid", "chunk_id", "chunk_date"]),
-            read("entities", new["entities"], ["uuid", "name"]),
-            read("mentions", new["mentions"], ["chunk_id", "chunk_date", "target_uuid"]),
-            read("facts", new["facts"], ["chunk_ids", "chunk_date", "source_uuid", "target_uuid"]),
-        )
-        return await asyncio.to_thread(_delta, before.index, all_chunks, episodes, entities, mentions, facts)
 
     async def _read_now(self, group: str, versions: Versions, before: _LoadedLinks | None) -> LinkIndex:
         """Links from the file if it has the tables' versions, else from memory or the file brought up to date,
@@ -264,32 +246,3 @@ async def _columns(
 def _written_after(versions: Versions) -> dict[Kind, str]:
     """By kind, the condition on rows that were written after these versions."""
     return {kind: f"{_WRITTEN_IN} > {version}" for kind, (_, version) in zip(_KINDS, versions, strict=True)}
-
-
-def _delta(
-    before: LinkIndex,
-    all_chunks: pa.Table,
-    episodes: pa.Table,
-    entities: pa.Table,
-    mentions: pa.Table,
-    facts: pa.Table,
-) -> LinkIndexDelta:
-    chunks = before.columns.chunk_ids
-    stays = pc.is_in(chunks, all_chunks["chunk_id"].combine_chunks())
-    written = [row for row in rows_of(episodes) if row["chunk_id"] is not None]
-    mentioning: dict[str, dict[str, datetime | None]] = {}
-    for row in rows_of(mentions):
-        if row["chunk_id"] is not None:
-            mentioning.setdefault(row["target_uuid"], {})[row["chunk_id"]] = row["chunk_date"]
-    for row in rows_of(facts):
-        for end in (row["source_uuid"], row["target_uuid"]):
-            of_fact = dict.fromkeys(row["chunk_ids"], row["chunk_date"])
-            mentioning[end] = of_fact | mentioning.get(end, {})
-    return LinkIndexDelta(
-        before=before,
-        removed_chunks=frozenset(chunks.filter(pc.invert(stays)).to_pylist()),
-        dates={row["chunk_id"]: row["chunk_date"] for row in written},
-        chunks={row["uuid"]: row["chunk_id"] for row in written},
-        entity_names=dict(zip(entities["uuid"].to_pylist(), entities["name"].to_pylist(), strict=True)),
-        mentioning=mentioning,
-    )

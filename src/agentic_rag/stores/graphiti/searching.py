@@ -16,7 +16,7 @@ from agentic_rag.domain import GraphHit, GraphKind
 from agentic_rag.domain.identity import episode_uuid
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ManifestMismatch
-from agentic_rag.stores.graph.link_index import LinkIndex, LinkIndexDelta
+from agentic_rag.stores.graph.link_index import LinkIndex
 from agentic_rag.stores.graph.links import LinkReader
 from agentic_rag.stores.graph.rows import utc
 from agentic_rag.stores.graph.schemas import Kind, Row
@@ -139,18 +139,14 @@ class Searcher:
 
     # What the links in memory do not know, as episodes that are no chunks, is looked up.
 
-    async def _names(
-        self, scope: Scope, index: LinkIndex | LinkIndexDelta, entities: set[str]
-    ) -> dict[str, str]:
+    async def _names(self, scope: Scope, index: LinkIndex, entities: set[str]) -> dict[str, str]:
         names = await asyncio.to_thread(index.names, entities)
         rows = await self._tables.select_in(
             scope.group, "entities", "uuid", entities - names.keys(), ["uuid", "name"]
         )
         return names | {row["uuid"]: row["name"] for row in rows}
 
-    async def _chunks_of_episodes(
-        self, scope: Scope, index: LinkIndex | LinkIndexDelta, episodes: set[str]
-    ) -> dict[str, str]:
+    async def _chunks_of_episodes(self, scope: Scope, index: LinkIndex, episodes: set[str]) -> dict[str, str]:
         chunks = await asyncio.to_thread(index.chunks_of_episodes, episodes)
         rows = await self._tables.select_in(
             scope.group, "episodes", "uuid", episodes - chunks.keys(), ["uuid", "chunk_id", "chunk_date"]
@@ -159,7 +155,7 @@ class Searcher:
         return {uuid: chunk for uuid, (chunk, date) in chunks.items() if scope.allows(chunk, date)}
 
     async def _chunks_of_entities(
-        self, scope: Scope, index: LinkIndex | LinkIndexDelta, entities: set[str]
+        self, scope: Scope, index: LinkIndex, entities: set[str]
     ) -> dict[str, list[str]]:
         """The first MAX_ENTITY_CHUNKS chunks, by id, with mentions or facts of the entity."""
         found = await asyncio.to_thread(_known_chunks, scope, index, entities)
@@ -184,9 +180,7 @@ class Searcher:
         return found | {uuid: sorted(chunks)[:MAX_ENTITY_CHUNKS] for uuid, chunks in read.items()}
 
 
-def _known_chunks(
-    scope: Scope, index: LinkIndex | LinkIndexDelta, entities: set[str]
-) -> dict[str, list[str]]:
+def _known_chunks(scope: Scope, index: LinkIndex, entities: set[str]) -> dict[str, list[str]]:
     """The first MAX_ENTITY_CHUNKS allowed chunks of each entity that the links know, by id."""
     return {
         uuid: list(islice((chunk for chunk, date in dated if scope.allows(chunk, date)), MAX_ENTITY_CHUNKS))

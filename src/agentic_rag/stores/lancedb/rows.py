@@ -21,14 +21,12 @@ CHUNK_COLUMNS = ["chunk"]
 
 
 TOKENS = "token_vectors"
-"""A column that tables made before it existed lack."""
 COMPRESSION = {"lance-encoding:compression": "zstd"}
 """Field metadata by which Lance compresses a column; token vectors shrink by a sixth."""
 
 
 def vector_type(dimension: int) -> pa.DataType:
-    """Half precision: cosines differ by about 1e-5, and the column takes half the bytes. Tables made before have
-    float32 until ``reindex``."""
+    """Half precision: cosines differ by about 1e-5, and the column takes half the bytes."""
     return pa.list_(pa.float16(), dimension)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Annotated, Any, Literal, cast
@@ -23,9 +22,6 @@ LINK_TOP_K = 5
 Weight = Annotated[float, Field(ge=0, le=1_000_000)]
 Name = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
-
-
-_XML_NAME = re.compile(r"[^\W\d][\w.-]*")
 
 
 def check_template(template: str, known_names: Sequence[str]) -> str:
@@ -67,19 +63,9 @@ def fill_template(template: str, values: Mapping[str, str]) -> str:
     )
 
 
-def xml_name(name: str) -> str:
-    """The name; ``ValueError`` if it is no XML name."""
-    if not _XML_NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name in XML; use letters, digits, '_', '-' and '.', a letter first")
-    return name
-
-
 def _template(*known_names: str) -> AfterValidator:
     """Rejects a template with other names."""
     return AfterValidator(lambda template: check_template(template, known_names))
-
-
-XmlName = Annotated[str, Field(min_length=1), AfterValidator(xml_name)]
 
 
 class ActionStep(Section):
@@ -237,45 +223,19 @@ class CompressStep(ActionStep):
     """Memories become shorter."""
 
     action: Literal["compress"]
-    compress_type: Literal["extractive", "llm"] = Field(
-        description="the sentences nearest to the question, or a chat model's own"
-    )
+    compress_type: Literal["extractive"] = Field(description="the sentences nearest to the question")
     compress_max_tokens: Count = Field(1000, description="most tokens of all texts together")
-
-
-class XmlTags(Section):
-    """Names of the tags of format_type xml."""
-
-    root: XmlName = Field("memories", description="around all memories")
-    memory: XmlName = Field("memory", description="around each memory")
 
 
 class FormatStep(ActionStep):
     """Memories become history_text."""
 
     action: Literal["format"]
-    format_type: Literal["template", "structured", "chat", "xml"] = Field(description="how they are written")
+    format_type: Literal["template"] = Field(description="how they are written")
     memory_template: Annotated[str, _template("text", "timestamp", "speaker", "score", "index")] = Field(
         "{text}", description="template: {text}, {timestamp}, {speaker}, {score}, {index}"
     )
     time_field: Name = Field(TIME_FIELD, description="metadata key of a memory's ISO 8601 time")
-    section_field: Name = Field(
-        "session_id", description="structured: metadata key whose values are the sections; 'day' for dates"
-    )
-    section_heading: Annotated[str, _template("field", "value")] = Field(
-        "## {field} {value}", description="structured: {field} and {value}"
-    )
-    xml_tags: XmlTags = Field(XmlTags(), description="xml: root and memory, names of the tags")
-    xml_fields: tuple[Name, ...] = Field(
-        (TIME_FIELD, "speaker", "session_id"), description="xml: metadata keys that become attributes"
-    )
-
-    @field_validator("xml_fields")
-    @classmethod
-    def _nameable(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if len(set(names)) < len(names) or "index" in names:
-            raise ValueError("a name is given twice, or is 'index', which is reserved")
-        return tuple(xml_name(name) for name in names)
 
 
 Step = Annotated[

@@ -86,7 +86,6 @@ NEEDS: Mapping[tuple[str, str], Callable[[PostRetrievalTools], object]] = {
     ("merge", "link_expand"): methodcaller("needed_links"),
     ("merge", "multi_query"): methodcaller("needed_service"),
     ("augment", "reflection"): methodcaller("needed_chat"),
-    ("compress", "llm"): methodcaller("needed_chat"),
 }
 
 

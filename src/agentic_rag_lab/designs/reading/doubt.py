@@ -14,7 +14,7 @@ from agentic_rag_lab.designs.reading.statements import Statement
 
 FILE = Path(__file__).with_name("weights.json")
 """The learned weights, fitted by ``evaluation/fit_reader.py``."""
-SURER: frozenset[Kind] = frozenset({"when", "year", "choice", "likely", "yes_no"})
+SURER: frozenset[Kind] = frozenset({"when", "year", "likely", "yes_no"})
 """Question kinds whose answers are right more often than a quoted sentence."""
 
 
@@ -27,7 +27,7 @@ class ReaderWeights:
     abstain_from: float
     """Log-odds from which a sentence is withheld; low, because a sentence is seldom right."""
     abstain_surer_from: float
-    """The same for times and for one of a few offered answers, which are right more often."""
+    """The same for times, and for yes or no, which are right more often."""
     fitted_on: tuple[str, ...]
     """Conversations of the fit; the reader's scores on them are not held out."""
 
@@ -74,7 +74,6 @@ def signs(question: ParsedQuestion, statements: Sequence[Statement], history: Hi
         "covered": max((one.own + one.turn + one.before for one in theirs), default=0.0),
         "lead in turn": _lead(theirs, others, lambda one: one.own + one.turn),
         "lead in sentence": _lead(theirs, others, lambda one: one.own),
-        "lead in meaning": _lead(theirs, others, lambda one: max(-0.2, one.cosine) * 10),
         "unknown names": len(unknown) / len(question.names) if question.names else 0.0,
         "nobody": float(not question.subject),
         "several": float(len(question.people) > 1),

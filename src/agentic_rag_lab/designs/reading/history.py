@@ -1,8 +1,7 @@
-"""Parses a history text, in any of its formats, into lines (date, speaker, text) and their sentences."""
+"""Parses a history text into lines (date, speaker, text) and their sentences."""
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import dataclass
 from datetime import date
@@ -12,13 +11,8 @@ from agentic_rag.ingest.conversation import parse_session_date
 from agentic_rag.text.sentences import split_sentences
 from agentic_rag_lab.designs.reading.words import Word, telling, words_of
 
-_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,500}>")
-_STAMP = re.compile(r"""\b(?:timestamp|date|date_time|time)=["'](?P<date>[^"']+)["']""")
 _BULLET = re.compile(r"^\s*(?:[-*•]\s+|\d{1,4}[.)]\s+|\[\d{1,4}\]\s*)+")
 _LEADING_DATE = re.compile(r"^[(\[](?P<date>[^()\[\]\n]{4,60})[)\]]\s*")
-_HEADING = re.compile(
-    r"^(?:#{1,6}\s+(?:\S+\s+)?)?(?P<date>\d{4}-\d{2}-\d{2})\S*?[:：]?$|^#{1,6}\s.*$|^unknown[:：]$"
-)
 _SPEAKER = re.compile(r"^(?P<speaker>[^:：()\[\]\n]{1,40})[:：]\s*(?P<text>.*)$")
 _LEADING_SPEAKER = re.compile(
     r"^(?P<speaker>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2})[:：]\s+(?P<text>.+)$"
@@ -87,28 +81,19 @@ class History:
 
 @lru_cache(maxsize=8)
 def read_history(text: str) -> History:
-    """Lines and sentences. Tags, bullets, headings and an opening "The following is …" are left out; a repeated line
-    counts once.
-
-    The date of a line is before it, in a heading above (``2023-05-08:``) or in the tag around it.
-    """
+    """Lines and sentences. Bullets and an opening "The following is …" are left out; a repeated line counts once. The
+    date of a line is before it."""
     lines: list[Line] = []
     seen: set[tuple[date | None, str, str]] = set()
-    tagged = _TAG.search(text) is not None
-    standing: date | None = None
     for written in text.splitlines():
-        bare = _BULLET.sub("", _TAG.sub(" ", written).strip()).strip()
-        heading = _HEADING.match(bare)
-        stamp = _STAMP.search(written) if tagged else heading
-        standing = _date(stamp["date"] or "") if stamp is not None else standing
-        if not bare or heading is not None or _PREAMBLE.fullmatch(bare):
+        bare = _BULLET.sub("", written).strip()
+        if not bare or _PREAMBLE.fullmatch(bare):
             continue
-        line = _line(len(lines), html.unescape(bare) if tagged else bare, standing)
+        line = _line(len(lines), bare)
         key = (line.date, line.speaker, line.text)
         if line.text and key not in seen:
             seen.add(key)
             lines.append(line)
-        standing = None if tagged and "</" in written else standing
     sentences = [
         Sentence(line, place, part, caption)
         for line in lines
@@ -117,14 +102,14 @@ def read_history(text: str) -> History:
     return History(tuple(lines), tuple(sentences))
 
 
-def _line(index: int, text: str, standing: date | None) -> Line:
+def _line(index: int, text: str) -> Line:
     """Parses a line; of several dates before it (one added to an existing one) the last counts."""
     found = None
     while (dated := _LEADING_DATE.match(text)) is not None and (when := _date(dated["date"])) is not None:
         found, text = when, text[dated.end() :]
     spoken = (_LEADING_SPEAKER if found is None else _SPEAKER).match(text)
     speaker, said = (spoken["speaker"].strip(), spoken["text"]) if spoken is not None else ("", text)
-    return Line(index, standing if found is None else found, speaker, said.strip())
+    return Line(index, found, speaker, said.strip())
 
 
 def _opening_name(line: Line) -> str:

@@ -13,14 +13,13 @@ from agentic_rag.dates.stated import stated_interval
 from agentic_rag.text import starts_cjk
 from agentic_rag_lab.designs.reading.words import Word, stem, telling, words_of
 
-Kind = Literal["when", "year", "choice", "who", "likely", "yes_no", "what"]
+Kind = Literal["when", "year", "likely", "yes_no", "what"]
 
 _BE_DO = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|should|am)"
 _KIND_PATTERNS: Sequence[tuple[Kind, str]] = (
-    ("choice", rf"^(?:would|might|could|{_BE_DO})\b.*\bor\b|^(?:which|what|who)\b.*[,:]\s[^,:?]+\sor\s[^,:?]+\?"),
+    ("what", rf"^(?:would|might|could|{_BE_DO})\b.*\bor\b|^(?:which|what|who)\b.*[,:]\s[^,:?]+\sor\s[^,:?]+\?"),
     ("year", r"\b(?:which|what) year\b"),
     ("when", r"^(?:since |until |by )?when\b|\b(?:what|which) (?:day|date|month|time)\b|什么时候|何时|哪天|几月"),
-    ("who", r"^(?:with |to |for |from )?who(?:m|se)?\b|谁"),
     ("likely", r"^(?:would|might|could)\b"),
     ("yes_no", rf"^{_BE_DO}\b"),
 )  # fmt: skip

@@ -1,25 +1,19 @@
-"""Ranks the sentences of a history for a question: by shared rare words, meaning, speaker, time."""
+"""Ranks the sentences of a history for a question: by shared rare words, speaker, time."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
-from agentic_rag.domain.ports import Embedding
 from agentic_rag.text import starts_cjk
 from agentic_rag_lab.designs.reading.history import History, Line, Sentence
 from agentic_rag_lab.designs.reading.questions import ParsedQuestion
 from agentic_rag_lab.designs.reading.words import stem
 
 MAX_COMPARED = 24
-"""Number of sentences compared with the question by meaning, at some milliseconds each."""
-COMPARED_LETTERS = 200
-"""Maximum characters of a sentence compared by meaning; the rest of a long one adds little."""
-COSINE_UNIT = 0.05
-"""Difference of cosine from the best that counts as one point."""
+"""Maximum number of sentences that are returned."""
 LATE = timedelta(days=10)
 """Time after an event during which people still speak of it as recent."""
 
@@ -39,12 +33,10 @@ class Statement:
     """Whether the person asked about says it, or it names them; True if the question is about nobody."""
     timely: bool
     """Whether its line has the question's date; True if the question states none."""
-    cosine: float = 0.0
-    """Cosine with the question minus the highest such cosine, so at most 0; 0 for all if none was computed."""
 
     @property
-    def by_words(self) -> float:
-        """Match by words alone, higher is better; lower for a return question or a mere exclamation."""
+    def support(self) -> float:
+        """How well it matches, higher is better; lower for a return question or a mere exclamation."""
         count = len(self.sentence.words)
         return (
             2.5 * self.own
@@ -57,24 +49,13 @@ class Statement:
             - (0.8 if count <= 3 else 0.4 if count <= 6 else 0.0)
         )
 
-    @property
-    def support(self) -> float:
-        """Match by words and by meaning."""
-        return self.by_words + self.cosine / COSINE_UNIT
 
-
-async def bearing_statements(
-    question: ParsedQuestion, history: History, embedding: Embedding | None
-) -> list[Statement]:
-    """The best matching sentences by support, then in the history's order; at most ``MAX_COMPARED``. Without an
-    embedding they are ranked by words alone."""
+def bearing_statements(question: ParsedQuestion, history: History) -> list[Statement]:
+    """The best matching sentences by support, then in the history's order; at most ``MAX_COMPARED``."""
     rarity = term_rarity(question, history)
     scored = [_statement(question, history, rarity, sentence) for sentence in history.sentences]
-    scored.sort(key=lambda one: (-one.by_words, one.sentence.line.index, one.sentence.place))
-    best = scored[:MAX_COMPARED]
-    if embedding is not None and best:
-        best = await _with_cosines(question, best, embedding)
-    return sorted(best, key=lambda one: (-one.support, one.sentence.line.index, one.sentence.place))
+    scored.sort(key=lambda one: (-one.support, one.sentence.line.index, one.sentence.place))
+    return scored[:MAX_COMPARED]
 
 
 def term_rarity(question: ParsedQuestion, history: History) -> dict[str, float]:
@@ -129,22 +110,3 @@ def _timely(question: ParsedQuestion, line: Line) -> bool:
     start, end = question.interval
     moment = datetime.combine(line.date, time(12), tzinfo=UTC)
     return (start is None or start <= moment) and (end is None or moment < end + LATE)
-
-
-async def _with_cosines(
-    question: ParsedQuestion, statements: Sequence[Statement], embedding: Embedding
-) -> list[Statement]:
-    texts = [_display_text(statement.sentence) for statement in statements]
-    vectors = await embedding.embed_passages(texts)
-    asked = (await embedding.embed_queries([question.text]))[0]
-    cosines = [float(value) for value in vectors @ asked]
-    best = max(cosines)
-    return [
-        replace(statement, cosine=round(value - best, 6))
-        for statement, value in zip(statements, cosines, strict=True)
-    ]
-
-
-def _display_text(sentence: Sentence) -> str:
-    said = sentence.text[:COMPARED_LETTERS]
-    return f"{sentence.line.speaker}: {said}" if sentence.line.speaker else said

@@ -67,16 +67,6 @@ def register_service(
     _SERVICES[name] = build, settings
 
 
-def unregister_service(name: str) -> None:
-    """Unregister a service.
-
-    Raises:
-        ConfigError: no service has this name.
-    """
-    _registration(name)
-    del _SERVICES[name]
-
-
 def known_services() -> tuple[str, ...]:
     """Registered names, in order of registration."""
     return tuple(_SERVICES)

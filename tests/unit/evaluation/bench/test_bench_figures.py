@@ -59,13 +59,13 @@ def test_a_run_that_was_begun_and_not_ended_is_left_out_and_told(
 
 def test_pictures_of_a_comparison(tmp_path: Path):
     pytest.importorskip("matplotlib")
-    from agentic_rag_lab.evaluation.pictures import draw_runs
+    from agentic_rag_lab.evaluation.pictures import draw, of_runs
 
     runs = read_runs(
         [run(tmp_path / "a", "a", [0.0, 1.0, 0.5]), run(tmp_path / "b", "b $x$", [0.5, 0.5, 0.5])]
     )
-    files = draw_runs(runs, tmp_path / "charts")
-    assert [file.name for file in files] == ["categories.png", "cost.png"]
+    files = draw(of_runs(runs), tmp_path / "charts")
+    assert [file.name for file in files] == ["quality.png", "cost.png"]
     assert all(file.stat().st_size > 10_000 for file in files)
 
 

@@ -210,7 +210,7 @@ def test_no_step_is_refused():
 
 
 def test_format_must_be_last_however_the_steps_were_made():
-    steps = (FormatStep(action="format", format_type="xml"), *parse_steps(None))
+    steps = (FormatStep(action="format", format_type="template"), *parse_steps(None))
     with pytest.raises(ConfigError, match=r"post_retrieval\[0\].action: format makes history_text"):
         PostRetrieval(steps, TOOLS)
 
@@ -238,7 +238,6 @@ NO_CHAT = "needs a chat model, and none is configured; set runtime.base_url"
         (QUERIES, f"merge multi_query {NO_SERVICE}"),
         ({"action": "filter", "filter_type": "llm"}, f"filter llm {NO_CHAT}"),
         ({"action": "augment", "augment_type": "reflection"}, f"augment reflection {NO_CHAT}"),
-        ({"action": "compress", "compress_type": "llm"}, f"compress llm {NO_CHAT}"),
     ],
 )
 def test_what_a_step_lacks_is_said_before_a_run(step: dict[str, Any], told: str):
@@ -254,7 +253,7 @@ def test_errors_call_the_steps_what_the_caller_calls_them():
     with pytest.raises(ConfigError, match=r"^'rag\.steps\[0\]\.filter_type': input should be"):
         parse_steps([{"action": "filter", "filter_type": "magic"}], where="rag.steps")
     with pytest.raises(ConfigError, match=r"^rag\.steps\[0\]\.action: format"):
-        parse_steps([{"action": "format", "format_type": "xml"}, {"action": "none"}], where="rag.steps")
+        parse_steps([{"action": "format", "format_type": "template"}, {"action": "none"}], where="rag.steps")
     with pytest.raises(ConfigError, match=r"^rag\.steps: filter llm"):
         PostRetrieval(parse_steps([{"action": "filter", "filter_type": "llm"}]), NO_TOOLS, where="rag.steps")
     with pytest.raises(ConfigError, match=r"^rag\.steps: no step"):
@@ -300,11 +299,7 @@ STEPS: tuple[dict[str, Any], ...] = (
     {"action": "augment", "augment_type": "context"},
     {"action": "augment", "augment_type": "context", "context_place": "preface"},
     {"action": "compress", "compress_type": "extractive", "compress_max_tokens": 3},
-    {"action": "compress", "compress_type": "llm", "compress_max_tokens": 3},
     {"action": "format", "format_type": "template"},
-    {"action": "format", "format_type": "structured"},
-    {"action": "format", "format_type": "chat"},
-    {"action": "format", "format_type": "xml"},
 )
 
 

@@ -146,14 +146,12 @@ async def test_a_preface_stays_above_what_a_later_step_writes():
                 "context_place": "preface",
                 "context_text": "Above.",
             },
-            {"action": "format", "format_type": "xml", "xml_fields": []},
+            {"action": "format", "format_type": "template", "memory_template": "- {text}"},
         ]
     )
     tools = PostRetrievalTools(None, None, None, count_words)
     written = await PostRetrieval(steps, tools).execute({"question": "q", "memory_data": [{"text": "tea"}]})
-    assert written["history_text"] == (
-        'The following is some history information.\nAbove.\n<memories>\n<memory index="1">tea</memory>\n</memories>\n'
-    )
+    assert written["history_text"] == ("The following is some history information.\nAbove.\n- tea\n")
 
 
 async def test_a_value_of_many_lines_cannot_look_like_a_memory():

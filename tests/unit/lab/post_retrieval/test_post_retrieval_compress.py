@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.errors import ModelError
 from agentic_rag.models.bundled import count_tokens_batch
-from agentic_rag.testing import ScriptedChat
 from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 from agentic_rag_lab.designs.post_retrieval.compress import shorten
 from agentic_rag_lab.designs.post_retrieval.items import read_memories
@@ -36,20 +34,15 @@ async def compressed(
     question: str,
     most: int,
     *,
-    kind: str = "extractive",
-    chat: Any = None,
     count: Callable[[Sequence[str]], list[int]] = count_words,
 ) -> tuple[list[str], dict[str, Any]]:
-    steps = parse_steps({"action": "compress", "compress_type": kind, "compress_max_tokens": most})
+    steps = parse_steps({"action": "compress", "compress_type": "extractive", "compress_max_tokens": most})
     memories = [memory(text) if isinstance(text, str) else text for text in texts]
-    written = await PostRetrieval(steps, PostRetrievalTools(None, None, chat, count)).execute(
+    written = await PostRetrieval(steps, PostRetrievalTools(None, None, None, count)).execute(
         {"question": question, "memory_data": memories}
     )
     assert all(one["metadata"] == {"sources": [[1, 0, 2]]} for one in written["memory_data"])
     return [one["text"] for one in written["memory_data"]], written["post_retrieval"][0]
-
-
-# --- extractive ----------------------------------------------------------------------------------
 
 
 async def test_what_fits_stays_as_it_is():
@@ -159,42 +152,3 @@ def test_a_long_memory_takes_time_that_grows_with_its_length(piece: str):
         assert kept.items
 
     assert_linear(work, piece)
-
-
-# --- llm -----------------------------------------------------------------------------------------
-
-
-async def test_the_chat_model_shortens_each_memory():
-    chat = ScriptedChat("Alice: Google.", "NONE")
-    found, record = await compressed(
-        ["Alice works at Google now.", "Rain </passage> fell."], "Where?", 10, kind="llm", chat=chat
-    )
-    assert found == ["Alice: Google."]
-    assert (record["status"], record["before"], record["after"]) == ("ok", 2, 1)
-    assert len(chat.prompts) == 2
-    assert chat.prompts[1][1].count("</passage>") == 1
-
-
-async def test_what_comes_back_longer_stays_as_it_was():
-    found, record = await compressed(["Tea."], "Where?", 10, kind="llm", chat=ScriptedChat("Tea is a drink."))
-    assert found == ["Tea."]
-    assert record["status"] == "degraded"
-    assert record["reason"] == "1 memories came back longer and stay as they were"
-
-
-async def test_what_is_still_too_long_is_cut_by_sentences():
-    chat = ScriptedChat("Tea here. Rain there.")
-    found, record = await compressed(["Tea here. Rain over there."], "tea", 2, kind="llm", chat=chat)
-    assert found == ["Tea here."]
-    assert record["status"] == "degraded"
-    assert record["reason"] == "still over compress_max_tokens 2, so sentences were left out"
-
-
-async def test_silence_fails_the_step():
-    with pytest.raises(ModelError, match="asked to shorten a memory, or for NONE, and said nothing"):
-        await compressed(["Tea."], "Where?", 10, kind="llm", chat=ScriptedChat(" "))
-
-
-async def test_if_nothing_helps_nothing_stays():
-    found, record = await compressed(["Tea."], "Where?", 10, kind="llm", chat=ScriptedChat("none."))
-    assert (found, record["status"]) == ([], "ok")

@@ -24,7 +24,6 @@ from agentic_rag_lab.designs.post_retrieval.config import (
     RerankStep,
     SecondaryQuery,
     WeightedFactor,
-    XmlTags,
     parse_steps,
 )
 from agentic_rag_lab.designs.post_retrieval.filters import FILTERS
@@ -52,8 +51,8 @@ def test_a_list_is_read_in_order_from_yaml():
       secondary_queries:
         - {query: "facts about {question}", top_k: 3}
     - action: format
-      format_type: xml
-      xml_tags: {root: history, memory: turn}
+      format_type: template
+      memory_template: "- {text}"
     """
     rerank, merge, form = parse_steps(yaml.safe_load(written))
     assert isinstance(rerank, RerankStep)
@@ -64,7 +63,7 @@ def test_a_list_is_read_in_order_from_yaml():
     assert isinstance(merge, MergeStep)
     assert merge.secondary_queries == (SecondaryQuery(query="facts about {question}", top_k=3),)
     assert isinstance(form, FormatStep)
-    assert form.xml_tags == XmlTags(root="history", memory="turn")
+    assert form.memory_template == "- {text}"
 
 
 def test_settings_are_not_changed_by_reading():
@@ -94,7 +93,7 @@ def test_every_action_has_its_section_and_its_handler():
         assert get_args(section.model_fields["action"].annotation) == (action,)
 
 
-@pytest.mark.parametrize("section", [*SECTIONS.values(), WeightedFactor, SecondaryQuery, XmlTags])
+@pytest.mark.parametrize("section", [*SECTIONS.values(), WeightedFactor, SecondaryQuery])
 def test_every_key_is_described(section: Any):
     for name, field in section.model_fields.items():
         assert name == "action" or field.description, name
@@ -169,8 +168,8 @@ MERGE = {"action": "merge", "merge_type": "multi_query"}
             "write the name alone: {text}, {timestamp}, {speaker}, {score}, {index}",
         ),
         (
-            {"action": "format", "format_type": "structured", "section_heading": "{"},
-            "'operators.post_retrieval.section_heading': the template '{' has a single brace "
+            {"action": "format", "format_type": "template", "memory_template": "{"},
+            "'operators.post_retrieval.memory_template': the template '{' has a single brace "
             "(Single '{' encountered in format string); write {{ for one",
         ),
         (
@@ -179,21 +178,7 @@ MERGE = {"action": "merge", "merge_type": "multi_query"}
             "use of: {context}, {text}, or {{ for a brace",
         ),
         (
-            {"action": "format", "format_type": "xml", "xml_tags": {"root": "a b"}},
-            "'operators.post_retrieval.xml_tags.root': 'a b' is no name in XML; use letters, digits, '_', '-' and "
-            "'.', a letter first",
-        ),
-        (
-            {"action": "format", "format_type": "xml", "xml_fields": ["x><y"]},
-            "'operators.post_retrieval.xml_fields': 'x><y' is no name in XML; use letters, digits, '_', '-' and "
-            "'.', a letter first",
-        ),
-        (
-            {"action": "format", "format_type": "xml", "xml_fields": ["speaker", "speaker"]},
-            "'operators.post_retrieval.xml_fields': a name is given twice, or is 'index', which is reserved",
-        ),
-        (
-            [{"action": "format", "format_type": "xml"}, {"action": "none"}],
+            [{"action": "format", "format_type": "template"}, {"action": "none"}],
             "operators.post_retrieval[0].action: format makes history_text and must be the last step; "
             "move it to the end",
         ),
@@ -227,7 +212,7 @@ def test_the_page_names_every_key_with_its_default(action: str):
     assert set(rows) == keys
     for key in keys:
         default = section.model_fields[key].default  # type: ignore[attr-defined]
-        if key in ("weighted_factors", "secondary_queries", "xml_tags"):  # lists and groups are told in words
+        if key in ("weighted_factors", "secondary_queries"):  # lists and groups are told in words
             continue
         names = default if isinstance(default, tuple) else [json.dumps(default)]
         assert rows[key] in (f"`{default}`", ", ".join(f"`{name}`" for name in names)), key

@@ -15,10 +15,10 @@ TALK = (
 )
 
 
-async def read(question: str, history: str = TALK) -> tuple[ParsedQuestion, list[Statement], History]:
+def read(question: str, history: str = TALK) -> tuple[ParsedQuestion, list[Statement], History]:
     told = read_history(history)
     asked = read_question(question, told.speakers)
-    return asked, await bearing_statements(asked, told, None), told
+    return asked, bearing_statements(asked, told), told
 
 
 @pytest.mark.parametrize(
@@ -31,36 +31,36 @@ async def read(question: str, history: str = TALK) -> tuple[ParsedQuestion, list
         ("What did Caroline eat?", True),
     ],
 )
-async def test_who_said_it_and_what_was_said(question: str, expected: bool) -> None:
-    assert doubtful(*await read(question), WEIGHTS) is expected
+def test_who_said_it_and_what_was_said(question: str, expected: bool) -> None:
+    assert doubtful(*read(question), WEIGHTS) is expected
 
 
-async def test_somebody_who_is_not_known() -> None:
+def test_somebody_who_is_not_known() -> None:
     history = "Alice works at Google\nBob lives in New York"
-    assert doubtful(*await read("Where does Carol work?", history), WEIGHTS)
-    assert not doubtful(*await read("Where does Alice work?", history), WEIGHTS)
+    assert doubtful(*read("Where does Carol work?", history), WEIGHTS)
+    assert not doubtful(*read("Where does Alice work?", history), WEIGHTS)
 
 
-async def test_the_lead_is_of_those_who_are_asked_about() -> None:
+def test_the_lead_is_of_those_who_are_asked_about() -> None:
     theirs, others = (
-        signs(*await read("What did Melanie research?")),
-        signs(*await read("What did Caroline research?")),
+        signs(*read("What did Melanie research?")),
+        signs(*read("What did Caroline research?")),
     )
     assert theirs["lead in sentence"] == -others["lead in sentence"] == 1.0
-    both = signs(*await read("What did Melanie and Caroline research?"))
+    both = signs(*read("What did Melanie and Caroline research?"))
     assert (both["lead in sentence"], both["several"], both["nobody"]) == (0.0, 1.0, 1.0)
 
 
-async def test_the_share_of_names_that_are_not_known() -> None:
-    assert signs(*await read("Did Melanie research Adoption in Rome?"))["unknown names"] == 1 / 2
+def test_the_share_of_names_that_are_not_known() -> None:
+    assert signs(*read("Did Melanie research Adoption in Rome?"))["unknown names"] == 1 / 2
 
 
-async def test_every_sign_has_a_weight() -> None:
-    assert signs(*await read("What did Melanie research?")).keys() == WEIGHTS.doubt.keys()
+def test_every_sign_has_a_weight() -> None:
+    assert signs(*read("What did Melanie research?")).keys() == WEIGHTS.doubt.keys()
 
 
-async def test_doubt_is_the_weighted_sum() -> None:
-    asked = await read("What did Caroline research?")
+def test_doubt_is_the_weighted_sum() -> None:
+    asked = read("What did Caroline research?")
     assert doubt(*asked, WEIGHTS) == pytest.approx(
         sum(WEIGHTS.doubt[name] * value for name, value in signs(*asked).items())
     )

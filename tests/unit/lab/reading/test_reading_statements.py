@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.testing import HashingEmbedding
 from agentic_rag_lab.designs.reading.history import read_history
 from agentic_rag_lab.designs.reading.questions import read_question
 from agentic_rag_lab.designs.reading.statements import (
@@ -20,30 +19,28 @@ TALK = (
 )
 
 
-async def found(question: str, history: str, embedding: HashingEmbedding | None = None) -> list[Statement]:
+def found(question: str, history: str) -> list[Statement]:
     read = read_history(history)
-    return await bearing_statements(read_question(question, read.speakers), read, embedding)
+    return bearing_statements(read_question(question, read.speakers), read)
 
 
-async def test_words_and_speaker_decide() -> None:
-    best = await found("What did Melanie paint?", TALK)
+def test_words_and_speaker_decide() -> None:
+    best = found("What did Melanie paint?", TALK)
     assert best[0].sentence.text == "I painted a horse."
     assert (best[0].own, best[0].about) == (1.0, True)
 
 
-async def test_the_rest_of_the_turn_counts() -> None:
-    calm = next(
-        one for one in await found("What did Caroline paint?", TALK) if one.sentence.text == "It was calm."
-    )
+def test_the_rest_of_the_turn_counts() -> None:
+    calm = next(one for one in found("What did Caroline paint?", TALK) if one.sentence.text == "It was calm.")
     assert (calm.own, calm.turn) == (0.0, 1.0)
 
 
-async def test_the_question_before_counts_on_the_same_day() -> None:
+def test_the_question_before_counts_on_the_same_day() -> None:
     same_day = TALK.replace("2023-05-09", "2023-05-08")
     blue = [
         next(
             one
-            for one in await found("What colours did Caroline use?", text)
+            for one in found("What colours did Caroline use?", text)
             if one.sentence.text == "Blue, mostly."
         )
         for text in (TALK, same_day)
@@ -51,37 +48,29 @@ async def test_the_question_before_counts_on_the_same_day() -> None:
     assert [one.before for one in blue] == [0.0, 1.0]
 
 
-async def test_a_rare_word_says_more_than_a_common_one() -> None:
+def test_a_rare_word_says_more_than_a_common_one() -> None:
     history = read_history("Bob: cat\nAmy: cat and dog\nBob: cat again")
     rarity = term_rarity(read_question("Where are the cat and the dog?", ()), history)
     assert rarity["dog"] > rarity["cat"]
     assert sum(rarity.values()) == pytest.approx(1.0)
 
 
-async def test_the_stated_time_counts() -> None:
-    best = await found("What did they paint in June 2023?", TALK)
+def test_the_stated_time_counts() -> None:
+    best = found("What did they paint in June 2023?", TALK)
     assert [one.sentence.line.date.month for one in best if one.timely and one.sentence.line.date] == [6]
 
 
-async def test_of_plain_statements_those_that_name_the_person_are_about_them() -> None:
-    best = await found("Where does Bob live?", "Alice lives in Rome\nBob lives in New York")
+def test_of_plain_statements_those_that_name_the_person_are_about_them() -> None:
+    best = found("Where does Bob live?", "Alice lives in Rome\nBob lives in New York")
     assert [(one.sentence.text, one.about) for one in best] == [
         ("Bob lives in New York", True),
         ("Alice lives in Rome", False),
     ]
 
 
-async def test_only_the_best_by_words_are_compared_by_meaning() -> None:
-    embedding = HashingEmbedding()
+def test_only_the_best_are_returned() -> None:
     history = "\n".join(f"Bob: number {n} is here." for n in range(100)) + "\nBob: The zebra is there."
-    best = await found("Where is the zebra?", history, embedding)
+    best = found("Where is the zebra?", history)
     assert len(best) == MAX_COMPARED
     assert best[0].sentence.text == "The zebra is there."
-    assert len(embedding.embedded_texts) == MAX_COMPARED + 1
-    assert max(one.cosine for one in best) == 0.0
-
-
-async def test_nothing_is_embedded_for_nothing() -> None:
-    embedding = HashingEmbedding()
-    assert await found("Where?", "", embedding) == []
-    assert embedding.embedded_texts == []
+    assert found("Where?", "") == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,11 +14,11 @@ from agentic_rag.settings.parameters import Section
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import FakeGraphEngine, HashingEmbedding
+from agentic_rag_lab.designs import services
 from agentic_rag_lab.designs.services import (
     build_service,
     known_services,
     register_service,
-    unregister_service,
 )
 from agentic_rag_lab.designs.services.parts import ServiceParts
 from agentic_rag_lab.designs.services.text_memory import TextMemory
@@ -68,10 +67,10 @@ class Settings(Section):
 
 
 @pytest.fixture
-def parrot() -> Iterator[str]:
+def parrot(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(services, "_SERVICES", dict(services._SERVICES))
     register_service("parrot", lambda settings, parts: TextMemory(settings.size), Settings)
-    yield "parrot"
-    unregister_service("parrot")
+    return "parrot"
 
 
 def test_built_in_services() -> None:
@@ -89,8 +88,6 @@ def test_an_unknown_service_lists_the_known(parts: ServiceParts) -> None:
         ConfigError, match="unknown service 'long_term'; use one of: short_term_memory, vector_h"
     ):
         build_service("long_term", {}, parts)
-    with pytest.raises(ConfigError, match="unknown service 'long_term'"):
-        unregister_service("long_term")
 
 
 @pytest.mark.parametrize(
