@@ -11,11 +11,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from agentic_rag.domain.filters import keys_of, matches
 from agentic_rag.domain.notes import Note
 from agentic_rag.domain.ports import Chat, Embedding
+from agentic_rag.domain.selection import SelectionValues
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.request import Request
 from agentic_rag.notes.catalogue import Snapshot
@@ -43,7 +44,7 @@ async def select_notes(
     catalogue: NoteCatalogue | None,
     embedding: Embedding,
     chat: Chat | None = None,
-) -> dict[str, Any]:
+) -> CanvasRAGState:
     """Writes ``selection``: the reading, the notes that fit, and ``status``.
 
     A question about everything gets an overview; one that names a base the notes of its view.
@@ -80,7 +81,7 @@ async def select_notes(
         within = await asyncio.to_thread(_within, snapshot, request)
         shown = await shown_by_base(request.asked, replace(snapshot, notes=within), local, read_rest)
         if shown is not None:
-            return {"selection": _selection_keys(shown.selection, started) | {"reading": shown.reading}}
+            return {"selection": {**_selection_keys(shown.selection, started), "reading": shown.reading}}
         named = named_time(request.asked, now.date(), snapshot.days)
         by_rules = await read_query(request.asked, vocabulary, nearest, named)
     except (StoreError, ModelError) as error:
@@ -96,8 +97,9 @@ async def select_notes(
     if selection is None or (not selection.entries and is_span(selection.query.to_dict())):
         # Of a span: no note is of that time; a heading or a line of one may be.
         return {"selection": {**_outcome("empty", started, reading.reason), "days": days}}
-    chosen = _selection_keys(selection, started) | {"reason": reading.reason, "read_by": reading.read_by}
-    return {"selection": {**chosen, "days": days}}
+    keys = _selection_keys(selection, started)
+    details: SelectionValues = {"reason": reading.reason, "read_by": reading.read_by, "days": days}
+    return {"selection": {**keys, **details}}
 
 
 class QueryReading(NamedTuple):
@@ -159,7 +161,7 @@ def _within(snapshot: Snapshot, request: Request) -> tuple[Note, ...]:
     )
 
 
-def _of_everything(snapshot: Snapshot, request: Request, start_time: float) -> dict[str, Any]:
+def _of_everything(snapshot: Snapshot, request: Request, start_time: float) -> SelectionValues:
     """The overview of all notes that the caller's restrictions pass."""
     passing = _within(snapshot, request)
     if len(passing) < len(snapshot.notes):
@@ -167,9 +169,9 @@ def _of_everything(snapshot: Snapshot, request: Request, start_time: float) -> d
     return {**_outcome("ok" if passing else "none", start_time), **state_of(overview(snapshot))}
 
 
-def _selection_keys(selection: Selection, start_time: float) -> dict[str, Any]:
+def _selection_keys(selection: Selection, start_time: float) -> SelectionValues:
     return {**_outcome("ok" if selection.entries else "none", start_time), **selection.to_dict()}
 
 
-def _outcome(status: str, start_time: float, reason: str | None = None) -> dict[str, Any]:
+def _outcome(status: str, start_time: float, reason: str | None = None) -> SelectionValues:
     return {"status": status, "reason": reason, "ms": round((time.perf_counter() - start_time) * 1000, 3)}
