@@ -35,11 +35,12 @@ ALLOWED = frozenset(
     AgentTools.related Answer.abstained Answer.carried AnswerBody.abstained AnswerBody.carried AskResult.abstained
     BoardMade.abstained BoardMade.written BoardReport.added BoardReport.kept BoardReport.removed
     CanvasRAGState.abstained CheckBody.degraded CheckReport.degraded CheckedAnswer.expected CheckedAnswer.given
-    Entry.named ExtractionCounts.extracted ExtractionCounts.quarantined ExtractionCounts.retried Gain.chosen
+    Entry.named EntryValues.named ExtractionCounts.extracted ExtractionCounts.quarantined ExtractionCounts.retried Gain.chosen
     InsertState.inserted JobState.done JobState.ended JobState.started MendedDataset.lost MendedDataset.restored
     MendedTable.kept MendedTable.lost Model.created NoteTools.related Piece.left Provenance.written
-    QuestionRecord.degraded Record.abstained Record.degraded ReindexReport.embedded RepairReport.checked
-    Request.asked Request.carried Request.started Review.expected Review.given Test.expected TuneReport.chosen TuneReport.grouped Turn.ordered Turn.unjudged Usage.estimated
+    QueryValues.shown QuestionRecord.degraded Record.abstained Record.degraded ReindexReport.embedded RepairReport.checked
+    Request.asked Request.carried Request.started Review.expected Review.given SourceScores.normalised Test.expected TuneReport.chosen TuneReport.grouped Turn.ordered Turn.unjudged Usage.estimated
+    WeightsReport.given WeightsReport.used
     _ChecksumFile.closed .initialized
     """.split()
 )

@@ -10,16 +10,9 @@ from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple
 
 from agentic_rag.domain import Hit
-from agentic_rag.fusion import (
-    FusionParameters,
-    FusionStrategy,
-    UnifiedResult,
-    execute_fusion,
-    fuse_ids,
-    fuse_ranks,
-    read_graphiti,
-    read_lancedb,
-)
+from agentic_rag.domain.results import Result
+from agentic_rag.fusion import FusionParameters, FusionStrategy, execute_fusion, fuse_ids
+from agentic_rag.fusion.strategy_selector import SourceHits, fuse_hits
 from fusion_benchmark.lists import Lists
 
 Scored = list[tuple[str, float]]
@@ -67,24 +60,27 @@ class System:
 
 
 def ours(strategy: FusionStrategy, k: int = 60, limit: int = EVERYTHING) -> Callable[[Lists], Prepared]:
-    """``execute_fusion``, which the graph calls: validates and fuses hits, records every source, reports."""
+    """``fuse_hits``, which the graph calls: fuses hits, records every source, reports."""
 
     parameters = FusionParameters(k=k)
 
     def prepare(lists: Lists) -> Prepared:
         return Prepared(
-            lambda: lists,
-            lambda given: execute_fusion(strategy, given.graph, given.vector, parameters, limit=limit),
-            lambda outcome: _results(outcome.results),
+            lambda: SourceHits(lists.graph, lists.vector),
+            lambda found: fuse_hits(strategy, found, parameters, limit),
+            lambda fused: _results(fused.results),
         )
 
     return prepare
 
 
-def ours_checked(lists: Lists) -> Prepared:
-    """RRF alone, on validated hits."""
-    sources = {"graphiti": (read_graphiti(lists.graph), 1.0), "lancedb": (read_lancedb(lists.vector), 1.0)}
-    return Prepared(lambda: sources, fuse_ranks, _results)
+def ours_public(lists: Lists) -> Prepared:
+    """RRF as callers have it: reads the hits first, and returns ``UnifiedResult``."""
+    return Prepared(
+        lambda: lists,
+        lambda given: execute_fusion("rrf", given.graph, given.vector, limit=EVERYTHING),
+        lambda outcome: [(result.id, result.fused_score) for result in outcome.results],
+    )
 
 
 def ours_ids(lists: Lists) -> Prepared:
@@ -124,8 +120,8 @@ def copied(lists: Lists) -> Prepared:
     )
 
 
-def _results(results: Sequence[UnifiedResult]) -> Scored:
-    return [(result.id, result.fused_score) for result in results]
+def _results(results: Sequence[Result]) -> Scored:
+    return [(result["id"], result["fused_score"]) for result in results]
 
 
 # ── peers ───────────────────────────────────────────────────────────────────────────────────────
@@ -209,7 +205,7 @@ def _haystack(lists: Lists) -> Prepared:
     from haystack.components.joiners import DocumentJoiner
 
     def document(hit: Hit) -> Document:
-        return Document(id=hit["id"], content=hit["content"], meta=hit["metadata"], score=hit["score"])
+        return Document(id=hit["id"], content=hit["content"], meta=dict(hit["metadata"]), score=hit["score"])
 
     given = [[document(hit) for hit in side] for side in lists]
     joiner = DocumentJoiner(join_mode="reciprocal_rank_fusion")

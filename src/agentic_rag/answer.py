@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentic_rag.domain.filters import filter_terms, parse_filters
+from agentic_rag.domain.results import Citation, Result
+from agentic_rag.domain.selection import SelectionValues, ShownSelection
+from agentic_rag.state import Quality
 
 STEPS = ("ingest", "rerank", "rewrite", "agent", "answer")
 """What an answer may report on beside the sources: the ingest, and the steps that a model may do."""
@@ -22,21 +25,21 @@ class Answer:
     question: str
     text: str
     """With ``[n]`` marks; a "not found" text if ``abstained``."""
-    citations: list[dict[str, Any]] = field(repr=False)
+    citations: list[Citation] = field(repr=False)
     """The citations behind the marks, verbatim, with document, path and code points."""
     abstained: bool
     operation: str
     dataset: str
-    results: list[dict[str, Any]] = field(repr=False)
+    results: list[Result] = field(repr=False)
     """The first ``top_k`` in their final order; each with ``sources``, ``facts`` and ``evidence``."""
     outcomes: dict[str, Any] = field(repr=False)
     """Outcome by source, or ``skipped``; also of the steps of whose model nothing, or not all, was used."""
     fusion: dict[str, Any] = field(repr=False)
-    quality: dict[str, Any] = field(repr=False)
+    quality: Quality = field(repr=False)
     rewrites: list[str]
     usage: dict[str, Any] = field(repr=False)
     """Usage of the model endpoints (see ``domain.usage``); empty without a call."""
-    selection: dict[str, Any] | None = field(repr=False)
+    selection: ShownSelection | None = field(repr=False)
     """The query to the notes that the question was read as (see ``selection_of``); None where it is about no such."""
     carried: dict[str, str]
     """What of the conversation completed the question: ``thing``, ``attribute``, ``days``, ``selection``, ``question``."""
@@ -63,7 +66,7 @@ class Answer:
             quality=state["quality"],
             rewrites=state["rewrites"],
             usage=state.get("usage") or {},
-            selection=selection_of(state.get("selection") or {}),
+            selection=selection_of(state.get("selection") or SelectionValues()),
             carried=dict(request.get("carried") or {}),
             state=state,
         )
@@ -88,7 +91,7 @@ class Answer:
         }
 
 
-def selection_of(selection: Mapping[str, Any]) -> dict[str, Any] | None:
+def selection_of(selection: SelectionValues) -> ShownSelection | None:
     """A selection as the state has it, for people and tools: without its entries, with its filters as ``--filter`` terms.
 
     Returns:

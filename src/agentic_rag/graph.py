@@ -18,7 +18,7 @@ from agentic_rag.compiled import Node, RagGraph, RagStateGraph
 from agentic_rag.domain.ports import Chat, Embedding, MessageChat
 from agentic_rag.domain.usage import counting
 from agentic_rag.errors import ConfigError
-from agentic_rag.fusion.cascade_retrieval import decide_tier
+from agentic_rag.fusion.cascade_retrieval import judge_tier
 from agentic_rag.fusion.strategy_selector import MEMORY, CanvasOperation
 from agentic_rag.nodes.agent import agent
 from agentic_rag.nodes.agent_tools import AgentTools
@@ -295,7 +295,7 @@ def to_second_tier(state: CanvasRAGState, *, further: Sequence[str] = ()) -> Seq
     parameters = request.fusion
     if parameters.strategy is not FusionStrategy.CASCADE:
         return ["fuse_results"]
-    enough = decide_tier(results_of(state, "graphiti") or [], *parameters.enough())
+    enough = judge_tier(results_of(state, "graphiti") or [], *parameters.enough())
     if enough["tier"] == 2 and parameters.lancedb_weight != 0:
         return ["retrieve_lancedb", *(["retrieve_memory"] if request.asks_memory else []), *further]
     return ["retrieve_memory"] if request.asks_memory else ["fuse_results"]
@@ -314,7 +314,11 @@ def to_answer_or_again(state: CanvasRAGState) -> Literal["rewrite_query", "agent
 
 def to_end_or_answer(state: CanvasRAGState) -> Literal["answer", "__end__"]:
     """The end, or the fixed flow's answer where the agent came to none."""
-    return "__end__" if (state["agent_outcome"] or {}).get("status") == "ok" else "answer"
+    return (
+        "__end__"
+        if (outcome := state["agent_outcome"]) is not None and outcome["status"] == "ok"
+        else "answer"
+    )
 
 
 def to_next_pass(state: CanvasRAGState) -> Send:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeVar, cast, get_type_hints
+from typing import Annotated, Any, Literal, NotRequired, TypeVar, cast, get_type_hints
 
 from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig
@@ -19,6 +19,8 @@ from pydantic import Field
 from typing_extensions import TypedDict  # before Python 3.12 pydantic makes no schema of typing's own
 
 from agentic_rag.domain import Hit
+from agentic_rag.domain.results import AnswerLine, Citation, Result
+from agentic_rag.domain.selection import SelectionValues
 from agentic_rag.domain.usage import sum_usage
 
 AUTO: Literal["auto"] = "auto"
@@ -61,12 +63,12 @@ def _short_hit(hit: Hit) -> Hit:
 
 
 def shortened_results(
-    results: list[dict[str, Any]], top_k: int, fused_ids: Collection[str] | None = None
-) -> ShortenedList[dict[str, Any]]:
+    results: list[Result], top_k: int, fused_ids: Collection[str] | None = None
+) -> ShortenedList[Result]:
     """Results beyond ``top_k`` as id and scores: the rest follows from the hits. A result not among ``fused_ids``
     stays whole."""
     rest = (
-        {key: result[key] for key in ("id", "fused_score", "rerank_score")}
+        cast(Result, {key: result[key] for key in ("id", "fused_score", "rerank_score")})
         if fused_ids is None or result["id"] in fused_ids
         else result
         for result in results[top_k:]
@@ -139,7 +141,64 @@ class Outcome(TypedDict):
     """The source's findings about the question (see ``domain.Findings``)."""
 
 
-def step_outcome(method: str, reason: str | None = None) -> dict[str, Any]:
+class StepOutcome(TypedDict):
+    """How a step went that a model may do."""
+
+    status: str
+    """``ok``, ``degraded`` or ``partial``."""
+    reason: str | None
+    method: str
+    left_out: NotRequired[Mapping[str, int]]
+    """Of an answer that is ``partial``: sentences that were left out, by reason."""
+
+
+class IngestOutcome(TypedDict):
+    """That documents of the dataset are not ingested yet."""
+
+    status: Literal["partial"]
+    reason: str
+    pending: int
+    """How many."""
+    documents: int
+    """Of the dataset."""
+
+
+class ToolCall(TypedDict):
+    """One call of a tool by the agent."""
+
+    tool: str
+    argument: str
+    passages: int
+    """New ones."""
+    ms: float
+    error: str | None
+
+
+class AgentOutcome(TypedDict):
+    """How the agent's run went."""
+
+    status: str
+    reason: str | None
+    method: str
+    calls: int
+    """Of the model."""
+    tools: list[ToolCall]
+    ms: float
+
+
+class Quality(TypedDict, total=False):
+    """The judgement of a pass."""
+
+    grade: str
+    """``none``, ``weak`` or ``strong``."""
+    score: float
+    """Best relevance in [0, 1]."""
+    reasons: list[str]
+    decision: str
+    """``answer``, ``rewrite`` or ``abstain``."""
+
+
+def step_outcome(method: str, reason: str | None = None) -> StepOutcome:
     """The outcome of a step that a model may do: ``degraded`` with the reason if it failed; ``method`` did the
     step."""
     return {"status": "ok" if reason is None else "degraded", "reason": reason, "method": method}
@@ -226,45 +285,43 @@ class CanvasRAGState(CallerKeys, total=False):
     ]
     memory_outcome: Annotated[Outcome | None, Field(description="How asking the memories went.")]
     selection: Annotated[
-        dict[str, Any],
+        SelectionValues,
         Field(
             description="The question read as a query to the notes, and what it selects; see its ``status``."
         ),
         CompressedValue,
     ]
     ingest_outcome: Annotated[
-        dict[str, Any] | None,
+        IngestOutcome | None,
         Field(description="How many documents of the dataset are not ingested yet; null where all are."),
     ]
-    fused_results: Annotated[
-        list[dict[str, Any]], Field(description="Results of all, fused."), CompressedValue
-    ]
+    fused_results: Annotated[list[Result], Field(description="Results of all, fused."), CompressedValue]
     fusion: Annotated[dict[str, Any], Field(description="Operation, strategy, parameters, tier, and why.")]
-    outcomes: Annotated[dict[str, Any], Field(description='By source its outcome, or "skipped".')]
+    outcomes: Annotated[dict[str, Outcome | str], Field(description='By source its outcome, or "skipped".')]
     reranked_results: Annotated[
-        list[dict[str, Any]], Field(description="Results in their final order."), CompressedValue
+        list[Result], Field(description="Results in their final order."), CompressedValue
     ]
     rerank_outcome: Annotated[
-        dict[str, Any] | None, Field(description="Method, whether it failed, and what was left out.")
+        StepOutcome | None, Field(description="Method, whether it failed, and what was left out.")
     ]
-    quality: Annotated[dict[str, Any], Field(description="Grade, best relevance, reasons, decision.")]
+    quality: Annotated[Quality, Field(description="Grade, best relevance, reasons, decision.")]
     units: Annotated[
-        list[dict[str, Any]],
+        list[AnswerLine],
         Field(description="The lines that answer, each with its place."),
         CompressedValue,
     ]
     rewrites: Annotated[list[str], Field(description="The other words that were tried in this run.")]
     rewrite_outcome: Annotated[
-        dict[str, Any] | None, Field(description="Method, whether it failed, and what was left out.")
+        StepOutcome | None, Field(description="Method, whether it failed, and what was left out.")
     ]
     answer: Annotated[str, Field(description="Text with [n] marks.")]
     abstained: Annotated[bool, Field(description="True where nothing was relevant enough.")]
-    citations: Annotated[list[dict[str, Any]], Field(description="What the marks stand for, verbatim.")]
+    citations: Annotated[list[Citation], Field(description="What the marks stand for, verbatim.")]
     answer_outcome: Annotated[
-        dict[str, Any] | None, Field(description="Method, whether it failed, and what was left out.")
+        StepOutcome | None, Field(description="Method, whether it failed, and what was left out.")
     ]
     agent_outcome: Annotated[
-        dict[str, Any] | None,
+        AgentOutcome | None,
         Field(description="What the agent did, and whether it failed; null without one."),
     ]
     usage: Annotated[

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from agentic_rag.answer import Answer
 from agentic_rag.domain.loops import result_of
+from agentic_rag.domain.results import Citation
 from agentic_rag.errors import AgenticRagError
 
 Ask = Callable[[str], Awaitable[Answer]]
@@ -32,14 +33,14 @@ def answer_tool(ask: Ask, loop: asyncio.AbstractEventLoop, name: str, descriptio
         name, description: what the model reads.
     """
 
-    async def call(question: Question) -> tuple[str, list[dict[str, Any]]]:
+    async def call(question: Question) -> tuple[str, list[Citation]]:
         try:
             answer = await ask(question)
         except AgenticRagError as error:
             raise ToolException(str(error)) from error
         return cited_text(answer), answer.citations
 
-    def call_from_thread(question: Question) -> tuple[str, list[dict[str, Any]]]:
+    def call_from_thread(question: Question) -> tuple[str, list[Citation]]:
         return result_of(call(question), loop)
 
     return StructuredTool.from_function(

@@ -228,7 +228,9 @@ class NoteTools:
             abstained=answer.abstained,
             operation=answer.operation,
             citations=cited,
-            selection=None if answer.selection is None else {key: answer.selection[key] for key in READING},
+            selection=None
+            if answer.selection is None
+            else {key: value for key, value in answer.selection.items() if key in READING},
         )
 
     @_with_tool_errors

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from agentic_rag.answering.composing import ComposedAnswer, Line, compose_answer, of_notes
+from agentic_rag.answering.composing import ComposedAnswer, Line, compose_answer, heading, of_notes
 from agentic_rag.answering.evidence import (
     Candidate,
     note_of_chunks,
@@ -17,6 +16,8 @@ from agentic_rag.answering.evidence import (
 )
 from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.domain import Chunk
+from agentic_rag.domain.results import AnswerLine, Passage
+from agentic_rag.domain.selection import EntryValues, SelectionValues
 from agentic_rag.questions.aggregates import aggregate_text
 from agentic_rag.questions.question import Question, Term
 from agentic_rag.retrieval.term_likeness import TermLikeness
@@ -32,7 +33,7 @@ PAGE = 30
 class Evidence:
     """What supports an answer."""
 
-    lines: tuple[dict[str, Any], ...] = ()
+    lines: tuple[AnswerLine, ...] = ()
     """Lines of the answer in order; a line without ``document_id`` is a heading and is not cited."""
     reason: str | None = None
     """Why there are none."""
@@ -47,7 +48,7 @@ class Evidence:
 
 def from_passages(
     question: Question,
-    results: Sequence[Mapping[str, Any]],
+    results: Sequence[Passage],
     relevance: Sequence[float],
     documents: Mapping[str, Sequence[Chunk]],
     likeness: TermLikeness | None = None,
@@ -117,7 +118,7 @@ def _is_context(term: Term, basis: Sequence[Candidate]) -> bool:
 
 
 def from_selection(
-    question: Question, selection: Mapping[str, Any], documents: Mapping[str, Sequence[Chunk]]
+    question: Question, selection: SelectionValues, documents: Mapping[str, Sequence[Chunk]]
 ) -> Evidence:
     """The selected notes or entries, counted, each with its value.
 
@@ -137,7 +138,7 @@ def from_selection(
         best = entries[0]["value"]
         entries = [entry for entry in entries if entry["value"] == best]
         count = None
-    elif query["ask"] in ("average", "sum"):
+    elif (query["ask"] == "average" or query["ask"] == "sum") and query["order"] is not None:
         result = aggregate_text(query["ask"], [entry["value"] for entry in entries])
         name = AGGREGATES[query["ask"]][is_chinese]
         count = (
@@ -145,11 +146,11 @@ def from_selection(
         )
     else:
         count = _count_label(len(entries), query["target"], is_chinese)
-    lines = [_heading(head), *([_heading(count)] if count else [])]
+    lines = [heading(head), *([heading(count)] if count else [])]
     lines += [line for entry in entries[:PAGE] if (line := _entry(entry, documents)) is not None]
     if len(entries) > PAGE:
         more = len(entries) - PAGE
-        lines.append(_heading(f"… 另有 {more} 条" if is_chinese else f"… and {more} more"))
+        lines.append(heading(f"… 另有 {more} 条" if is_chinese else f"… and {more} more"))
     return Evidence(tuple(lines))
 
 
@@ -161,18 +162,14 @@ def _count_label(count: int, target: str, is_chinese: bool) -> str:
     return f"{count} {noun if count == 1 else plural}:"
 
 
-def _heading(text: str) -> dict[str, Any]:
-    return {"text": text, "document_id": None}
-
-
-def _entry(entry: Mapping[str, Any], documents: Mapping[str, Sequence[Chunk]]) -> dict[str, Any] | None:
+def _entry(entry: EntryValues, documents: Mapping[str, Sequence[Chunk]]) -> AnswerLine | None:
     chunks = documents.get(entry["document_id"], ())
     text = f"- {entry['text']}"
     if not chunks:
-        return _heading(text)
+        return heading(text)
     note = note_of_chunks(chunks)
     start, end = entry["start"], entry["end"]
-    if start is None:
+    if start is None or end is None:
         first = chunks[0].text
         start = chunks[0].start + len(first) - len(first.lstrip())
         end = chunks[0].start + len(first.split("\n\n")[0].rstrip())
@@ -181,7 +178,7 @@ def _entry(entry: Mapping[str, Any], documents: Mapping[str, Sequence[Chunk]]) -
 
 def from_days(
     question: Question,
-    selection: Mapping[str, Any],
+    selection: SelectionValues,
     documents: Mapping[str, Sequence[Chunk]],
     likeness: TermLikeness | None = None,
 ) -> Evidence:
@@ -194,7 +191,7 @@ def from_days(
         for order, one in enumerate(ids)
         if documents.get(one)
     ]
-    places = [tuple(place) for place in selection["query"]["residual"]]
+    places = [(start, end) for start, end in selection["query"]["residual"]]
     left = tuple(cut for t in question.terms if (cut := _after_date(t, places)) is not None)
     rest = replace(question, terms=left)
     if likeness is not None:

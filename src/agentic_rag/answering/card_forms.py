@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 from agentic_rag.answering.quotes import Card, CardKind, units_of
+from agentic_rag.domain.results import Passage
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.text import content_tokens, script, tokens
 
@@ -38,7 +38,7 @@ class Draft:
     """The first of its units, which reaches to the last one's end."""
 
 
-def topic(result: Mapping[str, Any]) -> str:
+def topic(result: Passage) -> str:
     """The note's title without a date before it."""
     title = str(result["metadata"].get("title") or result["id"])
     return re.sub(r"^\d{4}-\d{2}-\d{2}[\s_–-]+", "", title)
@@ -52,7 +52,7 @@ def name_pattern(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z]){before}{re.escape(name)}{after}(?![A-Za-z])", re.IGNORECASE)
 
 
-def drafts_of(result: Mapping[str, Any]) -> list[Draft]:
+def drafts_of(result: Passage) -> list[Draft]:
     """The cards that a result's units make, one for each unit or run of units."""
     title = topic(result)
     if DAY.fullmatch(title):

@@ -9,6 +9,7 @@ from typing import Any
 
 from agentic_rag.answering.card_forms import DAY, drafts_of, normal, topic
 from agentic_rag.answering.quotes import Card, CardKind, Choice, Quote, by_words, prior
+from agentic_rag.domain.results import Passage, rerank_score
 from agentic_rag.text import content_tokens
 
 DATED_LOG_ODDS = -4.0
@@ -23,7 +24,7 @@ AGAIN = -0.5
 """Points for a further card of one kind from one note."""
 
 
-def board_cards(query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice) -> list[Quote]:
+def board_cards(query: str, results: Sequence[Passage], *, limit: int, choice: Choice) -> list[Quote]:
     """Up to ``limit`` quotes with a card, best first; none where the results make no card."""
     least = NEAR * max((_relevance(result) for result in results), default=0.0)
     usable = results[: choice.results]
@@ -49,7 +50,7 @@ def board_cards(query: str, results: Sequence[dict[str, Any]], *, limit: int, ch
     return chosen
 
 
-def _with_cards(results: Sequence[dict[str, Any]]) -> list[tuple[Quote, Card]]:
+def _with_cards(results: Sequence[Passage]) -> list[tuple[Quote, Card]]:
     """Each card of the results with its quote. What stands in several notes word by word is asked of none."""
     made = []
     owners: dict[str, set[Any]] = {}
@@ -64,6 +65,6 @@ def _with_cards(results: Sequence[dict[str, Any]]) -> list[tuple[Quote, Card]]:
     return [pair for pair in made if len(owners[normal(pair[0].unit.own())]) == 1]
 
 
-def _relevance(result: Mapping[str, Any]) -> float:
-    score = result.get("rerank_score")
-    return 0.5 if score is None else float(score)
+def _relevance(result: Passage) -> float:
+    score = rerank_score(result)
+    return 0.5 if score is None else score

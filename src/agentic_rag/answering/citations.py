@@ -8,6 +8,7 @@ from typing import Any
 
 from agentic_rag.answering.quotes import Quote
 from agentic_rag.domain import REGIONS
+from agentic_rag.domain.results import Citation, Passage, rerank_score
 from agentic_rag.notes.readable import readable
 from agentic_rag.notes.units import Unit
 
@@ -26,7 +27,7 @@ class CitationList:
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, int, int], int] = {}
-        self._citations: list[dict[str, Any]] = []
+        self._citations: list[Citation] = []
 
     def cite(self, quote: Quote) -> str:
         """The mark ``[n]`` that cites a quote, n from 1."""
@@ -36,12 +37,12 @@ class CitationList:
             self._citations.append(citation(self._numbers[key], quote))
         return f"[{self._numbers[key]}]"
 
-    def all(self) -> list[dict[str, Any]]:
+    def all(self) -> list[Citation]:
         """All citations, by number."""
         return list(self._citations)
 
 
-def citation(number: int, quote: Quote) -> dict[str, Any]:
+def citation(number: int, quote: Quote) -> Citation:
     """One citation; ``start`` and ``end`` are code points in the document's decoded text, half-open."""
     metadata = quote.result["metadata"]
     offset = metadata.get("start")
@@ -56,7 +57,7 @@ def citation(number: int, quote: Quote) -> dict[str, Any]:
         "start": start,
         "end": end,
         "quote": quote.text,
-        "score": quote.result.get("rerank_score"),
+        "score": rerank_score(quote.result),
         "url": metadata.get("url"),
         "page": metadata.get("page"),
         "region": region(metadata, start, end),
@@ -76,7 +77,7 @@ def region(metadata: Mapping[str, Any], start: int | None, end: int | None) -> l
     return [min(left), min(top), max(right), max(bottom)]
 
 
-def whole(result: dict[str, Any], order: int) -> Quote:
+def whole(result: Passage, order: int) -> Quote:
     """A result's whole text as a quote, without surrounding white space."""
     content = result["content"]
     start = len(content) - len(content.lstrip())

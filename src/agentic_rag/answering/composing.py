@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import cast
 
 from agentic_rag.answering.citations import region
 from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote, fits
 from agentic_rag.dates.months import day_text
+from agentic_rag.domain.results import AnswerLine
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.question import Question
 from agentic_rag.text import fold, tokens
@@ -41,10 +42,10 @@ class Line:
     end: int
     headings: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> AnswerLine:
         """Plain values, for the state: what a citation needs, and ``text``."""
         chunk = self.note.chunk_at(self.start)
-        metadata = self.note.base.get("metadata", {})
+        metadata = self.note.base["metadata"]
         own = metadata if chunk is None else chunk.metadata
         return {
             "text": self.text,
@@ -61,6 +62,11 @@ class Line:
             "page": own.get("page"),
             "region": region(own, self.start, self.end),
         }
+
+
+def heading(text: str) -> AnswerLine:
+    """A line that is not cited."""
+    return cast(AnswerLine, {"text": text, "document_id": None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +140,7 @@ def _block(units: Sequence[Unit], note: SourceNote, texts: Sequence[str]) -> tup
     return tuple(Line(text, note, start, end, units[0].headings) for text in texts[:MAX_LINES])
 
 
-def _clear(levels: dict[str, float] | Any) -> set[str]:
+def _clear(levels: Mapping[str, float]) -> set[str]:
     return {term for term, level in levels.items() if level >= CLEAR}
 
 

@@ -27,6 +27,7 @@ from rapidfuzz import fuzz
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
+from agentic_rag.domain.results import Passage
 from agentic_rag.notes.markdown import plain
 from agentic_rag.notes.units import LIST_KINDS, Reading, Unit, read_plain, read_units
 from agentic_rag.questions.question import DAYS, Question
@@ -84,12 +85,12 @@ class SourceNote:
     passages: Mapping[str, float]
     """Relevance of the retrieved chunks by id."""
     reading: Reading
+    base: Passage = field(compare=False)
+    """The retrieved result where it comes from no stored document (a memory), else the first chunk's place."""
     names: tuple[str, ...] = ()
     """Its title, folders, tags and the values of its properties."""
     places: Mapping[str, tuple[int, int]] = field(default_factory=dict, compare=False)
     """Span of each item of its lists, by its text."""
-    base: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    """The retrieved result, where it comes from no stored document (a memory)."""
 
     def chunk_at(self, start: int) -> Chunk | None:
         """The chunk that a unit begins in; None where the note has no stored chunks."""
@@ -116,7 +117,7 @@ class SourceNote:
     @property
     def offset(self) -> int:
         """Start of the retrieved result in its document, in code points, where no chunks are stored."""
-        return int(self.base.get("metadata", {}).get("start") or 0)
+        return int(self.base["metadata"].get("start") or 0)
 
 
 def _chunk_start(chunk: Chunk) -> int:
@@ -144,7 +145,7 @@ class Candidate:
 
 
 def source_notes(
-    results: Sequence[Mapping[str, Any]],
+    results: Sequence[Passage],
     relevance: Sequence[float],
     documents: Mapping[str, Sequence[Chunk]],
 ) -> list[SourceNote]:
@@ -155,7 +156,7 @@ def source_notes(
         relevance: of each, in [0, 1].
         documents: all chunks of the notes, as far as they could be read.
     """
-    groups: dict[str, list[tuple[int, Mapping[str, Any], float]]] = {}
+    groups: dict[str, list[tuple[int, Passage, float]]] = {}
     for order, (result, known) in enumerate(zip(results, relevance, strict=True)):
         groups.setdefault(str(result["metadata"].get("document_id") or result["id"]), []).append(
             (order, result, known)
@@ -164,7 +165,7 @@ def source_notes(
 
 
 def _source_note(
-    key: str, group: Sequence[tuple[int, Mapping[str, Any], float]], chunks: Sequence[Chunk]
+    key: str, group: Sequence[tuple[int, Passage, float]], chunks: Sequence[Chunk]
 ) -> SourceNote:
     order, best, _ = group[0]
     passages = {str(result["id"]): known for _, result, known in group}
@@ -233,6 +234,7 @@ def note_of_chunks(chunks: Sequence[Chunk], passages: Mapping[str, float] | None
             "id": first.id,
             "metadata": {"path": first.path, "title": first.title, "start": first.start},
             "content": first.text,
+            "facts": [],
         },
     )
 
@@ -268,7 +270,7 @@ def _headings_above(chunk: Chunk) -> tuple[str, ...]:
     return path[: path.index(title)] if title in path else path
 
 
-def _of_results(group: Sequence[tuple[int, Mapping[str, Any], float]]) -> Reading:
+def _of_results(group: Sequence[tuple[int, Passage, float]]) -> Reading:
     """Units of passages without a stored document: memories, facts without a chunk."""
     units: list[Unit] = []
     for _, result, _ in group:

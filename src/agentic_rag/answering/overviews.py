@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentic_rag.answering.composing import Line
+from agentic_rag.answering.composing import Line, heading
 from agentic_rag.answering.evidence import note_of_chunks
 from agentic_rag.domain import Chunk
+from agentic_rag.domain.results import AnswerLine
+from agentic_rag.domain.selection import EntryValues, OverviewValues, SelectionValues
 from agentic_rag.notes.readable import readable
 
 LONGEST = 240
@@ -15,8 +17,8 @@ LONGEST = 240
 
 
 def overview_lines(
-    selection: Mapping[str, Any], documents: Mapping[str, Sequence[Chunk]], *, is_chinese: bool
-) -> tuple[dict[str, Any], ...]:
+    selection: SelectionValues, documents: Mapping[str, Sequence[Chunk]], *, is_chinese: bool
+) -> tuple[AnswerLine, ...]:
     """Lines of the answer in order; those on the whole are headings and are not cited.
 
     Args:
@@ -33,10 +35,10 @@ def overview_lines(
     statements = [
         line for entry in selection["entries"] if (line := _statement(entry, documents)) is not None
     ]
-    return (*({"text": head, "document_id": None} for head in heads), *statements)
+    return (*map(heading, heads), *statements)
 
 
-def _extent(facts: Mapping[str, Any], *, is_chinese: bool) -> str:
+def _extent(facts: OverviewValues, *, is_chinese: bool) -> str:
     """``103 notes in 7 folders, from 2023-07 to 2024-03``."""
     notes, folders = facts["notes"], facts["folder_count"]
     first, last = facts["dates"] or (None, None)
@@ -58,13 +60,14 @@ def _name_counts(what: str, names: Sequence[Sequence[Any]], *, is_chinese: bool)
     return [f"{what}: {', '.join(f'{name} ({count})' for name, count in names)}"]
 
 
-def _statement(entry: Mapping[str, Any], documents: Mapping[str, Sequence[Chunk]]) -> dict[str, Any] | None:
+def _statement(entry: EntryValues, documents: Mapping[str, Sequence[Chunk]]) -> AnswerLine | None:
     """``- Title: first statement``, cited; None where its note cannot be read."""
     chunks = documents.get(entry["document_id"], ())
     if not chunks:
         return None
     note = note_of_chunks(chunks)
-    text = readable(note.text(entry["start"], entry["end"]))
+    start, end = entry["start"] or 0, entry["end"] or 0
+    text = readable(note.text(start, end))
     shown = text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()}…"
-    line = Line(f"- {entry['text']}: {shown}", note, entry["start"], entry["end"], tuple(entry["headings"]))
+    line = Line(f"- {entry['text']}: {shown}", note, start, end, tuple(entry["headings"]))
     return line.to_dict()

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agentic_rag.domain.results import GraphFact, Passage
+
 MOST_FACTS = 5
 """Maximum facts of the graph per passage."""
 _MIDNIGHT = "T00:00:00+00:00"
 
 
-def passage_text(result: Mapping[str, Any]) -> str:
+def passage_text(result: Passage) -> str:
     """A line with title, headings and date, the text, and a line for each labelled relation."""
     metadata = result["metadata"]
     stands = [metadata.get("title"), *(metadata.get("heading_path") or ())]
@@ -25,7 +27,7 @@ def passage_text(result: Mapping[str, Any]) -> str:
     return "\n".join(filter(None, [head, result["content"].strip(), *drawn[:MOST_FACTS]]))
 
 
-def _with_validity(fact: Mapping[str, Any]) -> str:
+def _with_validity(fact: GraphFact) -> str:
     """The relation; if its end is known, with the start and end of its validity."""
     if fact.get("invalid_at") is None:
         return arrow(fact)
@@ -41,12 +43,12 @@ def _day(moment: Any) -> str:
 _PLAIN_RELATIONS = frozenset({"LINKS_TO", "MENTIONS", "CONTAINS", "HAS_TAG", "TALKS_ABOUT"})
 
 
-def is_plain(fact: Mapping[str, Any]) -> bool:
+def is_plain(fact: Mapping[str, object]) -> bool:
     """Whether the fact has no labelled relation."""
     return str(fact["name"]) in _PLAIN_RELATIONS
 
 
-def arrow(fact: Mapping[str, Any]) -> str:
+def arrow(fact: Mapping[str, object]) -> str:
     """``source —relation→ target``."""
     relation = str(fact["name"]).replace("_", " ").lower()
     return f"{fact['source']} —{relation}→ {fact['target']}"

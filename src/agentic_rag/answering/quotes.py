@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Literal
 
 from agentic_rag.answering.passages import is_plain
+from agentic_rag.domain.results import GraphFact, Passage, rerank_score
 from agentic_rag.notes.markdown import plain
 from agentic_rag.notes.units import Unit, read_units
 from agentic_rag.text import content_tokens, tokens
@@ -69,7 +71,7 @@ class Quote:
     text: str
     start: int
     end: int
-    result: Mapping[str, Any]
+    result: Passage
     score: float
     """Order of the quotes of one question, higher is better."""
     order: int
@@ -79,7 +81,7 @@ class Quote:
     """What a verification board asks of it."""
 
     @classmethod
-    def of(cls, unit: Unit, result: Mapping[str, Any], score: float = 0.0, order: int = 0) -> Quote:
+    def of(cls, unit: Unit, result: Passage, score: float = 0.0, order: int = 0) -> Quote:
         """The quote of a unit of the result's content."""
         return cls(result["content"][unit.start : unit.end], unit.start, unit.end, result, score, order, unit)
 
@@ -89,7 +91,7 @@ class Quote:
         return self.result["metadata"].get("document_id", self.result["id"])
 
 
-def units_of(result: Mapping[str, Any]) -> tuple[Unit, ...]:
+def units_of(result: Passage) -> tuple[Unit, ...]:
     """The units of a result's content, with the headings above it."""
     path = tuple(str(part) for part in result["metadata"].get("heading_path") or ())
     return _units(str(result["content"]), path)
@@ -109,7 +111,7 @@ _HEADING = re.compile(r"\s*#{1,6}[ \t]+(?P<title>[^\r\n]*)")
 
 
 def best_quotes(
-    query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice = Choice()
+    query: str, results: Sequence[Passage], *, limit: int, choice: Choice = Choice()
 ) -> list[Quote]:
     """Up to ``limit`` units of the first results, best first; ties by result order, then offset."""
     candidates = sorted(
@@ -121,12 +123,12 @@ def best_quotes(
     return _distinct(near)[:limit]
 
 
-def has_statement(result: Mapping[str, Any]) -> bool:
+def has_statement(result: Passage) -> bool:
     """Whether any unit of a result makes a statement."""
     return any(is_statement(Quote.of(unit, result)) for unit in units_of(result))
 
 
-def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -> list[Quote]:
+def _candidates(query: str, results: Sequence[Passage], choice: Choice) -> list[Quote]:
     asked: Set[str] = set(content_tokens(query))
     found: list[Quote] = []
     notes: set[Any] = set()
@@ -160,16 +162,18 @@ def by_words(quotes: Sequence[Quote], texts: Sequence[str], question_words: Set[
     ]
 
 
-def prior(result: Mapping[str, Any], order: int) -> float:
+def prior(result: Passage, order: int) -> float:
     """Points for a unit's passage: its relevance, and its place in the ranking."""
-    relevance = result.get("rerank_score")
-    return (0.5 if relevance is None else float(relevance)) + 1.0 / (1 + order)
+    relevance = rerank_score(result)
+    return (0.5 if relevance is None else relevance) + 1.0 / (1 + order)
 
 
-def _nearest(facts: Sequence[Mapping[str, Any]]) -> Set[str]:
+def _nearest(facts: Sequence[GraphFact]) -> Set[str]:
     """Words of the nearest fact's relation name: "Who wrote it?" means ``author`` without naming it."""
-    labelled = [fact for fact in facts if fact.get("cosine") is not None and not is_plain(fact)]
-    best = max(labelled, key=lambda fact: float(fact["cosine"]), default=None)
+    labelled = [
+        (cosine, fact) for fact in facts if (cosine := fact.get("cosine")) is not None and not is_plain(fact)
+    ]
+    _, best = max(labelled, key=itemgetter(0), default=(0.0, None))
     return frozenset() if best is None else frozenset(tokens(str(best["name"]).replace("_", " ")))
 
 

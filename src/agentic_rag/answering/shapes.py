@@ -13,6 +13,7 @@ from agentic_rag.answering.cards import board_cards
 from agentic_rag.answering.citations import CitationList
 from agentic_rag.answering.passages import arrow, is_plain
 from agentic_rag.answering.quotes import Card, Choice, Quote, best_quotes, is_statement, statement, units_of
+from agentic_rag.domain.results import GraphFact, Passage
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.notes.readable import readable
 from agentic_rag.text import script
@@ -25,7 +26,7 @@ class Select(Protocol):
     """Chooses what is quoted of the results, best first."""
 
     def __call__(
-        self, query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice
+        self, query: str, results: Sequence[Passage], *, limit: int, choice: Choice
     ) -> list[Quote]: ...
 
 
@@ -43,7 +44,7 @@ class Shape:
     brings: Bring = lambda query, quotes: list(quotes)
     select: Select = best_quotes
 
-    def quotes(self, query: str, results: Sequence[dict[str, Any]], *, limit: int) -> list[Quote]:
+    def quotes(self, query: str, results: Sequence[Passage], *, limit: int) -> list[Quote]:
         """What the operation quotes, in its order."""
         selected = self.select(query, results, limit=limit, choice=self.choice)
         return list(self.brings(query, selected))[:limit]
@@ -75,9 +76,7 @@ def questions(query: str, quotes: Sequence[Quote], citation_list: CitationList) 
     )
 
 
-def cards_or_memories(
-    query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice
-) -> list[Quote]:
+def cards_or_memories(query: str, results: Sequence[Passage], *, limit: int, choice: Choice) -> list[Quote]:
     """The cards of the notes; where these make none, what is remembered, which the query itself asks for."""
     memories = [result for result in results if not result["metadata"].get("title")]
     return board_cards(query, results, limit=limit, choice=choice) or best_quotes(
@@ -85,7 +84,7 @@ def cards_or_memories(
     )
 
 
-def any_quotes(query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice) -> list[Quote]:
+def any_quotes(query: str, results: Sequence[Passage], *, limit: int, choice: Choice) -> list[Quote]:
     """The best quotes; fields and drawn edges where there is no prose."""
     return best_quotes(query, results, limit=limit, choice=choice) or best_quotes(
         query, results, limit=limit, choice=replace(choice, prose=False)
@@ -157,7 +156,7 @@ def with_related_sentences(query: str, quotes: Sequence[Quote]) -> list[Quote]:
     return brought
 
 
-def _with_arrows(facts: Sequence[Mapping[str, Any]], quote: Quote, citation_list: CitationList) -> str:
+def _with_arrows(facts: Sequence[GraphFact], quote: Quote, citation_list: CitationList) -> str:
     """The sentence, preceded by the arrows of the relations it states."""
     sentence = f"{quote.unit.display_text()} {citation_list.cite(quote)}"
     arrows = "; ".join(map(arrow, facts))
@@ -165,13 +164,13 @@ def _with_arrows(facts: Sequence[Mapping[str, Any]], quote: Quote, citation_list
     return f"{arrows}: {sentence}" if arrows and not _ARROW.search(quote.text) else sentence
 
 
-def _says(quote: Quote, fact: Mapping[str, Any]) -> bool:
+def _says(quote: Quote, fact: GraphFact) -> bool:
     """Whether a sentence is the fact's own sentence, or names the fact's target."""
     said, own = quote.unit.display_text().casefold(), readable(str(fact.get("text") or "")).casefold()
     return bool(own and (own in said or said in own)) or bool(name_pattern(str(fact["target"])).search(said))
 
 
-def _statement_of(fact: Mapping[str, Any], quote: Quote) -> Quote | None:
+def _statement_of(fact: GraphFact, quote: Quote) -> Quote | None:
     """The unit of the passage that the fact's sentence is; None if it makes no statement or is not there verbatim."""
     text = str(fact.get("text") or "").strip()
     start = quote.result["content"].find(text) if text else -1
@@ -183,14 +182,14 @@ def _statement_of(fact: Mapping[str, Any], quote: Quote) -> Quote | None:
 _ARROW = re.compile(r"—[^→\n]+→")
 
 
-def _telling_facts(query: str, quote: Quote) -> list[Mapping[str, Any]]:
+def _telling_facts(query: str, quote: Quote) -> list[GraphFact]:
     """Facts between named things: labelled relations first, then those with names from the question."""
     asked = query.casefold()
     facts = [
         f for f in quote.result["facts"] if f.get("source") and f.get("target") and f["name"] != "HAS_TAG"
     ]
 
-    def order(fact: Mapping[str, Any]) -> tuple[bool, int]:
+    def order(fact: GraphFact) -> tuple[bool, int]:
         ends = (str(fact["source"]).casefold() in asked) + (str(fact["target"]).casefold() in asked)
         return is_plain(fact), -ends
 
@@ -266,5 +265,5 @@ def _link_targets(text: str) -> list[str]:
     return [target.strip().rsplit("/", 1)[-1] for target in re.findall(r"\[\[([^\]|#]+)", text)]
 
 
-def _arrow_key(fact: Mapping[str, Any]) -> tuple[str, str, str]:
+def _arrow_key(fact: GraphFact) -> tuple[str, str, str]:
     return str(fact.get("source")), str(fact.get("name")), str(fact.get("target"))

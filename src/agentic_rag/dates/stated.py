@@ -13,13 +13,13 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from typing import Any
 
 from agentic_rag.dates.instants import moment_of
 from agentic_rag.dates.reading import TAIL, DatedText, Relation, read_spans
 from agentic_rag.dates.spans import Interval, Span, months_span
 from agentic_rag.dates.written import HAN_YEAR, written_dates, year_of
 from agentic_rag.domain import result_text
+from agentic_rag.domain.results import Passage
 
 _ANY_YEAR = re.compile(rf"(?<!\d){HAN_YEAR}(?!\d)")
 _RELATION_PATTERNS: Mapping[Relation, str] = {
@@ -160,7 +160,7 @@ began in March may still hold in May."""
 _INSTANT = timedelta(seconds=1)
 
 
-def dates_match(stated_interval: Interval, result: Mapping[str, Any]) -> float:
+def dates_match(stated_interval: Interval, result: Passage) -> float:
     """Match of a passage's dates with the question's interval, log-odds in [0, 3.4].
 
     Dates are read from title, headings and text with their own precision: for a question about March 2024, "2024" counts more

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
 from typing import Any, Literal
 
-from typing_extensions import TypedDict
+from agentic_rag.domain.results import GraphFact, Passage
 
 BlockKind = Literal[
     "properties", "heading", "paragraph", "list", "code", "table", "callout", "quote", "html", "turn", "card"
@@ -185,7 +185,7 @@ def search_text(chunk: Chunk) -> str:
     return _under(chunk.title, chunk.heading_path, chunk.text)
 
 
-def result_text(result: Mapping[str, Any]) -> str:
+def result_text(result: Passage) -> str:
     """``search_text`` of a result's ``content`` and ``metadata``: the text alone seldom says what it is about."""
     metadata = result["metadata"]
     return _under(metadata.get("title"), metadata.get("heading_path") or (), result["content"])
@@ -290,25 +290,18 @@ class Findings:
     """Why there are no hits, for a person; None: no hit was relevant, or there are some."""
 
 
-class Hit(TypedDict):
+class Hit(Passage):
     """One source's result, projected to the chunk it supports. Plain JSON values."""
 
-    id: str
-    """Chunk id; the thing's own uuid where the graph names no chunk."""
-    content: str
     type: str
     """``node``, ``edge``, ``episode``, ``community`` or ``document``."""
     rank: int
     """From 1 within the source."""
     score: float | None
     """The source's own, higher is better; None where it gave none."""
-    metadata: dict[str, Any]
-    """The chunk's place in its source and the note's own properties; nothing else."""
-    evidence: dict[str, Any]
+    evidence: Mapping[str, Any]
     """What the source's judgement rests on: ``legs`` and ``tokens`` of the vector store, ``walk`` and
     ``entities`` of the graph."""
-    facts: list[dict[str, Any]]
-    """What of the graph supports it."""
 
 
 def new_hit(
@@ -318,9 +311,9 @@ def new_hit(
     *,
     rank: int = 0,
     score: float | None = None,
-    metadata: dict[str, Any] | None = None,
-    evidence: dict[str, Any] | None = None,
-    facts: list[dict[str, Any]] | None = None,
+    metadata: Metadata | None = None,
+    evidence: Mapping[str, Any] | None = None,
+    facts: list[GraphFact] | None = None,
 ) -> Hit:
     """A hit with what is given; rank 0 stands for one that is not ranked yet."""
     return {

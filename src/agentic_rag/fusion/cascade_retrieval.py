@@ -6,10 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal, TypedDict
 
 from agentic_rag.domain import Hit
+from agentic_rag.domain.results import Result
 from agentic_rag.errors import ConfigError, InputError
 from agentic_rag.fusion.hits import GraphitiResults, LanceDBResults, read_graphiti, read_lancedb
+from agentic_rag.fusion.merging import checked_count
 from agentic_rag.fusion.rrf_fusion import fuse_ranks
-from agentic_rag.fusion.unified_result import UnifiedResult, checked_count
+from agentic_rag.fusion.unified_result import UnifiedResult, as_unified
 from agentic_rag.settings.parameters import CASCADE_MIN_SCORE, CASCADE_THRESHOLD
 
 Relevance = Callable[[Hit], float | None]
@@ -66,11 +68,20 @@ def decide_tier(
         ConfigError: threshold or min_score out of range.
         InputError: a hit that cannot be read, or a relevance outside [0, 1].
     """
+    return judge_tier(read_graphiti(graphiti_hits), threshold, min_score, relevance)
+
+
+def judge_tier(
+    hits: Sequence[Hit],
+    threshold: int = CASCADE_THRESHOLD,
+    min_score: float = CASCADE_MIN_SCORE,
+    relevance: Relevance | None = None,
+) -> CascadeReport:
+    """``decide_tier`` of hits as a reader gives them."""
     checked_count("graphiti_threshold", threshold)
     if isinstance(min_score, bool) or not isinstance(min_score, int | float) or not 0 <= min_score <= 1:
         raise ConfigError(f"graphiti_min_score is {min_score!r}; give a relevance from 0 to 1")
     judge = score_as_relevance if relevance is None else relevance
-    hits = read_graphiti(graphiti_hits)
     judged = {hit["id"]: value for hit in hits if (value := judge(hit)) is not None}
     for identity, value in judged.items():
         if not 0 <= value <= 1:
@@ -123,36 +134,44 @@ async def cascade_retrieval(
     checked_count("num_results", num_results)
     checked_count("k", k)
     hits = read_graphiti(await search_graphiti(query))
-    report = decide_tier(hits, graphiti_threshold, graphiti_min_score, relevance=relevance)
-    found: list[Hit] | None = None
+    report = judge_tier(hits, graphiti_threshold, graphiti_min_score, relevance)
+    sources: dict[str, tuple[Sequence[Hit], float]] = {"graphiti": (hits, 1.0)}
     if report["decision"] == "fallback" and use_lancedb_fallback:
-        found = read_lancedb(await search_lancedb(query))
-    return fuse_tiers(hits, found, report, use_lancedb_fallback=use_lancedb_fallback, k=k, limit=num_results)
+        sources["lancedb"] = read_lancedb(await search_lancedb(query)), 1.0
+    results, report = fuse_tiers(
+        sources, report, k, use_lancedb_fallback=use_lancedb_fallback, limit=num_results
+    )
+    return as_unified(results), report
 
 
 def fuse_tiers(
-    graphiti_hits: Sequence[Hit],
-    lancedb_hits: Sequence[Hit] | None,
+    sources: Mapping[str, tuple[Sequence[Hit], float]],
     report: CascadeReport,
+    k: int = 60,
     *,
     use_lancedb_fallback: bool = True,
-    k: int = 60,
-    weights: tuple[float, float] = (1.0, 1.0),
     limit: int | None = None,
-    further: Mapping[str, tuple[Sequence[Hit], float]] | None = None,
-) -> tuple[list[UnifiedResult], CascadeReport]:
-    """What the decided tier returns; ``lancedb_hits`` None means that the vector store was not asked.
+) -> tuple[list[Result], CascadeReport]:
+    """What the decided tier returns, and the report of the tier that was used.
 
-    Tier 1 is the graph alone, in its own order (score 1 / (k + rank)); tier 2 is RRF of both, with
-    ``weights`` (graph, vector store). Either is fused with the ``further`` sources' hits and weights by name.
+    Tier 1 is the graph in its own order (score 1 / (k + rank)); tier 2 is RRF of the graph and the vector store with
+    their weights. Either is fused with the other sources.
+
+    Args:
+        sources: as for ``fuse_ranks``, with ``graphiti``; without ``lancedb`` the vector store was not asked.
+        report: of ``judge_tier``.
+        k: of the fusion.
+        use_lancedb_fallback: False leaves the vector store out.
+        limit: return at most this many; None returns all.
     """
-    told: CascadeReport = {**report}
-    if report["decision"] == "fallback" and use_lancedb_fallback and lancedb_hits is not None:
-        told["lancedb_count"] = len(lancedb_hits)
-        sources = {"graphiti": (graphiti_hits, weights[0]), "lancedb": (lancedb_hits, weights[1])}
+    used: CascadeReport = {**report}
+    fused = dict(sources)
+    if report["decision"] == "fallback" and use_lancedb_fallback and "lancedb" in sources:
+        used["lancedb_count"] = len(sources["lancedb"][0])
     else:
-        told["tier"] = 1
+        used["tier"] = 1
         if report["decision"] == "fallback":
-            told["decision"] = "fallback_missing" if use_lancedb_fallback else "fallback_disabled"
-        sources = {"graphiti": (graphiti_hits, 1.0)}
-    return fuse_ranks({**sources, **(further or {})}, k, limit=limit, first_tier="graphiti"), told
+            used["decision"] = "fallback_missing" if use_lancedb_fallback else "fallback_disabled"
+        fused["graphiti"] = sources["graphiti"][0], 1.0
+        fused.pop("lancedb", None)
+    return fuse_ranks(fused, k, limit=limit, first_tier="graphiti"), used

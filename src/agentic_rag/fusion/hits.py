@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, time
 from enum import Enum
 from itertools import islice, zip_longest
-from operator import itemgetter
 from typing import Any, Protocol, cast, get_args
 
-from agentic_rag.domain import Hit, HitKind, new_hit
+from agentic_rag.domain import Hit, HitKind, Metadata, new_hit
+from agentic_rag.domain.results import GraphFact
 from agentic_rag.errors import InputError
 
 TYPES: frozenset[str] = frozenset(get_args(HitKind))
@@ -34,8 +34,6 @@ def read_lancedb(rows: LanceDBResults) -> list[Hit]:
         InputError: as ``read_graphiti``.
     """
     items = _items(rows, "lancedb")
-    if _are_read(items):
-        return cast(list[Hit], items)
     if all(map(_ROW_KEYS.isdisjoint, items)):
         return read_hits(items, "lancedb")
     return _rank_hits([_read_row(row) for row in items])
@@ -48,8 +46,6 @@ def read_hits(items: Iterable[Mapping[str, object]], source: str) -> list[Hit]:
     without a score follow in the order given; ranks then count distinct ids from 1.
     """
     given = _items(items, source)
-    if _are_read(given):
-        return cast(list[Hit], given)
     found = [_read_hit(item, source) for item in given]
     unranked = sum(hit["rank"] == 0 for hit in found)
     if unranked == 0:
@@ -85,34 +81,6 @@ def _items(items: Iterable[Mapping[str, object]], source: str) -> list[Mapping[s
 
 
 _KEYS = ("id", "content", "type", "rank", "score", "metadata", "evidence", "facts")
-_VALUES = itemgetter(*_KEYS)
-
-
-def _are_read(items: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a reader would change nothing: complete hits, best first, each id once. The common case, in one pass."""
-    if set(map(type, items)) != {dict} or set(map(len, items)) != {8}:
-        return False
-    before = 0
-    ids = set()
-    try:
-        for identity, content, kind, rank, score, metadata, evidence, facts in map(_VALUES, items):
-            if not (
-                type(identity) is type(content) is type(kind) is str
-                and identity
-                and kind in TYPES
-                and type(rank) is int
-                and rank > before
-                and (score is None or (type(score) is float and math.isfinite(score)))
-                and type(metadata) is type(evidence) is dict
-                and type(facts) is list
-                and (not facts or set(map(type, facts)) == {dict})
-            ):
-                return False
-            before = rank
-            ids.add(identity)
-    except KeyError:
-        return False
-    return len(ids) == len(items)
 
 
 def _read_hit(item: Mapping[str, Any], source: str) -> Hit:
@@ -151,7 +119,7 @@ def _object(value: Any, name: str, identity: str, source: str) -> dict[str, Any]
     return dict(value)
 
 
-def _facts(value: Any, identity: str, source: str) -> list[dict[str, Any]]:
+def _facts(value: Any, identity: str, source: str) -> list[GraphFact]:
     if value is None:
         return []
     if isinstance(value, list | tuple) and set(map(type, value)) <= {dict}:
@@ -197,7 +165,7 @@ def _once(hits: Sequence[Hit]) -> list[Hit]:
     return list(best.values())
 
 
-def join_facts(first: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def join_facts(first: list[GraphFact], more: list[GraphFact]) -> list[GraphFact]:
     """Both in order, in a new list; a fact of ``more`` that repeats one (same ``id``, else equal) is left out."""
     joined = list(first)
     seen = {fact.get("id") for fact in first} if more else set()
@@ -308,7 +276,7 @@ def _read_search_results(results: SearchResultsLike, episode_chunks: Mapping[str
     found: dict[str, Hit] = {}
     kinds: dict[str, set[str]] = defaultdict(set)
 
-    def add(identity: str, kind: HitKind, rank: int, content: str, metadata: dict[str, Any]) -> Hit:
+    def add(identity: str, kind: HitKind, rank: int, content: str, metadata: Metadata) -> Hit:
         hit = found.setdefault(
             as_identity(identity, "graphiti"), new_hit(identity, content, kind, rank=rank, metadata=metadata)
         )
@@ -350,7 +318,7 @@ def _metadata(thing: Any, names: Sequence[str], reranker_score: float | None) ->
     return {name: value for name, value in values.items() if value not in (None, "", [], {})}
 
 
-def _fact(edge: Any, rank: int, reranker_score: float | None) -> dict[str, Any]:
+def _fact(edge: Any, rank: int, reranker_score: float | None) -> GraphFact:
     return {
         "kind": "edge",
         "id": edge.uuid,

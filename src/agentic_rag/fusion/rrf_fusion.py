@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agentic_rag.domain import Hit
+from agentic_rag.domain.results import Result
 from agentic_rag.errors import ConfigError, InputError
 from agentic_rag.fusion.hits import GraphitiResults, LanceDBResults, read_graphiti, read_lancedb
-from agentic_rag.fusion.unified_result import (
-    UnifiedResult,
-    WeighedHits,
-    checked_count,
-    checked_weight,
-    merge,
-    sum_scores,
-)
+from agentic_rag.fusion.merging import WeighedHits, checked_count, checked_weight, merge, sum_scores
+from agentic_rag.fusion.unified_result import UnifiedResult, as_unified
 
 
 def reciprocal_rank_fusion(
@@ -53,7 +48,7 @@ def reciprocal_rank_fusion(
         "graphiti": (read_graphiti(graphiti_results), graphiti_weight),
         "lancedb": (read_lancedb(lancedb_results), lancedb_weight),
     }
-    return fuse_ranks(sources, k, limit=limit)
+    return as_unified(fuse_ranks(sources, k, limit=limit))
 
 
 def fuse_ranks(
@@ -62,7 +57,7 @@ def fuse_ranks(
     *,
     limit: int | None = None,
     first_tier: str | None = None,
-) -> list[UnifiedResult]:
+) -> list[Result]:
     """``reciprocal_rank_fusion`` over any number of sources: name to (hits as a reader gives them, weight).
 
     ``first_tier`` names the source whose finds get ``tier`` 1; the others' finds then get 2.

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, cast, overload
+from typing import NamedTuple, Required, cast, overload
+
+from typing_extensions import TypedDict
 
 from agentic_rag.domain import Hit
 from agentic_rag.domain.odds import probability
+from agentic_rag.domain.results import Result
 from agentic_rag.errors import ConfigError, UnknownOperation
-from agentic_rag.fusion.cascade_retrieval import decide_tier, fuse_tiers
+from agentic_rag.fusion.cascade_retrieval import fuse_tiers, judge_tier
 from agentic_rag.fusion.hits import (
     GraphitiResults,
     LanceDBResults,
@@ -20,7 +23,7 @@ from agentic_rag.fusion.hits import (
     read_lancedb,
 )
 from agentic_rag.fusion.rrf_fusion import fuse_ranks
-from agentic_rag.fusion.unified_result import UnifiedResult
+from agentic_rag.fusion.unified_result import UnifiedResult, as_unified
 from agentic_rag.fusion.weighted_fusion import fuse_scores, normalise
 from agentic_rag.settings.parameters import FusionParameters, FusionStrategy
 
@@ -75,7 +78,7 @@ MEMORY = "memory"
 MEMORY_SHARE = 0.5
 """Its weight under a weighted strategy: as much as the two others together, which share the rest. Else it is 1."""
 LIMIT = 200
-"""Fused results: all that two sources of 100 hits each can give."""
+"""FusedResults results: all that two sources of 100 hits each can give."""
 NOTE_SOURCES = frozenset(SOURCES)
 """The sources of the dataset's chunks; others bring results of their own, with the relevance that they give."""
 
@@ -160,19 +163,83 @@ def resolve_parameters(
 
 
 @dataclass(frozen=True, slots=True)
+class SourceHits:
+    """What each source found for a question: hits as a reader gives them; None where it was not asked."""
+
+    graph: Sequence[Hit]
+    vector: Sequence[Hit] | None
+    """The cascade tells None from no hits."""
+    memory: Sequence[Hit] | None = None
+    """Of the user's memories, of weight MEMORY_SHARE or 1. Under a weighted strategy the two others share the rest;
+    under the cascade they are fused in either tier."""
+    further: Mapping[str, Sequence[Hit]] = field(default_factory=dict)
+    """Of each further source that was asked, by its name. Under a weighted strategy each has the mean weight of the
+    graph's and the vector store's, of all of which they take their parts; else 1."""
+
+    @classmethod
+    def read(
+        cls,
+        graphiti_results: GraphitiResults | None,
+        lancedb_results: LanceDBResults | None,
+        memory_results: Sequence[Hit] | None = None,
+        further_results: Mapping[str, Sequence[Hit]] | None = None,
+    ) -> SourceHits:
+        """What callers give, checked.
+
+        Raises:
+            InputError: a hit that cannot be read.
+        """
+        return cls(
+            [] if graphiti_results is None else read_graphiti(graphiti_results),
+            None if lancedb_results is None else read_lancedb(lancedb_results),
+            None if memory_results is None else read_hits(memory_results, MEMORY),
+            {name: read_hits(hits, name) for name, hits in (further_results or {}).items()},
+        )
+
+
+class FusionReport(TypedDict, total=False):
+    """What was done, as plain JSON values; the cascade adds the fields of ``CascadeReport``."""
+
+    strategy: Required[str]
+    parameters: Required[Mapping[str, object]]
+    """Those in effect."""
+    counts: Required[dict[str, int]]
+    """Distinct hits by source, and ``fused``: results after the limit."""
+    tier: Required[int | None]
+    """None outside the cascade."""
+    reason: Required[str]
+    normalised_by: dict[str, str]
+    """Weighted fusion: ``score`` or ``rank``, by source."""
+    weights: WeightsReport
+    """Where the strategy follows an operation."""
+
+
+class WeightsReport(TypedDict):
+    """Weights by source, and what changed them."""
+
+    given: dict[str, float]
+    """The caller's or the operation's."""
+    used: dict[str, float]
+    specificity: float | None
+    """None where the rule of ``adapted_weights`` did not act."""
+
+
+class FusedResults(NamedTuple):
+    """FusedResults results, best first, and what was done."""
+
+    results: list[Result]
+    report: FusionReport
+
+
+@dataclass(frozen=True, slots=True)
 class FusionOutcome(Sequence[UnifiedResult]):
-    """Fused results, best first, and what was done: plain JSON values.
+    """FusedResults results, best first, and what was done.
 
     It is the sequence of its results too: ``for result in outcome``, ``outcome[:10]``, ``len(outcome)``.
-
-    The report always has ``strategy``, ``parameters`` (those in effect), ``counts`` (distinct hits by
-    source, ``fused`` ids after the limit), ``tier`` (None outside the cascade) and ``reason``. Weighted
-    fusion adds ``normalised_by`` (``score`` or ``rank``, by source); the cascade adds the fields of
-    ``CascadeReport``.
     """
 
     results: list[UnifiedResult]
-    report: dict[str, Any]
+    report: FusionReport
 
     @overload
     def __getitem__(self, place: int) -> UnifiedResult: ...
@@ -203,10 +270,7 @@ def execute_fusion(
         lancedb_results: hits or rows; None means not asked (which the cascade tells from empty).
         parameters: default ``FusionParameters()``. What is unset has the strategy's default, 5 hits of 0.7
             under the cascade; for an operation's own give those of ``resolve_parameters``.
-        memory_results: hits of a user's memories, of weight MEMORY_SHARE or 1; None means not asked. Under a
-            weighted strategy the two others share the rest; under the cascade they are fused in either tier.
-        further_results: hits of each further source that was asked, by its name. Under a weighted strategy each has
-            the mean weight of the graph's and the vector store's, of all of which they take their parts; else 1.
+        memory_results, further_results: see ``SourceHits``; None means not asked.
         limit: most results.
 
     Raises:
@@ -214,31 +278,34 @@ def execute_fusion(
         InputError: a hit that cannot be read.
     """
     chosen = parse_strategy(strategy)
-    graph = [] if graphiti_results is None else read_graphiti(graphiti_results)
-    vector = None if lancedb_results is None else read_lancedb(lancedb_results)
-    settings = FusionParameters() if parameters is None else parameters
-    weights = _weights(chosen, settings)
-    remembered = None if memory_results is None else read_hits(memory_results, MEMORY)
-    others = {name: read_hits(hits, name) for name, hits in (further_results or {}).items()}
+    found = SourceHits.read(graphiti_results, lancedb_results, memory_results, further_results)
+    fused = fuse_hits(chosen, found, FusionParameters() if parameters is None else parameters, limit)
+    return FusionOutcome(as_unified(fused.results), fused.report)
+
+
+def fuse_hits(
+    strategy: FusionStrategy, hits: SourceHits, parameters: FusionParameters, limit: int = LIMIT
+) -> FusedResults:
+    """``execute_fusion`` of what the graph's own nodes hits."""
+    weights = _weights(strategy, parameters)
     share = each = 1.0
-    if chosen in DEFAULT_WEIGHTS:
-        share = MEMORY_SHARE if remembered is not None else 0.0
-        each = (1.0 - share) / (len(SOURCES) + len(others))
+    if strategy in DEFAULT_WEIGHTS:
+        share = MEMORY_SHARE if hits.memory is not None else 0.0
+        each = (1.0 - share) / (len(SOURCES) + len(hits.further))
         weights = (weights[0] * each * len(SOURCES), weights[1] * each * len(SOURCES))
-    sources = {"graphiti": (graph, weights[0]), "lancedb": (vector or [], weights[1])}
-    extra = {name: (hits, each) for name, hits in others.items()}
-    if remembered is not None:
-        extra[MEMORY] = remembered, share
-    results, own, told = _STRATEGIES[chosen]({**sources, **extra}, vector is not None, settings, limit)
+    sources = {"graphiti": (hits.graph, weights[0]), "lancedb": (hits.vector or [], weights[1])}
+    sources |= {name: (its, each) for name, its in hits.further.items()}
+    if hits.memory is not None:
+        sources[MEMORY] = hits.memory, share
+    results, own, details = _STRATEGIES[strategy](sources, hits.vector is not None, parameters, limit)
     used = {**own, "graphiti_weight": weights[0], "lancedb_weight": weights[1]}
-    counts = {"graphiti": len(graph), "lancedb": len(vector or []), "fused": len(results)}
-    if remembered is not None:
-        used["memory_weight"], counts[MEMORY] = share, len(remembered)
-    if others:
+    if hits.memory is not None:
+        used["memory_weight"] = share
+    if hits.further:
         used["further_weight"] = each
-        counts |= {name: len(hits) for name, hits in others.items()}
-    report = {"strategy": chosen.value, "tier": None, "counts": counts, "parameters": used, **told}
-    return FusionOutcome(results, report)
+    counts = {name: len(its) for name, (its, _) in sources.items()} | {"fused": len(results)}
+    report = {"strategy": strategy.value, "tier": None, "counts": counts, "parameters": used}
+    return FusedResults(results, cast(FusionReport, {**report, **details}))
 
 
 def _weights(strategy: FusionStrategy, *parameters: FusionParameters) -> tuple[float, float]:
@@ -280,90 +347,71 @@ def fuse_for_operation(
         ConfigError, InputError: as ``execute_fusion``.
     """
     caller = FusionParameters() if parameters is None else parameters
-    return fuse_adapted(
+    fused = fuse_adapted(
+        SourceHits.read(graphiti_results, lancedb_results, memory_results, further_results),
         resolve_parameters(operation, caller),
-        graphiti_results,
-        lancedb_results,
-        specificity=None if caller.sets_weights else specificity,
-        memory_results=memory_results,
-        further_results=further_results,
+        None if caller.sets_weights else specificity,
     )
+    return FusionOutcome(as_unified(fused.results), fused.report)
 
 
-def fuse_adapted(
-    parameters: FusionParameters,
-    graphiti_results: GraphitiResults | None,
-    lancedb_results: LanceDBResults | None,
-    *,
-    specificity: float | None,
-    memory_results: Sequence[Hit] | None,
-    further_results: Mapping[str, Sequence[Hit]] | None = None,
-) -> FusionOutcome:
+def fuse_adapted(hits: SourceHits, parameters: FusionParameters, specificity: float | None) -> FusedResults:
     """As ``fuse_for_operation``, by what ``resolve_parameters`` gives; ``specificity`` None leaves its weights."""
     given = parameters.rank_weights()
     used = given if specificity is None else adapted_weights(given, specificity)
     adapted = parameters.model_copy(
         update=dict(zip(("graphiti_weight", "lancedb_weight"), used, strict=True))
     )
-    outcome = execute_fusion(
-        cast(FusionStrategy, parameters.strategy),
-        graphiti_results,
-        lancedb_results,
-        adapted,
-        memory_results=memory_results,
-        further_results=further_results,
-    )
-    weights = {
+    fused = fuse_hits(cast(FusionStrategy, parameters.strategy), hits, adapted)
+    weights: WeightsReport = {
         "given": dict(zip(SOURCES, given, strict=True)),
         "used": dict(zip(SOURCES, used, strict=True)),
         "specificity": specificity,
     }
-    return FusionOutcome(outcome.results, {**outcome.report, "weights": weights})
+    return FusedResults(fused.results, {**fused.report, "weights": weights})
 
 
 _Sources = Mapping[str, tuple[Sequence[Hit], float]]
-_FusionReport = tuple[list[UnifiedResult], dict[str, Any], dict[str, Any]]
+_StrategyOutput = tuple[list[Result], Mapping[str, object], Mapping[str, object]]
 """Results, the strategy's own parameters in effect, and the rest of its report."""
 
 
-def _rrf(sources: _Sources, is_requested: bool, parameters: FusionParameters, limit: int) -> _FusionReport:
+def _rrf(sources: _Sources, is_requested: bool, parameters: FusionParameters, limit: int) -> _StrategyOutput:
     results = fuse_ranks(sources, parameters.k, limit=limit)
     reason = "both sources' ranks count alike, times their weights"
     return results, {"k": parameters.k}, {"reason": reason}
 
 
-def _weigh(sources: _Sources, is_requested: bool, parameters: FusionParameters, limit: int) -> _FusionReport:
+def _weigh(
+    sources: _Sources, is_requested: bool, parameters: FusionParameters, limit: int
+) -> _StrategyOutput:
     how = parameters.normalization
     results = fuse_scores(sources, how, limit=limit)
     basis = {name: normalise(hits, how).basis for name, (hits, _) in sources.items()}
-    told = {"normalised_by": basis, "reason": "normalised scores times weights"}
-    return results, {"normalization": how}, told
+    return (
+        results,
+        {"normalization": how},
+        {"normalised_by": basis, "reason": "normalised scores times weights"},
+    )
 
 
 def _cascade(
     sources: _Sources, is_requested: bool, parameters: FusionParameters, limit: int
-) -> _FusionReport:
+) -> _StrategyOutput:
     threshold, floor = parameters.enough()
-    (graph, graph_weight), (vector, vector_weight) = (sources[name] for name in SOURCES)
+    asked = {name: one for name, one in sources.items() if is_requested or name != "lancedb"}
     results, report = fuse_tiers(
-        graph,
-        vector if is_requested else None,
-        decide_tier(graph, threshold, floor),
-        use_lancedb_fallback=vector_weight > 0,
-        k=parameters.k,
-        weights=(graph_weight, vector_weight),
+        asked,
+        judge_tier(sources["graphiti"][0], threshold, floor),
+        parameters.k,
+        use_lancedb_fallback=sources["lancedb"][1] > 0,
         limit=limit,
-        further={name: given for name, given in sources.items() if name not in SOURCES},
     )
-    own = {
-        "graphiti_threshold": threshold,
-        "graphiti_min_score": floor,
-        "k": parameters.k,
-    }
+    own = {"graphiti_threshold": threshold, "graphiti_min_score": floor, "k": parameters.k}
     return results, own, {**report}
 
 
-_STRATEGIES: Mapping[FusionStrategy, Callable[[_Sources, bool, FusionParameters, int], _FusionReport]] = {
+_STRATEGIES: Mapping[FusionStrategy, Callable[[_Sources, bool, FusionParameters, int], _StrategyOutput]] = {
     FusionStrategy.RRF: _rrf,
     FusionStrategy.WEIGHTED_GRAPHITI: _weigh,
     FusionStrategy.WEIGHTED_LANCEDB: _weigh,

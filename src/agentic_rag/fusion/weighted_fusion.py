@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from agentic_rag.domain import Hit
+from agentic_rag.domain.results import Result
 from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.hits import GraphitiResults, LanceDBResults, read_graphiti, read_lancedb
-from agentic_rag.fusion.unified_result import UnifiedResult, WeighedHits, checked_count, checked_weight, merge
+from agentic_rag.fusion.merging import WeighedHits, checked_count, checked_weight, merge
+from agentic_rag.fusion.unified_result import UnifiedResult, as_unified
 
 Normalization = Literal["min_max", "z_score"]
 WEIGHT_TOLERANCE = 1e-6
@@ -64,7 +66,7 @@ def weighted_fusion(
         "graphiti": (read_graphiti(graphiti_results), graphiti_weight),
         "lancedb": (read_lancedb(lancedb_results), lancedb_weight),
     }
-    return fuse_scores(sources, normalization, limit=limit)
+    return as_unified(fuse_scores(sources, normalization, limit=limit))
 
 
 def fuse_scores(
@@ -72,7 +74,7 @@ def fuse_scores(
     normalization: Normalization = "min_max",
     *,
     limit: int | None = None,
-) -> list[UnifiedResult]:
+) -> list[Result]:
     """``weighted_fusion`` over any number of sources: name to (hits as a reader gives them, weight)."""
     if limit is not None:
         checked_count("limit", limit)

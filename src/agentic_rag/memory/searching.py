@@ -20,6 +20,7 @@ from agentic_rag.dates.stated import asked_interval
 from agentic_rag.domain.filters import And, Comparison, Expression
 from agentic_rag.domain.identity import memory_dataset
 from agentic_rag.domain.odds import log_odds, probability
+from agentic_rag.domain.results import Result
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.memory.past import PastTime, by_time
 from agentic_rag.memory.records import CURRENT, RECORD, MemoryRecord, of_chunk
@@ -168,16 +169,16 @@ async def _context_aware(parts: SearchParts, search: Search) -> list[FoundMemory
     """Hybrid, then the main graph's offline rerank (neighbouring turns, speaker, the time that the query states);
     an assistant's words are weighed by ASSISTANT."""
     found = await _by_engine(parts, search, "hybrid", TURNS)
-    ranked = rerank_offline(search.query, [_as_turn(result) for _, result in found])
+    turns = [_as_turn(result, rank) for rank, (_, result) in enumerate(found, start=1)]
     by_id = {result.id: record for record, result in found}
     scored = []
-    for result in ranked:
-        record = by_id[result["id"]]
-        scored.append((record, result["rerank_score"] * (1.0 if record.is_of_person else ASSISTANT)))
+    for turn in rerank_offline(search.query, turns):
+        record = by_id[turn["id"]]
+        scored.append((record, (turn["rerank_score"] or 0.0) * (1.0 if record.is_of_person else ASSISTANT)))
     return _best(scored, search)
 
 
-def _as_turn(result: RetrievalResult) -> dict[str, Any]:
+def _as_turn(result: RetrievalResult, rank: int) -> Result:
     """A passage as input of the rerank; turns between people are numbered in the order in which they were said.
 
     Turns between a person and an assistant are not: one asks, the other answers at length.
@@ -195,9 +196,19 @@ def _as_turn(result: RetrievalResult) -> dict[str, Any]:
     return {
         "id": result.id,
         "content": result.content,
+        "source": "lancedb",
+        "type": "document",
+        "original_score": result.score,
+        "rrf_score": 0.0,
         "metadata": metadata,
         "fused_score": result.score,
-        "sources": {"lancedb": {"raw": result.score}},
+        "rerank_score": None,
+        "tier": None,
+        "sources": {
+            "lancedb": {"rank": rank, "raw": result.score, "normalised": result.score, "weight": 1.0}
+        },
+        "facts": [],
+        "evidence": {},
     }
 
 

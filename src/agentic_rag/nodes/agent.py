@@ -21,11 +21,12 @@ from typing_extensions import TypedDict
 
 from agentic_rag.answering.passages import passage_text
 from agentic_rag.domain.ports import MessageChat
+from agentic_rag.domain.results import Passage
 from agentic_rag.domain.usage import Usage, counting
 from agentic_rag.errors import AgenticRagError, ModelError
-from agentic_rag.nodes.agent_tools import PASSAGES, AgentTools, Finding, Result, schemas
+from agentic_rag.nodes.agent_tools import PASSAGES, AgentTools, Finding, schemas
 from agentic_rag.nodes.request import Request
-from agentic_rag.state import CanvasRAGState, in_full
+from agentic_rag.state import AgentOutcome, CanvasRAGState, ToolCall, in_full
 from agentic_rag.text.prompts import AGENT_LAST, AGENT_SYSTEM, fence_passages
 
 logger = logging.getLogger(__name__)
@@ -35,7 +36,7 @@ SECONDS = 60.0
 """After which the fixed flow answers."""
 STEPS = 25
 """LangGraph's default limit, which the searches of the agent inherit."""
-Write = Callable[[Request, AIMessage, list[Result]], Awaitable[dict[str, Any]]]
+Write = Callable[[Request, AIMessage, list[Passage]], Awaitable[CanvasRAGState]]
 """Makes the keys of the answer from the model's last message and the passages that its marks count."""
 
 
@@ -43,17 +44,17 @@ class AgentState(TypedDict, total=False):
     """What the agent has done so far."""
 
     messages: Annotated[list[AnyMessage], add_messages]
-    passages: Annotated[list[Result], operator.add]
+    passages: Annotated[list[Passage], operator.add]
     """In the order of their numbers, from 1."""
-    trace: Annotated[list[dict[str, Any]], operator.add]
-    """Each call of a tool: ``tool``, ``argument``, ``passages`` (new ones), ``ms``, ``error``."""
+    trace: Annotated[list[ToolCall], operator.add]
+    """Each call of a tool."""
     calls: Annotated[int, operator.add]
     """Of the model."""
 
 
 async def agent(
     state: CanvasRAGState, *, chat: MessageChat | None, tools: AgentTools, write: Write
-) -> dict[str, Any]:
+) -> CanvasRAGState:
     """Writes ``agent_outcome``, and the answer's keys where the agent came to one.
 
     The outcome has ``status``, ``reason``, ``method``, ``calls`` (of the model), ``tools`` (the trace) and ``ms``.
@@ -63,11 +64,11 @@ async def agent(
     opening = f"{fence_passages(list(map(passage_text, first)))}\n\nQuestion: {request.question}"
     reached: AgentState = {
         "messages": [SystemMessage(AGENT_SYSTEM), HumanMessage(opening)],
-        "passages": first,
+        "passages": [*first],
         "trace": [],
         "calls": 0,
     }
-    answered: dict[str, Any] = {}
+    answered: CanvasRAGState = {}
     reason: str | None = None
     attempts: list[int] = []
     try:
@@ -86,7 +87,7 @@ async def agent(
         reason = str(error)
     if reason is not None:
         logger.warning("the agent is degraded, the fixed flow answers: %s", reason)
-    outcome = {
+    outcome: AgentOutcome = {
         "status": "ok" if reason is None else "degraded",
         "reason": reason,
         "method": "agent" if reason is None else "flow",
@@ -110,17 +111,18 @@ def _graph(
     """
     told = schemas(tools)
 
-    async def think(state: AgentState) -> dict[str, Any]:
+    async def think(state: AgentState) -> AgentState:
         is_last = state["calls"] + 1 >= most_calls or usage.tokens >= TOKENS
         messages = [*state["messages"], HumanMessage(AGENT_LAST)] if is_last else state["messages"]
         attempts.append(state["calls"] + 1)
         message = await chat.respond(messages, () if is_last else told)
         return {"messages": [message], "calls": 1}
 
-    async def use_tools(state: AgentState) -> dict[str, Any]:
+    async def use_tools(state: AgentState) -> AgentState:
         last = cast(AIMessage, state["messages"][-1])  # see ``to_tools``
         messages: list[AnyMessage] = []
-        passages, trace = list(state["passages"]), []
+        passages = list(state["passages"])
+        trace: list[ToolCall] = []
         for call in last.tool_calls:
             started = time.perf_counter()
             finding, error = await _call_tool(tools, call["name"], call["args"])
@@ -170,7 +172,7 @@ async def _call_tool(
         return Finding(()), f"{name} failed: {error}"
 
 
-def _number_passages(finding: Finding, known_results: Sequence[Result]) -> tuple[str, list[Result]]:
+def _number_passages(finding: Finding, known_results: Sequence[Passage]) -> tuple[str, list[Passage]]:
     """The finding as text, its passages under their numbers, and those of them that are new."""
     numbers = {one["id"]: number for number, one in enumerate(known_results, start=1)}
     new = [one for one in finding.passages if one["id"] not in numbers]

@@ -10,13 +10,14 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from agentic_rag.domain.filters import as_dict
 from agentic_rag.domain.notes import Note
+from agentic_rag.domain.results import AnswerLine, Passage
 from agentic_rag.nodes.request import Request
 from agentic_rag.retrieval.ports import GraphSearch, NoteCatalogue, VectorSearch
 from agentic_rag.retrieval.schemas import chunk_metadata
+from agentic_rag.state import CanvasRAGState
 
 PASSAGES = 5
 """Passages that one call gives at most, of ``read`` thrice as many."""
-Result = dict[str, Any]
 
 
 class Flow(Protocol):
@@ -30,7 +31,7 @@ class Flow(Protocol):
 class Finding:
     """What a call found: a line for the model, and the passages that it may cite."""
 
-    passages: Sequence[Result]
+    passages: Sequence[Passage]
     note: str = ""
 
 
@@ -68,7 +69,7 @@ class AgentTools:
             found = await self.graphiti.find(
                 request.dataset, name, limit=PASSAGES, filters=request.filters, as_of=request.as_of
             )
-            return Finding([dict(hit) for hit in found.hits])
+            return Finding(found.hits)
 
         tools: dict[str, Callable[[str], Awaitable[Finding]]] = {
             "search": search,
@@ -135,7 +136,7 @@ def note_named(name: str, notes: Sequence[Note]) -> Note | None:
     )
 
 
-def _selection_finding(state: Mapping[str, Any]) -> Finding:
+def _selection_finding(state: CanvasRAGState) -> Finding:
     selection = state["selection"]
     if selection.get("status") not in ("ok", "none"):
         return Finding((), "that reads as no question about properties of notes; use search")
@@ -143,7 +144,7 @@ def _selection_finding(state: Mapping[str, Any]) -> Finding:
     return Finding(lines[: 3 * PASSAGES], f"{selection['reading']}: {selection['count']} found")
 
 
-def _as_result(line: Mapping[str, Any]) -> Result:
+def _as_result(line: AnswerLine) -> Passage:
     """A line of an answer as a passage that can be cited at its place."""
     metadata = {key: value for key, value in line.items() if key not in ("text", "quote", "score")}
     identity = line["chunk_id"] or f"{line['document_id']}#{line['start']}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
@@ -16,12 +16,13 @@ from agentic_rag.answering.passages import passage_text
 from agentic_rag.answering.quotes import Quote, has_statement
 from agentic_rag.answering.shapes import SHAPES, not_found, nothing_to_ask
 from agentic_rag.domain.ports import Chat, Embedding, MessageChat, TokenEmbedding
+from agentic_rag.domain.results import AnswerLine, Citation, Result
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.mistakes import ListMistakes, asks_for_all, no_mistakes
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.features import judge
-from agentic_rag.state import CanvasRAGState, in_full, step_outcome
+from agentic_rag.state import CanvasRAGState, StepOutcome, in_full, step_outcome
 from agentic_rag.text.prompts import ANSWER_SYSTEM, fence_passages
 
 logger = logging.getLogger(__name__)
@@ -38,7 +39,7 @@ async def answer(
     chat: Chat | None = None,
     mistakes: ListMistakes | None = None,
     embedding: Embedding | None = None,
-) -> dict[str, Any]:
+) -> CanvasRAGState:
     """Writes ``answer``, ``abstained``, ``citations``, ``answer_outcome``, and the answer as the last of ``messages``.
 
     Where the best result is relevant enough, the first ``FIRST`` are quoted, and those after them at or above
@@ -76,10 +77,10 @@ async def answer(
 async def answer_by_agent(
     request: Request,
     message: AIMessage,
-    results: list[dict[str, Any]],
+    results: list[Result],
     *,
     embedding: Embedding | None = None,
-) -> dict[str, Any]:
+) -> CanvasRAGState:
     """The keys of ``answer`` from the agent's last message and the passages that its marks count.
 
     Raises:
@@ -88,15 +89,15 @@ async def answer_by_agent(
     return _with_message(request, await _from_message(request.question, message, results, "agent", embedding))
 
 
-def _of_mistakes(request: Request, quotes: Sequence[Quote]) -> dict[str, Any]:
+def _of_mistakes(request: Request, quotes: Sequence[Quote]) -> CanvasRAGState:
     cited = CitationList()
     text = SHAPES[request.operation].render(request.query, quotes, cited) or no_mistakes(request.query)
     return _answer_keys(text, cited.all(), step_outcome("extractive"), is_abstention=not quotes)
 
 
 async def _from_results(
-    request: Request, usable: list[dict[str, Any]], chat: Chat | None, embedding: Embedding | None
-) -> dict[str, Any]:
+    request: Request, usable: list[Result], chat: Chat | None, embedding: Embedding | None
+) -> CanvasRAGState:
     """The answer by the chat model; quotes if there is none or it fails."""
     parameters, shape, failure = request.parameters.answer, SHAPES[request.operation], None
     if parameters.method == "chat" and chat is not None:
@@ -109,7 +110,7 @@ async def _from_results(
     return await asyncio.to_thread(_from_quotes, request, usable, failure)
 
 
-def _from_quotes(request: Request, usable: list[dict[str, Any]], failure: str | None) -> dict[str, Any]:
+def _from_quotes(request: Request, usable: list[Result], failure: str | None) -> CanvasRAGState:
     """The answer in quotes; ``failure``: why it is not the chat model's."""
     shape = SHAPES[request.operation]
     limit = request.parameters.answer.sentences * shape.times
@@ -125,10 +126,10 @@ def _from_quotes(request: Request, usable: list[dict[str, Any]], failure: str | 
     return _answer_keys(text, cited.all(), step_outcome("extractive", failure))
 
 
-def _from_units(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _from_units(lines: Sequence[AnswerLine]) -> CanvasRAGState:
     """The lines, each with the number of its citation; lines of one block share it."""
     numbers: dict[tuple[Any, ...], int] = {}
-    citations: list[dict[str, Any]] = []
+    citations: list[Citation] = []
     texts = []
     for line in lines:
         if line["document_id"] is None and line.get("chunk_id") is None:
@@ -137,29 +138,33 @@ def _from_units(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         place = line["document_id"], line["chunk_id"], line["start"], line["end"]
         if place not in numbers:
             numbers[place] = len(numbers) + 1
-            citations.append({"n": numbers[place], **{key: line[key] for key in line if key != "text"}})
+            span = {key: value for key, value in line.items() if key != "text"}
+            citations.append(cast(Citation, {"n": numbers[place], **span}))
         texts.append(f"{line['text']} [{numbers[place]}]")
     return _answer_keys("\n".join(texts), citations, step_outcome("extractive"))
 
 
 def _answer_keys(
-    text: str, citations: list[dict[str, Any]], outcome: dict[str, Any], *, is_abstention: bool = False
-) -> dict[str, Any]:
+    text: str, citations: list[Citation], outcome: StepOutcome, *, is_abstention: bool = False
+) -> CanvasRAGState:
     return {"answer": text, "abstained": is_abstention, "citations": citations, "answer_outcome": outcome}
 
 
-def _with_message(request: Request, answer_keys: dict[str, Any]) -> dict[str, Any]:
-    """The keys, and the message that says the same."""
-    details = {key: answer_keys[key] for key in ("citations", "abstained")}
-    details |= {"operation": request.operation.value, "dataset": request.dataset}
-    keys = dict(answer_keys)
-    message = AIMessage(answer_keys["answer"], additional_kwargs=details, id=keys.pop("message_id", None))
-    return {**keys, "messages": [message]}
+def _with_message(request: Request, keys: CanvasRAGState) -> CanvasRAGState:
+    """The keys, and the message that says the same, in place of the model's where one wrote it."""
+    details = {
+        "citations": keys["citations"],
+        "abstained": keys["abstained"],
+        "operation": request.operation.value,
+        "dataset": request.dataset,
+    }
+    identity = next((message.id for message in keys.get("messages", ())), None)
+    return {**keys, "messages": [AIMessage(keys["answer"], additional_kwargs=details, id=identity)]}
 
 
-def _with_texts(usable: list[dict[str, Any]], results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_texts(usable: list[Result], results: list[Result]) -> list[Result]:
     """The results, with a note's best text passage after its properties or heading."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Result] = {}
     for result in usable:
         found[result["id"]] = result
         note = result["metadata"].get("document_id")
@@ -171,18 +176,18 @@ def _with_texts(usable: list[dict[str, Any]], results: list[dict[str, Any]]) -> 
     return list(found.values())
 
 
-def _is_text(result: dict[str, Any]) -> bool:
+def _is_text(result: Result) -> bool:
     """Whether the result is no properties and has a sentence that can answer."""
     return result["metadata"].get("kind") != "properties" and has_statement(result)
 
 
-def _not_found(question: str, method: str = "extractive") -> dict[str, Any]:
+def _not_found(question: str, method: str = "extractive") -> CanvasRAGState:
     return _answer_keys(not_found(question), [], step_outcome(method), is_abstention=True)
 
 
 async def _from_chat(
-    chat: Chat, system: str, question: str, results: list[dict[str, Any]], embedding: Embedding | None
-) -> dict[str, Any]:
+    chat: Chat, system: str, question: str, results: list[Result], embedding: Embedding | None
+) -> CanvasRAGState:
     user = f"{fence_passages([passage_text(result) for result in results])}\n\nQuestion: {question}"
     if isinstance(chat, MessageChat):
         message = await chat.respond([SystemMessage(system), HumanMessage(user)])
@@ -194,19 +199,20 @@ async def _from_chat(
 async def _from_message(
     question: str,
     message: AIMessage,
-    results: list[dict[str, Any]],
+    results: list[Result],
     method: str,
     embedding: Embedding | None,
-) -> dict[str, Any]:
+) -> CanvasRAGState:
     """What a model wrote, under the id of its message."""
     if not (text := str(message.text).strip()):
         raise ModelError("the chat model gave an empty answer; try again, or set another chat.model")
-    return await _from_text(question, text, results, method, embedding) | {"message_id": message.id}
+    keys = await _from_text(question, text, results, method, embedding)
+    return {**keys, "messages": [message]}
 
 
 async def _from_text(
-    question: str, text: str, results: list[dict[str, Any]], method: str, embedding: Embedding | None
-) -> dict[str, Any]:
+    question: str, text: str, results: list[Result], method: str, embedding: Embedding | None
+) -> CanvasRAGState:
     """What a model wrote, held to its passages.
 
     Raises:
@@ -233,8 +239,13 @@ async def _cite_passages(
     return await cited_answer(text, question, passages, None)
 
 
-def _chat_outcome(part: CitedAnswer, method: str) -> dict[str, Any]:
+def _chat_outcome(part: CitedAnswer, method: str) -> StepOutcome:
     outcome = step_outcome(method)
     if part.reason is None:
         return outcome
-    return outcome | {"status": "partial", "reason": part.reason, "left_out": dict(part.left_out)}
+    return {
+        **outcome,
+        "status": "partial",
+        "reason": part.reason,
+        "left_out": {str(reason): count for reason, count in part.left_out.items()},
+    }

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from agentic_rag.answering.answers import PAGE, Evidence, from_days, from_passag
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.ports import Embedding
+from agentic_rag.domain.results import Result
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import NOTE_SOURCES, CanvasOperation
 from agentic_rag.nodes.request import Request
@@ -52,7 +53,7 @@ logger = logging.getLogger(__name__)
 
 async def check_quality(
     state: CanvasRAGState, *, engine: VectorSearch | None = None, embedding: Embedding | None = None
-) -> dict[str, Any]:
+) -> CanvasRAGState:
     """Writes ``quality``: grade, best relevance, reasons and decision; and ``units``: the lines that answer.
 
     The grade reads calibrated relevance in [0, 1] (the rerank score, else the sources'), never a fused
@@ -198,7 +199,7 @@ def _question(request: Request, state: CanvasRAGState) -> Question:
 async def _from_passages(
     request: Request,
     question: Question,
-    results: Sequence[dict[str, Any]],
+    results: Sequence[Result],
     relevance: Sequence[float],
     engine: VectorSearch | None,
     embedding: Embedding | None,

@@ -12,16 +12,17 @@ from typing import Any, cast
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed
-from agentic_rag.fusion.strategy_selector import MEMORY, SOURCES, fuse_adapted
+from agentic_rag.fusion.hits import read_hits
+from agentic_rag.fusion.strategy_selector import MEMORY, SOURCES, SourceHits, fuse_adapted
 from agentic_rag.nodes.request import Request
 from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.retrieval.schemas import chunk_metadata
-from agentic_rag.state import CanvasRAGState, in_full, shortened_results
+from agentic_rag.state import CanvasRAGState, ShortenedList, in_full, shortened_results
 
 SKIPPED_STATUS = "skipped"
 
 
-def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
+def fuse_results(state: CanvasRAGState) -> CanvasRAGState:
     """Writes ``fused_results`` (``UnifiedResult`` dicts), ``fusion`` (the report) and ``outcomes``.
 
     Where a user's memories hold the very fact that is asked of the user, the notes' hits are left out.
@@ -38,16 +39,18 @@ def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
     settles = (found.get(MEMORY) or {}).get("question", {}).get("settles", False)
     graph, vector = ([] if settles else results_of(state, name) for name in SOURCES)
     fused = fuse_adapted(
+        SourceHits(
+            graph or [],
+            vector,
+            results_of(state, MEMORY) if found.get(MEMORY) is not None else None,
+            {name: results_of(state, name) or [] for name in further_names(state) if found[name]},
+        ),
         request.fusion,
-        graph or [],
-        vector,
-        specificity=None if request.parameters.fusion.sets_weights else specificity_of(state),
-        memory_results=results_of(state, MEMORY) if found.get(MEMORY) is not None else None,
-        further_results={name: results_of(state, name) or [] for name in further_names(state) if found[name]},
+        None if request.parameters.fusion.sets_weights else specificity_of(state),
     )
     chosen = {"operation": request.operation.value, "operation_reason": request.operation_reason}
     return {
-        "fused_results": shortened_results([result.shallow() for result in fused.results], request.top_k),
+        "fused_results": shortened_results(fused.results, request.top_k),
         "fusion": {**chosen, **fused.report},
         "outcomes": {name: outcome or SKIPPED_STATUS for name, outcome in found.items()},
     }
@@ -75,8 +78,10 @@ def results_of(state: CanvasRAGState, source: str) -> list[Hit] | None:
     """A source's hits; None where it was not asked. A state made by hand needs no outcome beside them."""
     values: Mapping[str, Any] = state
     unasked = outcome_of(state, source) is None and "request" in state
-    held = None if unasked else values.get(f"{source}_results")
-    return None if held is None else in_full(held)
+    hits = None if unasked else values.get(f"{source}_results")
+    if isinstance(hits, ShortenedList):  # made by ``retrieve`` in this process
+        return hits.whole
+    return None if hits is None else read_hits(hits, source)
 
 
 async def resumable(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import PurePosixPath
-from typing import Any
 
 from agentic_rag.answering.quotes import Quote, is_statement, units_of
 from agentic_rag.domain import OWN_NOTE, Chunk
 from agentic_rag.domain.filters import matches
 from agentic_rag.domain.notes import Note
+from agentic_rag.domain.results import Passage
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.features import MISTAKES
@@ -90,7 +90,7 @@ def _quote(chunks: Sequence[Chunk], order: int) -> Quote | None:
     return next((quote for quote in quotes if quote.unit.failure), quotes[0] if quotes else None)
 
 
-def _result(chunk: Chunk) -> dict[str, Any]:
+def _result(chunk: Chunk) -> Passage:
     return {"id": chunk.id, "content": chunk.text, "metadata": chunk_metadata(chunk), "facts": []}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.request import Request
@@ -13,7 +12,7 @@ from agentic_rag.state import CanvasRAGState, in_full, shortened_results, step_o
 logger = logging.getLogger(__name__)
 
 
-async def rerank(state: CanvasRAGState, *, rerankers: Rerankers | None = None) -> dict[str, Any]:
+async def rerank(state: CanvasRAGState, *, rerankers: Rerankers | None = None) -> CanvasRAGState:
     """Writes ``reranked_results``, all fused results in a new order, and ``rerank_outcome``.
 
     A model that fails is replaced by the offline method, and ``rerank_outcome`` says so.

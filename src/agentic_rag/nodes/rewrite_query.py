@@ -7,10 +7,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from agentic_rag.answering.passages import passage_text
 from agentic_rag.domain.ports import Chat
+from agentic_rag.domain.results import Result
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.request import Request
 from agentic_rag.state import CanvasRAGState, in_full, step_outcome
@@ -22,7 +22,7 @@ FEEDBACK_RESULTS, TERMS = 5, 6
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-async def rewrite_query(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str, Any]:
+async def rewrite_query(state: CanvasRAGState, *, chat: Chat | None = None) -> CanvasRAGState:
     """Appends to ``rewrites`` and writes ``rewrite_outcome``.
 
     A chat model that fails is replaced by expansion, and ``rewrite_outcome`` says so.
@@ -41,7 +41,7 @@ async def rewrite_query(state: CanvasRAGState, *, chat: Chat | None = None) -> d
     return {"rewrites": [*state.get("rewrites", []), rewritten], "rewrite_outcome": outcome}
 
 
-def expand_query(question: str, results: Sequence[dict[str, Any]]) -> str:
+def expand_query(question: str, results: Sequence[Result]) -> str:
     """The question followed by the words that set its best results apart (pseudo-relevance feedback).
 
     A word counts by how many of the best results have it times log(1 + N / df) over all results, and
@@ -59,7 +59,7 @@ def expand_query(question: str, results: Sequence[dict[str, Any]]) -> str:
     return " ".join([question, *chosen])
 
 
-def _words(result: dict[str, Any]) -> list[str]:
+def _words(result: Result) -> list[str]:
     title = str(result["metadata"].get("title") or "")
     found: list[str] = []
     for word in _WORD.findall(f"{title} {result['content']}"):
@@ -68,7 +68,7 @@ def _words(result: dict[str, Any]) -> list[str]:
     return found
 
 
-async def _ask_for_rewrite(chat: Chat, question: str, results: Sequence[dict[str, Any]]) -> str | None:
+async def _ask_for_rewrite(chat: Chat, question: str, results: Sequence[Result]) -> str | None:
     passages = [passage_text(result) for result in results[:FEEDBACK_RESULTS]]
     text = await chat.complete(REWRITE_SYSTEM, f"{fence_passages(passages)}\n\nQuestion: {question}")
     line = text.strip().splitlines()[0].strip() if text.strip() else ""

@@ -11,11 +11,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from agentic_rag.domain.filters import keys_of, matches
 from agentic_rag.domain.notes import Note
 from agentic_rag.domain.ports import Chat, Embedding
+from agentic_rag.domain.selection import SelectionValues
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.request import Request
 from agentic_rag.notes.catalogue import Snapshot
@@ -28,7 +29,7 @@ from agentic_rag.questions.reading import read_query
 from agentic_rag.questions.times import named_time
 from agentic_rag.questions.vocabulary import Vocabulary
 from agentic_rag.retrieval.ports import NoteCatalogue
-from agentic_rag.state import CanvasRAGState
+from agentic_rag.state import CanvasRAGState, IngestOutcome
 
 logger = logging.getLogger(__name__)
 CHAT_SECONDS = 10.0
@@ -43,7 +44,7 @@ async def select_notes(
     catalogue: NoteCatalogue | None,
     embedding: Embedding,
     chat: Chat | None = None,
-) -> dict[str, Any]:
+) -> CanvasRAGState:
     """Writes ``selection``: the reading, the notes that fit, and ``status``; and ``ingest_outcome``.
 
     A question about everything gets an overview; one that names a base the notes of its view.
@@ -65,7 +66,7 @@ async def select_notes(
     return {"selection": selection, "ingest_outcome": _ingest_outcome(snapshot)}
 
 
-def _ingest_outcome(snapshot: Snapshot) -> dict[str, Any] | None:
+def _ingest_outcome(snapshot: Snapshot) -> IngestOutcome | None:
     """``partial`` while documents of the dataset are not written: counts and lists are of the others."""
     if not snapshot.pending:
         return None
@@ -88,7 +89,7 @@ async def _select(
     embedding: Embedding,
     chat: Chat | None,
     start_time: float,
-) -> dict[str, Any]:
+) -> SelectionValues:
     """``selection``; raises ``StoreError`` and ``ModelError``."""
     if not snapshot.notes or len(request.asked) > MOST_READ:
         return _outcome("empty", start_time)
@@ -112,7 +113,7 @@ async def _select(
     within = await asyncio.to_thread(_within, snapshot, request)
     shown = await shown_by_base(request.asked, replace(snapshot, notes=within), local, read_rest)
     if shown is not None:
-        return _selection_keys(shown.selection, start_time) | {"reading": shown.reading}
+        return {**_selection_keys(shown.selection, start_time), "reading": shown.reading}
     named = named_time(request.asked, now.date(), snapshot.days)
     by_rules = await read_query(request.asked, vocabulary, nearest, named)
     is_first_pass = not state.get("rewrites")
@@ -125,8 +126,9 @@ async def _select(
     if selection is None or (not selection.entries and is_span(selection.query.to_dict())):
         # Of a span: no note is of that time; a heading or a line of one may be.
         return {**_outcome("empty", start_time, reading.reason), "days": days}
-    chosen = _selection_keys(selection, start_time) | {"reason": reading.reason, "read_by": reading.read_by}
-    return {**chosen, "days": days}
+    keys = _selection_keys(selection, start_time)
+    details: SelectionValues = {"reason": reading.reason, "read_by": reading.read_by, "days": days}
+    return {**keys, **details}
 
 
 class QueryReading(NamedTuple):
@@ -188,7 +190,7 @@ def _within(snapshot: Snapshot, request: Request) -> tuple[Note, ...]:
     )
 
 
-def _of_everything(snapshot: Snapshot, request: Request, start_time: float) -> dict[str, Any]:
+def _of_everything(snapshot: Snapshot, request: Request, start_time: float) -> SelectionValues:
     """The overview of all notes that the caller's restrictions pass."""
     passing = _within(snapshot, request)
     if len(passing) < len(snapshot.notes):
@@ -196,9 +198,9 @@ def _of_everything(snapshot: Snapshot, request: Request, start_time: float) -> d
     return {**_outcome("ok" if passing else "none", start_time), **state_of(overview(snapshot))}
 
 
-def _selection_keys(selection: Selection, start_time: float) -> dict[str, Any]:
+def _selection_keys(selection: Selection, start_time: float) -> SelectionValues:
     return {**_outcome("ok" if selection.entries else "none", start_time), **selection.to_dict()}
 
 
-def _outcome(status: str, start_time: float, reason: str | None = None) -> dict[str, Any]:
+def _outcome(status: str, start_time: float, reason: str | None = None) -> SelectionValues:
     return {"status": status, "reason": reason, "ms": round((time.perf_counter() - start_time) * 1000, 3)}

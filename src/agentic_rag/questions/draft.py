@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from agentic_rag.domain.filters import Expression, matches
 from agentic_rag.domain.notes import Note
+from agentic_rag.domain.selection import Ask
 from agentic_rag.questions.forms import COUNT, MANY, WE, WHEN
 from agentic_rag.questions.generic_words import QUERY_HAN, QUERY_WORDS
-from agentic_rag.questions.query import Ask
 from agentic_rag.questions.times import Time
 from agentic_rag.questions.vocabulary import Vocabulary
 from agentic_rag.questions.words import Span, Word, Words, uncovered_words

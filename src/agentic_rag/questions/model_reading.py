@@ -10,10 +10,11 @@ from typing import Any
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.domain.filters import And, Comparison, Expression, Not
 from agentic_rag.domain.ports import Chat
+from agentic_rag.domain.selection import Ask
 from agentic_rag.errors import ModelError
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.forms import ONE, asks_many
-from agentic_rag.questions.query import Ask, Query, is_span
+from agentic_rag.questions.query import Query, is_span
 from agentic_rag.questions.values import comparison_on, is_date, is_number
 from agentic_rag.questions.vocabulary import Vocabulary, value_name
 from agentic_rag.questions.words import Span, Words

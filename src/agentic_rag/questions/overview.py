@@ -6,10 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from agentic_rag.domain import folders_above
 from agentic_rag.domain.notes import Note
+from agentic_rag.domain.selection import OverviewValues, SelectionValues
 from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.questions.query import Entry, Query, Selection
 from agentic_rag.text import simplify
@@ -109,7 +109,7 @@ class Overview:
     central: tuple[Note, ...] = ()
     """The notes that most others link to, then the first of the largest folders; each with a statement."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> OverviewValues:
         """Plain values, for the state: what is said besides the notes."""
         return {
             "notes": self.notes,
@@ -155,7 +155,7 @@ def selection_of(view: Overview) -> Selection:
     return Selection(Query("notes", "overview"), entries)
 
 
-def state_of(view: Overview) -> dict[str, Any]:
+def state_of(view: Overview) -> SelectionValues:
     """What the state keeps of an overview: see ``selection_of`` and ``Overview.to_dict``."""
     selection = selection_of(view).to_dict()
     return {**selection, "reading": READING, "count": view.notes, "overview": view.to_dict()}

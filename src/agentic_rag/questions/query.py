@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, cast
 
 from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, as_dict, keys_of, parse_filters
-
-Ask = Literal["list", "count", "extreme", "average", "sum", "base", "overview"]
-"""``average``, ``sum``: of the property that orders; ``base``: the notes of a base that is named; ``overview``: what all notes are about."""
-Target = Literal["notes", "entries", "tasks"]
+from agentic_rag.domain.selection import Ask, EntryValues, QueryValues, SelectionValues, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,7 @@ class Query:
             return f"{self.ask} of {self.order[0]} of {' '.join(phrases[:-1])}"
         return " ".join(phrases)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> QueryValues:
         """Plain values, for the state."""
         return {
             "target": self.target,
@@ -175,19 +172,22 @@ class Selection:
         """Number of notes or entries that fit."""
         return len(self.entries)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> SelectionValues:
         """Plain values, for the state."""
         return {
             "reading": self.query.text(),
             "read_by": "rules",
             "query": self.query.to_dict(),
             "count": self.count,
-            "entries": [{**asdict(entry), "headings": list(entry.headings)} for entry in self.entries],
+            "entries": [
+                cast(EntryValues, {**asdict(entry), "headings": list(entry.headings)})
+                for entry in self.entries
+            ],
             "nearest": self.nearest,
         }
 
 
-def is_span(query: Mapping[str, Any]) -> bool:
+def is_span(query: QueryValues) -> bool:
     """Whether a query, as the state holds it, selects by the note's date alone: its notes are then read for the rest of
     the question."""
     filters = parse_filters(query["filters"])

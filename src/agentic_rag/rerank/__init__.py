@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from agentic_rag.domain import result_text
 from agentic_rag.domain.ports import Reranker
+from agentic_rag.domain.results import Result, with_rerank_scores
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.rerank.offline import rerank_offline
 from agentic_rag.settings.parameters import RerankParameters
@@ -17,12 +18,12 @@ __all__ = ["BY_MODEL", "Rerankers", "relevances", "rerank_by_model", "rerank_res
 
 async def rerank_results(
     query: str,
-    results: Sequence[dict[str, Any]],
+    results: Sequence[Result],
     parameters: RerankParameters,
     rerankers: Rerankers | None,
     *,
     operation: str | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Result]:
     """All results in their final order; scored ones have ``rerank_score`` in [0, 1].
 
     ``offline`` scores all results, with the terms of the ``operation``. A model scores the first ``parameters.depth``; the
@@ -64,17 +65,15 @@ class Rerankers(Protocol):
         """
 
 
-async def rerank_by_model(
-    query: str, results: Sequence[dict[str, Any]], model: Reranker
-) -> list[dict[str, Any]]:
+async def rerank_by_model(query: str, results: Sequence[Result], model: Reranker) -> list[Result]:
     """Results by the model's relevance in [0, 1], descending, then id; it reads titles and headings too.
 
     Raises:
         ModelError: see ``relevances``.
     """
-    scores = await relevances(query, [result_text(result) for result in results], model)
-    scored = [{**result, "rerank_score": score} for result, score in zip(results, scores, strict=True)]
-    return sorted(scored, key=lambda result: (-result["rerank_score"], result["id"]))
+    return with_rerank_scores(
+        results, await relevances(query, [result_text(result) for result in results], model)
+    )
 
 
 async def relevances(query: str, passages: Sequence[str], model: Reranker) -> list[float]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.dates.stated import asked_interval, dates_match
 from agentic_rag.domain.odds import log_odds, probability
+from agentic_rag.domain.results import Passage, Result, SourceScores
 from agentic_rag.fusion.strategy_selector import NOTE_SOURCES, CanvasOperation
 from agentic_rag.text import content_tokens, tokens
 
@@ -98,7 +99,7 @@ _CALLOUT = re.compile(r"^[ \t]*>[ \t]*\[!fail(?:ure)?\].*(?:\n[ \t]*>.*)*", re.I
 """Obsidian's failure callout with its quoted lines."""
 
 
-def records_mistake(result: Mapping[str, Any]) -> bool:
+def records_mistake(result: Passage) -> bool:
     """Whether a tag, a folder, the title or a heading calls it a mistake, or the passage holds a failure callout."""
     metadata = result["metadata"]
     tags = metadata.get("tags")
@@ -121,9 +122,6 @@ def failures(content: str) -> list[tuple[int, int]]:
 UNKNOWN_RELEVANCE = 0.01
 """Relevance of a result that no source scored."""
 
-Result = Mapping[str, Any]
-"""A ``UnifiedResult`` as the state holds it."""
-
 
 def relevance_odds(results: Sequence[Result]) -> list[float]:
     """Log-odds of each result's relevance; all results of a question are looked at together.
@@ -140,7 +138,7 @@ def relevance_odds(results: Sequence[Result]) -> list[float]:
     ]
 
 
-def _own_odds(sources: Mapping[str, Mapping[str, Any]]) -> tuple[float | None, bool]:
+def _own_odds(sources: Mapping[str, SourceScores]) -> tuple[float | None, bool]:
     """The best log-odds by sources other than the two of the notes (None if none of them has the result), and
     whether they alone have it."""
     scores = [one["raw"] for name, one in sources.items() if name not in NOTE_SOURCES]
@@ -180,7 +178,8 @@ def vector_odds(results: Sequence[Result]) -> list[float]:
 
 def _of_source(results: Sequence[Result], name: str) -> list[float] | None:
     """Log-odds by one source, its lowest for results it did not find; None if it scored none of them."""
-    raws = [result["sources"].get(name, {}).get("raw") for result in results]
+    of_source = [result["sources"].get(name) for result in results]
+    raws = [None if one is None else one["raw"] for one in of_source]
     odds = [None if raw is None else log_odds(raw) for raw in raws]
     lowest = min((value for value in odds if value is not None), default=None)
     return None if lowest is None else [lowest if value is None else value for value in odds]

@@ -14,14 +14,14 @@ stands in docs/evaluation.md.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.domain import Hit
 from agentic_rag.domain.odds import probability
-from agentic_rag.fusion.strategy_selector import fuse_for_operation
+from agentic_rag.domain.results import Result, with_rerank_scores
+from agentic_rag.fusion.strategy_selector import SourceHits, fuse_adapted, resolve_parameters
 from agentic_rag.rerank.features import TERMS, relevance_odds, terms_of
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
 
@@ -47,21 +47,17 @@ Beyond ±MAX_LOG_ODDS such probabilities are equal in floating point."""
 
 def rerank_offline(
     query: str,
-    results: Sequence[dict[str, Any]],
+    results: Sequence[Result],
     operation: str | None = None,
     weights: Mapping[str, float] = WEIGHTS,
-) -> list[dict[str, Any]]:
+) -> list[Result]:
     """Results in a new order, each with ``rerank_score`` in [0, 1]; descending, then id."""
     if not results:
         return []
     fused = np.array([result["fused_score"] for result in results], dtype=np.float64)
     odds = np.array(relevance_odds(results), dtype=np.float64)
     dealt = assigned_relevance(fused, odds, terms_of(query, results, operation), weights)
-    scored = [
-        {**result, "rerank_score": probability(value)}
-        for result, value in zip(results, dealt.tolist(), strict=True)
-    ]
-    return sorted(scored, key=lambda result: (-result["rerank_score"], result["id"]))
+    return with_rerank_scores(results, [probability(value) for value in dealt.tolist()])
 
 
 def assigned_relevance(
@@ -144,6 +140,9 @@ def ranked_ids(
     """Ids of the results that a strategy with its own weights gives, reranked offline; arguments as for ``count_moved``."""
     own = {"strategy": strategy, "graphiti_weight": None, "lancedb_weight": None}
     fusion = parameters.fusion.model_copy(update=own)
-    fused = fuse_for_operation(operation, *hits, fusion, specificity=specificity)
-    results = [result.to_dict() for result in fused.results]
-    return [str(result["id"]) for result in rerank_offline(question, results, operation)]
+    fused = fuse_adapted(
+        SourceHits(*hits),
+        resolve_parameters(operation, fusion),
+        None if fusion.sets_weights else specificity,
+    )
+    return [result["id"] for result in rerank_offline(question, fused.results, operation)]

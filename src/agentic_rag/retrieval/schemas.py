@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from agentic_rag.domain import Chunk, GraphHit, Hit, new_hit
+from agentic_rag.domain.results import GraphFact, Json
 from agentic_rag.retrieval.calibration import Judge
 
 
@@ -106,7 +107,7 @@ def hits_of(
         entities: by chunk, the names of its entities that the question names.
         found: hits of the graph's search; each fact joins the hits of its chunks.
     """
-    facts: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    facts: dict[str, list[GraphFact]] = defaultdict(list)
     for hit in graph_hits:
         if hit.kind == "edge":
             for chunk_id in hit.chunk_ids:
@@ -117,7 +118,7 @@ def hits_of(
     )
 
 
-def _hit(chunk: Chunk, relevance: float, evidence: dict[str, Any], facts: list[dict[str, Any]]) -> Hit:
+def _hit(chunk: Chunk, relevance: float, evidence: Json, facts: list[GraphFact]) -> Hit:
     """Of a chunk, not ranked yet."""
     return new_hit(
         chunk.id,
@@ -143,7 +144,7 @@ def rank_hits(hits: Sequence[Hit]) -> list[Hit]:
     return [{**hit, "rank": rank} for rank, hit in enumerate(ordered, start=1)]
 
 
-def _fact(hit: GraphHit) -> dict[str, Any]:
+def _fact(hit: GraphHit) -> GraphFact:
     return {
         "id": hit.id,
         "name": hit.name,

@@ -329,7 +329,7 @@ async def answer_html(
         str(fact[key])[:10] for fact in facts.values() for key in ("valid_at", "invalid_at") if fact.get(key)
     )
     base = f"{_root(request)}/"
-    cited = [{**one, "address": note_url(base, answer.dataset, one)} for one in answer.citations]
+    cited = {one["n"]: {**one, "address": note_url(base, answer.dataset, one)} for one in answer.citations}
     results = [
         {**one, "address": note_url(base, answer.dataset, {**one["metadata"], **_span(one)})}
         for one in answer.results
@@ -338,8 +338,8 @@ async def answer_html(
         request,
         "answer.html",
         answer=answer,
-        parts=answer_parts(answer, {int(one["n"]): one for one in cited}),
-        citations=cited,
+        parts=answer_parts(answer, cited),
+        citations=list(cited.values()),
         results=results,
         facts=list(facts.values()),
         drawn=[_fact_in_words(request, fact) for fact in facts.values()],

@@ -200,7 +200,7 @@ COMPLETE: dict[str, Any] = {
 @pytest.mark.parametrize("read", [read_graphiti, read_lancedb])
 def test_complete_hits_are_taken_as_they_are(read: Any):
     (hit,) = read([COMPLETE])
-    assert hit is COMPLETE
+    assert hit == COMPLETE
 
 
 @pytest.mark.parametrize("read", [read_graphiti, read_lancedb])

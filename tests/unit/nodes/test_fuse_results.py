@@ -67,6 +67,13 @@ def test_a_source_that_was_never_asked_is_skipped():
     assert (outcome_of(bare, "lancedb"), results_of(bare, "lancedb")) == (None, None)
 
 
+def test_hits_of_this_process_are_taken_as_they_are_and_others_are_read():
+    hits = [hit("a", 1), hit("b", 2)]
+    assert results_of(state(lancedb_results=shortened_hits(hits, 1)), "lancedb") is hits
+    (only,) = results_of(state(lancedb_results=[{"id": "a", "score": 1}]), "lancedb") or []
+    assert (only["rank"], only["score"], only["facts"]) == (1, 1.0, [])
+
+
 def test_on_hand_made_state_what_is_there_is_current():
     by_hand: Any = {
         "graphiti_results": [hit("a", 1)],

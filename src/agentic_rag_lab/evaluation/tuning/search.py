@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from agentic_rag.domain import Hit
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.odds import probabilities
-from agentic_rag.fusion.strategy_selector import DEFAULT_WEIGHTS, fuse_for_operation
+from agentic_rag.domain.results import Result
+from agentic_rag.fusion.strategy_selector import DEFAULT_WEIGHTS, SourceHits, fuse_adapted, resolve_parameters
 from agentic_rag.rerank.features import relevance_odds, terms_of
 from agentic_rag.rerank.offline import WEIGHTS, assigned_relevance
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
@@ -155,18 +156,18 @@ class Replay:
 
     def _compute_view(self, number: int, parameters: Parameters) -> _View:
         results = self._results(number, parameters)
-        ordered = sorted(results, key=lambda result: str(result["id"]))
-        place = {str(result["id"]): row for row, result in enumerate(ordered)}
+        ordered = sorted(results, key=lambda result: result["id"])
+        place = {result["id"]: row for row, result in enumerate(ordered)}
         key = (number, frozenset(name for result in results for name in result["sources"]), tuple(place))
         if key not in self._rows:
             self._rows[key] = self._rows_of(number, ordered)
         return _View(
             rows=self._rows[key],
             fused_scores=np.array([result["fused_score"] for result in ordered], dtype=np.float64),
-            order=np.array([place[str(result["id"])] for result in results], dtype=np.int16),
+            order=np.array([place[result["id"]] for result in results], dtype=np.int16),
         )
 
-    def _rows_of(self, number: int, ordered_results: Sequence[Mapping[str, Any]]) -> _Rows:
+    def _rows_of(self, number: int, ordered_results: Sequence[Result]) -> _Rows:
         one = self.collected_queries[number]
         return _Rows(
             units=self._units(ordered_results),
@@ -174,15 +175,17 @@ class Replay:
             columns=terms_of(one.text, ordered_results, one.operation),
         )
 
-    def _results(self, number: int, parameters: Parameters) -> list[dict[str, Any]]:
-        """Fused results as input of the rerank, without the copies that the graph's state needs."""
+    def _results(self, number: int, parameters: Parameters) -> list[Result]:
+        """Fused results, as the rerank reads them."""
         one = self.collected_queries[number]
-        found = fuse_for_operation(
-            one.operation, one.graph, one.vector, parameters.fusion, specificity=one.specificity
-        )
-        return [{name: getattr(result, name) for name in _FIELDS_READ} for result in found.results]
+        caller = parameters.fusion
+        return fuse_adapted(
+            SourceHits(one.graph, one.vector),
+            resolve_parameters(one.operation, caller),
+            None if caller.sets_weights else one.specificity,
+        ).results
 
-    def _units(self, results: Sequence[Mapping[str, Any]]) -> list[str]:
+    def _units(self, results: Sequence[Result]) -> list[str]:
         return [ranking_of([dict(result)], self.unit)[0] for result in results]
 
 
@@ -199,9 +202,6 @@ def with_changes(changes: Changes, more: Mapping[str, Any]) -> Changes:
     """Both sets of changes, ``more`` winning; None removes a change."""
     joined = {**dict(changes), **more}
     return tuple(sorted((name, value) for name, value in joined.items() if value is not None))
-
-
-_FIELDS_READ = ("id", "content", "metadata", "sources", "fused_score")
 
 
 def _places(flags: Sequence[bool]) -> Places:
