@@ -2,8 +2,6 @@
 # Every check, in the order in which they fail fastest.
 set -eu
 BIN=${BIN:-.venv/bin}
-# Each worker would compile the tests again.
-unset PYTHONDONTWRITEBYTECODE
 started=$(date +%s)
 echo "format";   "$BIN/ruff" format --check --quiet .
 echo "lint";     "$BIN/ruff" check --quiet .
