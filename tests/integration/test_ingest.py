@@ -496,10 +496,11 @@ async def test_one_bad_file_never_stops_the_rest(vault: Path, tmp_path: Path) ->
     assert_whole(stored)
 
 
-VAULTS = sorted(p.name for p in SHARED_VAULTS.iterdir()) if SHARED_VAULTS.is_dir() else []
+VAULTS = ("canvas-samples", "dataview-example", "howtocook-half", "kepano-obsidian", "obsidian-help-sandbox")
+"""The larger of their kinds are parsed and chunked in test_shared_vaults.py."""
 
 
-@pytest.mark.skipif(not VAULTS, reason=f"no vaults to develop on at {SHARED_VAULTS}")
+@pytest.mark.skipif(not SHARED_VAULTS.is_dir(), reason=f"no vaults to develop on at {SHARED_VAULTS}")
 @pytest.mark.slow
 async def test_real_vaults_are_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Their pictures take minutes, and say nothing of the stores.

@@ -167,27 +167,19 @@ async def test_a_first_ingest(
     await assert_ends_as(states[1::2], tmp_path, folders.ingest, folders.fresh["after", OLD])
 
 
-@pytest.fixture(scope="module")
-def interrupted(folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The states of an incremental ingest."""
-    folders.put(AFTER)
-    with pytest.MonkeyPatch.context() as patch:
-        return asyncio.run(killed(folders.before, tmp_path_factory.mktemp("states"), folders.ingest, patch))
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("turn", range(3))
 async def test_an_incremental_ingest(
-    folders: Folders, interrupted: list[Path], tmp_path: Path, no_index_care: Callable[[], None], turn: int
+    folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_index_care: Callable[[], None]
 ) -> None:
-    """Each state goes on in one of three ways, in turn."""
-    assert len(interrupted) > 20
-    then = ("the same", "remove", "the vault restored")[turn]
+    """Each state goes on in one of three ways, in turn: the same again, a removal, an ingest of the vault restored."""
+    folders.put(AFTER)
+    states = await killed(folders.before, tmp_path, folders.ingest, monkeypatch)
+    assert len(states) > 20
     no_index_care()
-    folders.put(BEFORE if then == "the vault restored" else AFTER)
-    called = "before" if then == "the vault restored" else "after"
-    step, expected = (remove_all, None) if then == "remove" else (folders.ingest, folders.fresh[called, OLD])
-    await assert_ends_as(interrupted[turn::3], tmp_path, step, expected)
+    await assert_ends_as(states[::3], tmp_path, folders.ingest, folders.fresh["after", OLD])
+    await assert_ends_as(states[1::3], tmp_path, remove_all, None)
+    folders.put(BEFORE)
+    await assert_ends_as(states[2::3], tmp_path, folders.ingest, folders.fresh["before", OLD])
 
 
 @pytest.mark.slow

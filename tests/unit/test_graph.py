@@ -21,11 +21,8 @@ from agentic_rag.domain.ports import Chat, EmbeddedDocument
 from agentic_rag.errors import (
     AllSourcesFailed,
     ConfigError,
-    FilterError,
     InputError,
-    ManifestMismatch,
     StoreError,
-    UnknownOperation,
 )
 from agentic_rag.fusion.strategy_selector import CanvasOperation, adapted_weights
 from agentic_rag.graph import GraphParts, build_rag_graph
@@ -212,14 +209,6 @@ async def test_tier_2_asks_it_after_the_graph(hits: int, score: float):
     assert state["outcomes"]["lancedb"]["status"] == "ok"
 
 
-async def test_the_cascades_bounds_can_be_given():
-    lancedb = found(TEA)
-    graph = compiled(in_graph(TEA, score=0.5), lancedb)
-    context = {"fusion": {"graphiti_threshold": 1, "graphiti_min_score": 0.5}}
-    assert (await ask(graph, operation=RELATE, context=context))["fusion"]["tier"] == 1
-    assert lancedb.requests == []
-
-
 @pytest.mark.parametrize(
     ("given", "hits", "score", "tier"),
     [
@@ -255,14 +244,6 @@ async def test_any_operation_can_be_run_as_a_cascade(count: int, score: float, t
     assert (state["fusion"]["strategy"], state["fusion"]["tier"]) == ("cascade", tier)
     assert len(lancedb.requests) == tier - 1
     assert (state["fusion"]["threshold"], state["fusion"]["min_score"]) == (5, 0.7)
-
-
-async def test_without_a_fallback_the_graph_stands_alone():
-    lancedb = found(TEA)
-    graph = compiled(in_graph(TEA), lancedb, fusion={"lancedb_weight": 0.0})
-    state = await ask(graph, operation=RELATE)
-    assert lancedb.requests == []
-    assert state["fusion"]["decision"] == "fallback_disabled"
 
 
 # --- what fails ----------------------------------------------------------------------------------
@@ -307,49 +288,13 @@ async def test_with_the_only_source_asked_down_the_run_fails():
     assert lancedb.requests == []
 
 
-async def test_a_source_that_is_too_slow_is_degraded():
-    graphiti = FakeGraphEngine([(TEA, 0.9)], seconds=60)
-    graph = compiled(graphiti, found(TEA), retrieval={"timeout_seconds": 0.05})
-    state = await ask(graph, operation=FIND)
-    assert state["outcomes"]["graphiti"]["status"] == "degraded"
-    assert state["outcomes"]["graphiti"]["reason"] == "no answer within 0.05 s"
-    assert state["graphiti_results"] == []
-    assert "Fujian" in state["answer"]
-
-
-@pytest.mark.parametrize("error", [FilterError("bad filter"), ManifestMismatch("another model")])
-async def test_what_the_caller_must_put_right_is_raised(error: Exception):
-    with pytest.raises(type(error)):
-        await ask(compiled(FakeGraphEngine(error=error), found(TEA)), operation=FIND)
-
-
 # --- what is refused -----------------------------------------------------------------------------
 
 
-async def test_an_unknown_operation_lists_the_known():
-    with pytest.raises(UnknownOperation, match=r"'guess'.*verification_canvas.*document_retrieval"):
-        await ask(compiled(in_graph(), found()), operation="guess")
-
-
-@pytest.mark.parametrize(
-    ("keys", "told"),
-    [
-        ({"top_k": 0}, "top_k"),
-        ({"top_k": -1}, "top_k"),
-        ({"top_k": 1001}, "top_k"),
-        ({"top_k": "10"}, "top_k"),
-        ({"top_k": 2.5}, "top_k"),
-        ({"top_k": True}, "top_k"),
-        ({"as_of": "yesterday"}, "as_of"),
-        ({"filters": {"$nor": []}}, r"\$nor"),
-        ({"query": None}, "a question is needed"),
-        ({"query": 3}, "a question is needed"),
-    ],
-)
-async def test_bad_input_is_told(keys: dict[str, Any], told: str):
+async def test_bad_input_is_told():
     graphiti = in_graph(TEA)
-    with pytest.raises(InputError, match=told):
-        await compiled(graphiti, found(TEA)).ainvoke({"query": QUESTION, **keys})
+    with pytest.raises(InputError, match="top_k"):
+        await compiled(graphiti, found(TEA)).ainvoke({"query": QUESTION, "top_k": 0})
     assert graphiti.requests == []
 
 
@@ -533,12 +478,6 @@ async def test_a_weak_result_with_a_line_that_says_all_is_not_asked_again():
     assert state["citations"][0]["quote"] == TEA.text
 
 
-async def test_a_strong_result_is_not_asked_again():
-    graphiti = in_graph(TEA)
-    await ask(compiled(graphiti, found(TEA)), operation=FIND)
-    assert len(graphiti.requests) == 1
-
-
 async def test_after_the_deadline_no_new_try_starts(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("agentic_rag.nodes.check_quality.MAX_REWRITES", 5)
     graphiti = in_graph(TRAIN, score=0.2)
@@ -604,8 +543,9 @@ async def test_threads_are_apart():
     await ask(graph, thread="a", messages=[HumanMessage(QUESTION)])
     await ask(graph, "And when was it made?", thread="b", messages=[HumanMessage("And when was it made?")])
     assert graphiti.requests[1]["query"] == "And when was it made?"
-    await ask(graph, "And when was it made?", thread="a", messages=[HumanMessage("And when was it made?")])
+    state = await ask(graph, "And when was it made?", thread="a")
     assert graphiti.requests[2]["query"] == f"{QUESTION} And when was tea made?"
+    assert [message.type for message in state["messages"]] == ["human", "ai"] * 2
 
 
 # --- the state -----------------------------------------------------------------------------------
@@ -731,15 +671,6 @@ async def test_the_answer_is_the_last_message_and_streams_as_one():
     assert [(one.text, node) for one, node in streamed if isinstance(one, AIMessage)] == [
         (state["answer"], "answer")
     ]
-
-
-async def test_a_kept_thread_is_a_conversation():
-    graphiti = in_graph(TEA)
-    graph = compiled(graphiti, found(TEA), saver=InMemorySaver())
-    for question in (QUESTION, "And when was it first made?"):
-        state = await ask(graph, question, operation=FIND, thread="talk")
-    assert graphiti.requests[-1]["query"] == f"{QUESTION} And when was tea first made?"
-    assert [message.type for message in state["messages"]] == ["human", "ai"] * 2
 
 
 def test_without_an_event_loop_it_says_what_to_call():

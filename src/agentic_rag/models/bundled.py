@@ -1,7 +1,7 @@
 """The bundled embedding model: multilingual-e5-small, int8 ONNX, run in process with onnxruntime.
 
 It also gives the vectors of a text's tokens, for late interaction: they come from the same run, and the graph itself
-centres, projects and packs them (see ``evaluation/encoder_graph.py``).
+centres, projects and packs them (see the README beside the model).
 
 The model is loaded when the first text is embedded. Runs are spread over one-thread calls on a single
 session, which on two cores is faster than one two-thread call for all but the shortest texts. The texts of a run have
@@ -127,13 +127,6 @@ def load_ahead() -> None:
     import sentencepiece  # noqa: F401
 
     _workers().submit(_load)
-
-
-def raw_tokens(texts: Sequence[str]) -> FloatArray:
-    """Unit vectors of all tokens of passages before projection, shape (tokens, DIMENSION); for fitting the
-    projection."""
-    rows = _windows([_passage(text) for text in texts])[0]
-    return _unit(np.concatenate([_load().run([row], ["token_embeddings"])[0][0] for row in rows]))
 
 
 RAREST = 15.0

@@ -28,7 +28,7 @@ Nats = Callable[[str], float]
 LATIN_NATS, CJK_NATS, MARKED_NATS, RARE_NATS = 3.9, 11.5, 5.0, 6.5
 """Nats per character of natural language: 97 % of the judged sets' questions cost less, 95 % of gibberish costs
 more. MARKED_NATS holds for Arabic, Hebrew, Devanagari and Thai, RARE_NATS for the scripts that the tokenizer knows least,
-such as Bengali; chosen on the first halves of ``evaluation/language_sets.py``."""
+such as Bengali; chosen on the first halves of the sets of docs/evaluation.md, Languages."""
 _MARKED_SCRIPTS = regex.compile(r"[\p{Arabic}\p{Hebrew}\p{Devanagari}\p{Thai}]")
 _HANGUL = regex.compile(r"\p{Hangul}")
 _EUROPEAN = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{Common}\p{Inherited}]")
@@ -48,7 +48,7 @@ language only: of their questions in the other language .56 and .59 were refused
 questions .98, now .87."""
 KOREAN = 0.4
 """Log-odds added to the results of a Korean question, which are judged by the model of Chinese: the cosines of Korean texts
-lie lower. Chosen on the first half of a set (``evaluation/language_sets.py``): .04 of the questions with the right passage
+lie lower. Chosen on the first half of a set (TyDi QA): .04 of the questions with the right passage
 first stay below a relevance of .5, before .09; of questions about other subjects .37 come above it, before .21."""
 HARDLY_ANY = 0.05
 """Share of the nearest passages that may be in the question's script and still count as none: a quotation, a

@@ -43,7 +43,7 @@ ACROSS, NEXT = 4.0, 0.05
 USUAL: Mapping[str, float] = {"cjk_latin": 0.02, "latin_cjk": 0.05}
 """By ``script_pair``, the distance from the mean of the next passages, a share NEXT of all, that says nothing yet. Fewer than
 twenty passages tell nothing: one of them is the nearest to any question. Chosen on the first halves
-of two sets across Chinese and English (``evaluation/language_sets.py``): .10 and .09 of the questions with the right passage
+of two sets across Chinese and English (XQuAD): .10 and .09 of the questions with the right passage
 first stay below a relevance of .5, before .41 and .17; of questions about other subjects .24 and .14 come above it."""
 NAME_WEIGHT = 0.5
 """Minimum relevance of a passage that has all words the question asks about."""

@@ -32,6 +32,14 @@ VERIFICATION, WEAK, RELATION, PASSAGE = CanvasOperation
         ("Where did I note the code of the garage?", PASSAGE),
         ("车库密码记在哪", PASSAGE),
         ("how much salt goes into the brine", PASSAGE),
+        # a test or mistakes about a relation
+        ("Check that I know the difference between mass and weight", VERIFICATION),
+        ("考我：质量和重量有什么区别", VERIFICATION),
+        ("Group my mistakes about how mass relates to weight", WEAK),
+        # traditional characters and full-width letters
+        ("質量和重量有什麼關係", RELATION),
+        ("把錯題分類", WEAK),
+        ("ＱＵＩＺ ｍｅ on salt", VERIFICATION),
     ],
 )
 def test_words_choose(question: str, operation: CanvasOperation):
@@ -59,24 +67,6 @@ def test_words_choose(question: str, operation: CanvasOperation):
 )
 def test_a_word_that_only_looks_like_a_sign_chooses_nothing(question: str):
     assert choose_operation(question).operation is PASSAGE
-
-
-@pytest.mark.parametrize(
-    ("question", "operation"),
-    [
-        ("Check that I know the difference between mass and weight", VERIFICATION),
-        ("考我：质量和重量有什么区别", VERIFICATION),
-        ("Group my mistakes about how mass relates to weight", WEAK),
-    ],
-)
-def test_who_wants_a_test_or_mistakes_may_name_a_relation(question: str, operation: CanvasOperation):
-    assert choose_operation(question).operation is operation
-
-
-def test_traditional_characters_and_full_width_letters_are_read():
-    assert choose_operation("質量和重量有什麼關係").operation is RELATION
-    assert choose_operation("把錯題分類").operation is WEAK
-    assert choose_operation("ＱＵＩＺ ｍｅ on salt").operation is VERIFICATION
 
 
 @pytest.mark.parametrize(

@@ -53,30 +53,24 @@ def test_every_operation_has_its_strategy(operation: str, words: str, strategy: 
     assert OPERATIONS[CanvasOperation(operation)].words == words
 
 
-def test_no_operation_is_left_out():
-    assert set(OPERATIONS) == set(CanvasOperation)
-
-
 def test_an_unknown_operation_is_an_error_that_lists_the_known():
     with pytest.raises(UnknownOperation, match="concept_relation") as caught:
         parse_operation("dance")
     assert caught.value.known_names == tuple(operation.value for operation in CanvasOperation)
-    with pytest.raises(UnknownOperation):
-        select_fusion_algorithm("")
-    with pytest.raises(UnknownOperation):
-        choose_strategy("dance", FusionParameters(strategy=FusionStrategy.RRF))
-
-
-def test_parameters_may_name_another_strategy():
-    assert choose_strategy("concept_relation") is FusionStrategy.CASCADE
-    assert choose_strategy("concept_relation", FusionParameters()) is FusionStrategy.CASCADE
-    assert (
-        choose_strategy("concept_relation", FusionParameters.parse({"strategy": "rrf"})) is FusionStrategy.RRF
-    )
+    named = FusionParameters(strategy=FusionStrategy.RRF)
+    for refused in (
+        lambda: select_fusion_algorithm(""),
+        lambda: choose_strategy("dance", named),
+        lambda: resolve_parameters("dance", named),
+        lambda: fuse_for_operation("dance", GRAPH, VECTOR),
+    ):
+        with pytest.raises(UnknownOperation, match="concept_relation"):
+            refused()
 
 
 def test_the_table_of_the_design_is_read_off_one_place():
     """k is the caller's default too, or the table's would have no effect."""
+    assert set(OPERATIONS) == set(CanvasOperation)
     told = {
         operation.value: (
             profile.strategy.value,
@@ -171,11 +165,6 @@ def test_without_an_operation_what_is_unset_is_the_strategys(strategy: FusionStr
     assert execute_fusion(strategy, GRAPH, VECTOR) == execute_fusion(strategy, GRAPH, VECTOR, resolved)
 
 
-def test_resolving_for_an_unknown_operation_is_refused():
-    with pytest.raises(UnknownOperation, match="concept_relation"):
-        resolve_parameters("dance", FusionParameters(strategy=FusionStrategy.RRF))
-
-
 @pytest.mark.parametrize("strategy", list(FusionStrategy))
 def test_what_is_fused_is_read_as_the_list_of_results_it_is(strategy: FusionStrategy):
     fused = execute_fusion(strategy=strategy, graphiti_results=GRAPH, lancedb_results=VECTOR)
@@ -191,11 +180,7 @@ def test_rrf():
     outcome = execute_fusion("rrf", GRAPH, VECTOR, FusionParameters(k=10), limit=2)
     assert outcome.results == reciprocal_rank_fusion(GRAPH, VECTOR, 10, limit=2)
     assert outcome.report["strategy"] == "rrf"
-    assert outcome.report["parameters"] == {
-        "k": 10,
-        "graphiti_weight": 1.0,
-        "lancedb_weight": 1.0,
-    }
+    assert outcome.report["parameters"] == {"k": 10, "graphiti_weight": 1.0, "lancedb_weight": 1.0}
     assert outcome.report["counts"] == {"graphiti": 3, "lancedb": 2, "fused": 2}
 
 
@@ -205,10 +190,8 @@ def test_rrf():
 def test_weighted(strategy: str, weights: tuple[float, float]):
     outcome = execute_fusion(strategy, GRAPH, VECTOR)
     assert outcome.results == weighted_fusion(GRAPH, VECTOR, *weights)
-    assert (
-        outcome.report["parameters"]["graphiti_weight"],
-        outcome.report["parameters"]["lancedb_weight"],
-    ) == weights
+    used = outcome.report["parameters"]
+    assert (used["graphiti_weight"], used["lancedb_weight"]) == weights
     assert outcome.report["normalised_by"] == {"graphiti": "score", "lancedb": "score"}
 
 
@@ -242,11 +225,9 @@ def test_the_cascades_defaults_are_its_own_without_an_operation():
 def test_under_concept_relation_the_cascades_are_the_operations():
     outcome = execute_fusion("cascade", GRAPH, None, resolve_parameters("concept_relation"))
     assert [(result.id, result.tier) for result in outcome.results] == [("a", 1), ("b", 1), ("c", 1)]
-    assert outcome.report["tier"] == 1
-    assert (outcome.report["threshold"], outcome.report["min_score"]) == (3, 0.6)
-    assert outcome.report["parameters"]["graphiti_threshold"] == 3
-    assert outcome.report["parameters"]["graphiti_min_score"] == 0.6
-    assert (outcome.report["decision"], outcome.report["lancedb_count"]) == ("sufficient", None)
+    report = outcome.report
+    assert (report["tier"], report["threshold"], report["min_score"]) == (1, 3, 0.6)
+    assert (report["decision"], report["lancedb_count"]) == ("sufficient", None)
 
 
 def test_the_cascade_leaves_an_unneeded_list_out():
@@ -391,14 +372,12 @@ def test_enough_in_the_first_tier_is_enough_whatever_the_graph_knows():
     assert outcome.report["tier"] == 1
 
 
-def test_an_operation_may_be_named_in_the_users_words_and_must_be_known():
+def test_an_operation_may_be_named_in_the_users_words():
     told = (
         fuse_for_operation(name, GRAPH, VECTOR, specificity=0.3)
         for name in ("文档检索", "document_retrieval")
     )
     assert len({json.dumps(outcome.report) for outcome in told}) == 1
-    with pytest.raises(UnknownOperation, match="concept_relation"):
-        fuse_for_operation("dance", GRAPH, VECTOR)
 
 
 @given(st.sampled_from(CanvasOperation), GIVEN, st.none() | st.floats(0, 1))

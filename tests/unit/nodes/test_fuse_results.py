@@ -54,12 +54,6 @@ def test_both_sources_of_this_pass_are_fused():
     assert written["outcomes"] == {"graphiti": outcome(), "lancedb": outcome()}
 
 
-def test_an_operation_in_the_users_words_is_reported_by_its_name():
-    by_its_words = fuse_results(state(operation="薄弱点聚类"))["fusion"]
-    assert by_its_words["operation"] == "weak_point_clustering"
-    assert by_its_words == fuse_results(state(operation="weak_point_clustering"))["fusion"]
-
-
 def test_a_source_that_was_never_asked_is_skipped():
     bare = state(lancedb_results=[], lancedb_outcome=None)
     written = fuse_results(bare)
@@ -111,30 +105,6 @@ def test_parameters_are_those_given():
     written = fuse_results(state(defaults))
     assert ids(written)[0] == "b"
     assert written["fused_results"][0]["rrf_score"] == pytest.approx(1 / (1 + 2) + 1 / (1 + 1))
-
-
-@pytest.mark.parametrize(
-    ("operation", "given", "expected"),
-    [
-        ("verification_canvas", {}, {"k": 60, "graphiti_weight": 1.0, "lancedb_weight": 1.0}),
-        ("weak_point_clustering", {}, {"graphiti_weight": 0.7, "lancedb_weight": 0.3}),
-        ("document_retrieval", {}, {"graphiti_weight": 0.3, "lancedb_weight": 0.7}),
-        ("document_retrieval", {"lancedb_weight": 0.5}, {"graphiti_weight": 0.5, "lancedb_weight": 0.5}),
-        ("concept_relation", {}, {"graphiti_threshold": 3, "graphiti_min_score": 0.6}),
-        ("概念关联检索", {"graphiti_threshold": 1}, {"graphiti_threshold": 1, "graphiti_min_score": 0.6}),
-        (
-            "document_retrieval",
-            {"strategy": "cascade"},
-            {"graphiti_threshold": 5, "graphiti_min_score": 0.7, "graphiti_weight": 1.0},
-        ),
-    ],
-)
-def test_the_report_has_the_parameters_in_effect(
-    operation: str, given: dict[str, Any], expected: dict[str, Any]
-):
-    parameters = Parameters(fusion=FusionParameters.parse(given))
-    told = fuse_results(state(parameters, operation))["fusion"]
-    assert {name: told["parameters"][name] for name in expected} == expected
 
 
 OPERATIONS = ["verification_canvas", "weak_point_clustering", "concept_relation", "document_retrieval"]

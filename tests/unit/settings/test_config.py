@@ -41,6 +41,8 @@ def test_it_is_frozen_all_the_way_down():
         ({"quality": {"weak_below": float("nan")}}, r"'quality.weak_below'"),
         ({"agent": {"calls": 0}, "answer": {"mode": "many"}}, r"'answer.mode'.*; 'agent.calls'"),
         ({"chat": {"timeout_seconds": 0}}, r"'chat.timeout_seconds'"),
+        ({"retrieval": {"timeout_seconds": 0}}, r"'retrieval.timeout_seconds'"),
+        ({"retrieval": {"strategy": "fuzzy"}}, r"'retrieval.strategy'"),
     ],
 )
 def test_a_wrong_value_is_named(values: dict[str, Any], told: str):

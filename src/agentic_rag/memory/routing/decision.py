@@ -20,7 +20,7 @@ LEAST_WEIGHTS: Mapping[MemoryType, float] = {
 }
 """Weights without evidence for a type. Messages and facts answer most questions; the other types have few
 memories, all of which would rank above them. Chosen on three BEAM conversations and LoCoMo's conv-26
-(``evaluation/bench_beam.py``, ``bench_memory.py``)."""
+(``evaluation/bench_beam.py``)."""
 ORDER = (
     MemoryType.SEMANTIC,
     MemoryType.EPISODIC,
