@@ -73,7 +73,8 @@ class Draft:
 
     def members(self) -> list[Note]:
         """The notes that the conditions so far select."""
-        return [note for note in self.vocabulary.snapshot.notes if self._is_member(note)]
+        notes = self.vocabulary.snapshot.notes
+        return [note for note in notes if self._is_member(note)] if self.conditions else list(notes)
 
     def _is_member(self, note: Note) -> bool:
         facts = self.vocabulary.snapshot.facts[note.document_id]

@@ -84,16 +84,22 @@ class Words:
                 rf"(?<!\d(?=\d)){regex.escape(han)}(?!(?<=\d)\d)", self.text
             )  # 3年 is not in 2023年
             return None if met is None else Span(*met.span())
-        words = self.words
-        if len(wanted) > 1:  # "would I rewatch" names the property "Would rewatch"
-            words = tuple(word for word in words if word.text not in _BETWEEN or word.stem in wanted)
-        written = fold(name).casefold() if likeness == "slip" and len(wanted) == 1 else None
+        if len(wanted) == 1:
+            return self._find_word(name, wanted[0], likeness)
+        # "would I rewatch" names the property "Would rewatch"
+        words = [word for word in self.words if word.text not in _BETWEEN or word.stem in wanted]
         for first in range(len(words) - len(wanted) + 1):
-            row = words[first : first + len(wanted)]
-            if all(_same(word, part, likeness) for word, part in zip(row, wanted, strict=True)):
-                return Span(row[0].start, row[-1].end)
-            if written is not None and _is_slip(row[0].text, written):
-                return Span(row[0].start, row[-1].end)
+            if _same(words[first], wanted[0], likeness):  # most names end here
+                row = words[first : first + len(wanted)]
+                if all(_same(word, part, likeness) for word, part in zip(row[1:], wanted[1:], strict=True)):
+                    return Span(row[0].start, row[-1].end)
+        return None
+
+    def _find_word(self, name: str, part: str, likeness: Likeness) -> Span | None:
+        written = fold(name).casefold() if likeness == "slip" else None
+        for word in self.words:
+            if _same(word, part, likeness) or (written is not None and _is_slip(word.text, written)):
+                return Span(word.start, word.end)
         return None
 
 

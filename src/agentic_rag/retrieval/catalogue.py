@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agentic_rag.domain import OWN_NOTE
 from agentic_rag.domain.notes import Note
-from agentic_rag.domain.ports import Ledger
+from agentic_rag.domain.ports import DocumentRecord, Ledger
 from agentic_rag.notes.catalogue import Snapshot
 
 
@@ -27,30 +28,38 @@ class Catalogue:
 
     async def snapshot(self, dataset: str, *, own_notes: bool = False) -> Snapshot:
         records = await self._ledger.records(dataset)
-        packed = {name: record.note for name, record in records.items() if record.note}
-        counts = len(records), sum(record.pending for record in records.values())
         earlier = self._readings.get(dataset, _Reading())
-        if earlier.packed_notes != packed or earlier.counts != counts:
-            earlier = await asyncio.to_thread(_latest, packed, counts, earlier)
+        if earlier.records != records:  # of the same objects, while nothing was written
+            earlier = await asyncio.to_thread(_latest, records, earlier)
             self._readings[dataset] = earlier
-        return Snapshot.of(earlier.notes.values(), *counts) if own_notes else earlier.snapshot
+        return Snapshot.of(earlier.notes.values(), *earlier.counts) if own_notes else earlier.snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    packed_notes: dict[str, bytes] = field(default_factory=dict)
-    counts: tuple[int, int] = (0, 0)
-    """Documents, and those of them that are pending."""
-    notes: dict[str, Note] = field(default_factory=dict)
+    records: Mapping[str, DocumentRecord] = field(default_factory=dict)
+    notes: Mapping[str, Note] = field(default_factory=dict)
     snapshot: Snapshot = field(default_factory=Snapshot)
 
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Documents, and those of them that are pending."""
+        return self.snapshot.documents, self.snapshot.pending
 
-def _latest(packed_notes: dict[str, bytes], counts: tuple[int, int], earlier: _Reading) -> _Reading:
-    before = earlier.packed_notes
-    now = {
-        name: earlier.notes[name] if before.get(name) == row else Note.unpack(row)
-        for name, row in packed_notes.items()
-    }
-    own = {name for name, note in now.items() if any(one.key == OWN_NOTE for one in note.fields)}
-    shown = (note for name, note in now.items() if name not in own)
-    return _Reading(packed_notes, counts, now, Snapshot.of(shown, *counts))
+    def note(self, name: str, packed_note: bytes) -> Note:
+        """The note of a document, unpacked only if it changed."""
+        before = self.records.get(name)
+        is_same = before is not None and before.note == packed_note
+        return self.notes[name] if is_same else Note.unpack(packed_note)
+
+
+def _latest(records: Mapping[str, DocumentRecord], earlier: _Reading) -> _Reading:
+    """The reading of these records; the same snapshot where only other parts of them changed."""
+    notes = {name: earlier.note(name, record.note) for name, record in records.items() if record.note}
+    counts = len(records), sum(record.pending for record in records.values())
+    is_same = counts == earlier.counts and notes.keys() == earlier.notes.keys()
+    if is_same and all(note is earlier.notes[name] for name, note in notes.items()):
+        return _Reading(records, notes, earlier.snapshot)
+    own = {name for name, note in notes.items() if any(one.key == OWN_NOTE for one in note.fields)}
+    shown = (note for name, note in notes.items() if name not in own)
+    return _Reading(records, notes, Snapshot.of(shown, *counts))
