@@ -12,6 +12,7 @@ import regex
 
 from agentic_rag.domain import REGIONS, Block, BlockKind, Chunk, Document
 from agentic_rag.domain.identity import chunk_id, digest
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import TokenCounter
 from agentic_rag.text.sentences import split_sentences
 
@@ -270,7 +271,7 @@ def _kind(group: list[_Piece]) -> str:
     return kinds.pop() if len(kinds) == 1 else "mixed"
 
 
-def _merge_metadata(shared_metadata: Mapping[str, Any], group: list[_Piece]) -> dict[str, Any]:
+def _merge_metadata(shared_metadata: Mapping[str, Any], group: list[_Piece]) -> Json:
     merged = dict(shared_metadata)
     for piece in group:
         merged.update(piece.block.metadata)

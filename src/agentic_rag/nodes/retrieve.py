@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import Any
 
 from agentic_rag.domain import Findings, Hit
 from agentic_rag.errors import InputError, ManifestMismatch, RunError
@@ -21,7 +20,7 @@ reference pairs then, which takes a slow model longer than a search."""
 logger = logging.getLogger(__name__)
 
 
-async def retrieve(state: CanvasRAGState, *, name: str, source: Source | None) -> dict[str, Any]:
+async def retrieve(state: CanvasRAGState, *, name: str, source: Source | None) -> dict[str, object]:
     """Writes ``NAME_results`` and ``NAME_outcome``: no hits, and None, where there is no source to ask."""
     if source is None:
         return not_asked(name)
@@ -31,7 +30,7 @@ async def retrieve(state: CanvasRAGState, *, name: str, source: Source | None) -
     return {f"{name}_results": shown, f"{name}_outcome": outcome}
 
 
-def not_asked(name: str) -> dict[str, Any]:
+def not_asked(name: str) -> dict[str, object]:
     """The keys of a source that is not asked."""
     return {f"{name}_results": [], f"{name}_outcome": None}
 
