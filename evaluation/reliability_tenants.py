@@ -28,6 +28,7 @@ import pytest
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.identity import group_id, memory_dataset
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.testing import HashingEmbedding
 from figures import Row, row
 from graph_servers import falkordb_server, neo4j_server
@@ -162,7 +163,7 @@ async def asked(rag: Rag, tenant: Tenant, word: str) -> Given:
 
 
 async def walked(rag: Rag, tenant: Tenant, word: str) -> Given:
-    found = await rag.graph_engine.find(tenant.dataset, word or "Lin Mei", limit=TOP_K)
+    found = await rag.graph_engine.find(SourceQuery(tenant.dataset, word or "Lin Mei"), TOP_K)
     return Given(str(found.hits), must_hold=True)
 
 

@@ -56,6 +56,7 @@ from agentic_rag.opening import (
 from agentic_rag.retrieval.catalogue import Catalogue
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.state import AUTO, AskOptions, QuestionOptions
 from agentic_rag.workers import Workers, join_workers
@@ -172,8 +173,8 @@ class Rag:
         if self.config.embedding.base_url is None:
             for dataset in await self.ledger.datasets():
                 await asyncio.gather(
-                    self.graph_engine.find(dataset, WARM_UP, limit=1),
-                    self.retrieval.find(dataset, WARM_UP, top_k=1),
+                    self.graph_engine.find(SourceQuery(dataset, WARM_UP), 1),
+                    self.retrieval.find(SourceQuery(dataset, WARM_UP), 1),
                 )
 
     async def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:

@@ -20,9 +20,9 @@ from agentic_rag.nodes.request import Request
 from agentic_rag.nodes.retrieve import query_of, search_source
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
-from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
+from agentic_rag.retrieval.ports import GraphSearch, SourceQuery, VectorSearch
 from agentic_rag.retrieval.schemas import JudgedResults, Leg, RetrievalResult
-from agentic_rag.retrieval.sources import GraphSource, SourceQuery, VectorSource, as_hit
+from agentic_rag.retrieval.sources import GraphSource, VectorSource, as_hit
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
@@ -64,7 +64,9 @@ async def test_the_graph_is_asked_and_its_hits_written():
             "limit": 100,
             "filters": Comparison("year", "$eq", 2024),
             "as_of": MOMENT,
+            "strategy": "sparse",
             "judged_as": "the question?",
+            "user_id": None,
             "own_notes": False,
         }
     ]
@@ -85,6 +87,7 @@ async def test_the_vector_store_is_asked_and_its_results_written_as_hits():
             "as_of": MOMENT,
             "strategy": "sparse",
             "judged_as": "the question?",
+            "user_id": None,
             "own_notes": False,
         }
     ]
@@ -270,8 +273,7 @@ class Scripted:
 
 
 async def outcome_of(source: Scripted, timeout: float = 5.0) -> tuple[list[Hit], Any]:
-    parameters = Parameters().override({"retrieval": {"timeout_seconds": timeout}})
-    return await search_source(source, query_of(Request.of(state(parameters)), "tea?"))
+    return await search_source(source, query_of(Request.of(state()), "tea?"), timeout)
 
 
 async def outcome(result: Any, *, seconds: float = 0.0, timeout: float = 5.0) -> tuple[list[Hit], Any]:
