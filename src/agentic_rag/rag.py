@@ -662,6 +662,7 @@ class Rag:
     async def _pipeline(
         self, dataset: str, engine: IngestEngine | None = None
     ) -> AsyncIterator[IngestPipeline]:
+        from agentic_rag.ingest.documents import DocumentWriter
         from agentic_rag.ingest.extraction import Extractor
         from agentic_rag.ingest.pipeline import IngestPipeline
         from agentic_rag.stores.lancedb.process_lock import only_one
@@ -676,16 +677,10 @@ class Rag:
                 changing_stores(self.config),
                 only_one(str(self.config.data_dir), f"ingesting-{group_id(dataset)}", refusal),
             ):
-                yield IngestPipeline(
-                    self.chunks,
-                    self.knowledge,
-                    self.ledger,
-                    self.embedding,
-                    token_counter(),
-                    extractor,
-                    engine,
-                    Extractor.of(self.config.documents),
+                writer = DocumentWriter(
+                    self.chunks, self.knowledge, self.embedding, token_counter(), extractor
                 )
+                yield IngestPipeline(writer, self.ledger, engine, Extractor.of(self.config.documents))
         finally:
             if extractor is not None:
                 await extractor.close()
