@@ -30,6 +30,7 @@ from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.filters import parse_filters
 from agentic_rag.domain.progress import silent
 from agentic_rag.retrieval.calibration import FEWEST_VISITS, GraphRelevance
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag_lab.evaluation.asking import ranking_of
 from agentic_rag_lab.evaluation.datasets import load_dataset
 from agentic_rag_lab.evaluation.run import dataset_of, ingest_documents
@@ -61,7 +62,7 @@ async def cases_of(rag: Rag, path: Path, half: str | None) -> Cases:
     rows, relevant, weights = [], [], []
     for query in loaded.select(half=half, limit=None).ranked_queries:
         filters = parse_filters(loaded.filters(query))
-        found = await rag.graph_engine.find(dataset, query.text, limit=FOUND, filters=filters)
+        found = await rag.graph_engine.find(SourceQuery(dataset, query.text, filters=filters), FOUND)
         if not found.question["names"]:
             continue
         walked = [hit for hit in found.hits if "walk" in hit["evidence"]]

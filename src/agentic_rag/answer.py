@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentic_rag.domain.filters import filter_terms, parse_filters
-from agentic_rag.domain.results import Citation, Result
+from agentic_rag.domain.json_values import Json
+from agentic_rag.domain.results import Citation, FusionReport, Result
 from agentic_rag.domain.selection import SelectionValues, ShownSelection
 from agentic_rag.state import Quality
 
@@ -32,9 +33,9 @@ class Answer:
     dataset: str
     results: list[Result] = field(repr=False)
     """The first ``top_k`` in their final order; each with ``sources``, ``facts`` and ``evidence``."""
-    outcomes: dict[str, Any] = field(repr=False)
+    outcomes: Json = field(repr=False)
     """Outcome by source, or ``skipped``; also of the steps of whose model nothing, or not all, was used."""
-    fusion: dict[str, Any] = field(repr=False)
+    fusion: FusionReport = field(repr=False)
     quality: Quality = field(repr=False)
     rewrites: list[str]
     usage: dict[str, Any] = field(repr=False)
@@ -71,7 +72,7 @@ class Answer:
             state=state,
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """JSON values: the output of ``ask --json`` and of the service, and the input of a board."""
         return {
             "query": self.question,
@@ -121,11 +122,11 @@ class Step:
     node: str
     ms: float
     """Milliseconds since the question was asked."""
-    summary: dict[str, Any]
+    summary: Json
     """Counts and decisions for display; JSON values."""
 
 
-def step_summary(node: str, writes: Mapping[str, Any]) -> dict[str, Any]:
+def step_summary(node: str, writes: Mapping[str, Any]) -> Json:
     """The ``Step.summary`` of a node, from its writes."""
     outcome = writes.get(f"{node.removeprefix('retrieve_')}_outcome") or {}
     told = {key: outcome[key] for key in ("status", "reason", "count") if key in outcome}

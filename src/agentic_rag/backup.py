@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import ConfigError, InputError, StoreError
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
@@ -36,7 +36,7 @@ class BackupReport:
     size_bytes: int
     seconds: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Plain JSON values."""
         return asdict(self)
 

@@ -86,7 +86,9 @@ class BlockingRag:
         """See ``Rag.reviews``."""
         return self.rag.reviews(user_id)
 
-    def invoke(self, state: Mapping[str, Any], config: Any = None, *, context: Any = None) -> dict[str, Any]:
+    def invoke(
+        self, state: Mapping[str, Any], config: Any = None, *, context: Any = None
+    ) -> dict[str, object]:
         """``rag.graph.ainvoke``, blocking."""
         return self.wait(self.rag.graph.ainvoke, state, config, context=context)
 

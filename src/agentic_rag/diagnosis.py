@@ -14,13 +14,14 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr
 
 from agentic_rag.backup import VECTORS
 from agentic_rag.domain.identity import MEMORY_PREFIX, group_id
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import AgenticRagError, StoreError, install
 from agentic_rag.settings.addresses import without_login
@@ -69,7 +70,7 @@ class Finding:
     detail: str
     cure: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Plain values."""
         return asdict(self)
 

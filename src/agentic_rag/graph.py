@@ -216,24 +216,24 @@ def _mistakes(parts: GraphParts) -> ListMistakes | None:
     return partial(mistake_quotes, catalogue=parts.catalogue, engine=parts.lancedb)
 
 
-async def run_first_node(state: CanvasRAGState, runtime: Runtime[Any], *, node: Node) -> dict[str, Any]:
+async def run_first_node(state: CanvasRAGState, runtime: Runtime[Any], *, node: Node) -> dict[str, object]:
     """Run the first node in a span, with the call's context."""
     with tracing.node("prepare_query"):
-        written: dict[str, Any] = await node(state, runtime)
+        written: dict[str, object] = await node(state, runtime)
         return written
 
 
-async def run_node(state: CanvasRAGState, *, name: str, node: Node) -> dict[str, Any]:
+async def run_node(state: CanvasRAGState, *, name: str, node: Node) -> dict[str, object]:
     """Run a node in a span of its name; its writes, with the usage of the model endpoints."""
     attributes = _attributes(name, state)
     with counting() as used, tracing.node(name, attributes) as span:
-        written: dict[str, Any] = await node(state)
+        written: dict[str, object] = await node(state)
         if attributes is not None:
             _set_outcome(span, name, state, written)
     return {**written, "usage": used.to_dict()} if used.calls else written
 
 
-def _attributes(name: str, state: CanvasRAGState) -> dict[str, Any] | None:
+def _attributes(name: str, state: CanvasRAGState) -> dict[str, object] | None:
     """Attributes of the span of a source or the rerank; None: another node, whose span has none."""
     if name == "rerank":
         method = Request.of(state).parameters.rerank.method

@@ -56,6 +56,7 @@ from agentic_rag.opening import (
 from agentic_rag.retrieval.catalogue import Catalogue
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.state import AUTO, AskOptions, QuestionOptions
 from agentic_rag.workers import Workers, join_workers
@@ -170,8 +171,8 @@ class Rag:
         if self.config.embedding.base_url is None:
             for dataset in await self.ledger.datasets():
                 await asyncio.gather(
-                    self.graph_engine.find(dataset, WARM_UP, limit=1),
-                    self.retrieval.find(dataset, WARM_UP, top_k=1),
+                    self.graph_engine.find(SourceQuery(dataset, WARM_UP), 1),
+                    self.retrieval.find(SourceQuery(dataset, WARM_UP), 1),
                 )
 
     async def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
@@ -660,6 +661,7 @@ class Rag:
     async def _pipeline(
         self, dataset: str, engine: IngestEngine | None = None
     ) -> AsyncIterator[IngestPipeline]:
+        from agentic_rag.ingest.documents import DocumentWriter
         from agentic_rag.ingest.extraction import Extractor
         from agentic_rag.ingest.pipeline import IngestPipeline
         from agentic_rag.stores.lancedb.process_lock import only_one
@@ -674,16 +676,10 @@ class Rag:
                 changing_stores(self.config),
                 only_one(str(self.config.data_dir), f"ingesting-{group_id(dataset)}", refusal),
             ):
-                yield IngestPipeline(
-                    self.chunks,
-                    self.knowledge,
-                    self.ledger,
-                    self.embedding,
-                    token_counter(),
-                    extractor,
-                    engine,
-                    Extractor.of(self.config.documents),
+                writer = DocumentWriter(
+                    self.chunks, self.knowledge, self.embedding, token_counter(), extractor
                 )
+                yield IngestPipeline(writer, self.ledger, engine, Extractor.of(self.config.documents))
         finally:
             if extractor is not None:
                 await extractor.close()

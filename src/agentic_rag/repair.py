@@ -18,11 +18,12 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from agentic_rag.backup import COPYING, VECTORS
 from agentic_rag.domain import Chunk, search_text
 from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name, group_id
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import DocumentRecord, Embedding, Restriction
 from agentic_rag.errors import ConfigError, InputError, ManifestMismatch, StoreError, UnknownDataset
 from agentic_rag.ingest.preparing import embedded_documents
@@ -105,7 +106,7 @@ class RepairReport:
     """The folder with the unreadable data."""
     seconds: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Plain JSON values."""
         return asdict(self)
 

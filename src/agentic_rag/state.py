@@ -19,7 +19,7 @@ from pydantic import Field
 from typing_extensions import TypedDict  # before Python 3.12 pydantic makes no schema of typing's own
 
 from agentic_rag.domain import Hit
-from agentic_rag.domain.results import AnswerLine, Citation, Result
+from agentic_rag.domain.results import AnswerLine, Citation, FusionReport, Result
 from agentic_rag.domain.selection import SelectionValues
 from agentic_rag.domain.usage import sum_usage
 
@@ -214,7 +214,7 @@ class QuestionOptions(TypedDict, total=False):
     ]
     dataset: Annotated[str, Field(description="Name that the notes were ingested under. Unset: default.")]
     filters: Annotated[
-        dict[str, Any] | None, Field(description='On properties of notes: {"year": {"$gte": 2023}}.')
+        Mapping[str, object] | None, Field(description='On properties of notes: {"year": {"$gte": 2023}}.')
     ]
     as_of: Annotated[
         str | None,
@@ -231,7 +231,7 @@ class AskOptions(QuestionOptions, total=False):
 
     operation: Annotated[OperationName | None, Field(description="None: auto, chosen by the words.")]
     parameters: Annotated[
-        dict[str, Any] | None, Field(description='Of this call alone: {"fusion": {"k": 20}}.')
+        Mapping[str, object] | None, Field(description='Of this call alone: {"fusion": {"k": 20}}.')
     ]
     thread_id: Annotated[
         str | None, Field(description="Conversation to go on with; a checkpointer keeps it.")
@@ -296,7 +296,7 @@ class CanvasRAGState(CallerKeys, total=False):
         Field(description="How many documents of the dataset are not ingested yet; null where all are."),
     ]
     fused_results: Annotated[list[Result], Field(description="Results of all, fused."), CompressedValue]
-    fusion: Annotated[dict[str, Any], Field(description="Operation, strategy, parameters, tier, and why.")]
+    fusion: Annotated[FusionReport, Field(description="Operation, strategy, parameters, tier, and why.")]
     outcomes: Annotated[dict[str, Outcome | str], Field(description='By source its outcome, or "skipped".')]
     reranked_results: Annotated[
         list[Result], Field(description="Results in their final order."), CompressedValue

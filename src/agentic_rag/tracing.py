@@ -105,12 +105,12 @@ def content(span: Span, **attributes: Any) -> None:
             span.set_attribute(name.replace("__", "."), text)
 
 
-def message(role: str, text: str) -> dict[str, Any]:
+def message(role: str, text: str) -> dict[str, object]:
     """A message in the format of the conventions."""
     return {"role": role, "parts": [{"type": "text", "content": text}]}
 
 
-def of_server(url: str | None) -> dict[str, Any]:
+def of_server(url: str | None) -> dict[str, object]:
     """Attributes of a server's address, without user, password and path."""
     try:
         parts = urlsplit(url or "")
@@ -120,7 +120,7 @@ def of_server(url: str | None) -> dict[str, Any]:
     return {"server.address": parts.hostname, "server.port": port} if parts.hostname else {}
 
 
-def scored_documents(entries: Sequence[Mapping[str, Any]], score: str) -> list[dict[str, Any]]:
+def scored_documents(entries: Sequence[Mapping[str, Any]], score: str) -> list[dict[str, object]]:
     """Documents in the format of the conventions."""
     return [{"id": entry["id"], "score": entry.get(score)} for entry in entries]
 

@@ -8,7 +8,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from starlette.datastructures import Headers
@@ -16,6 +15,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentic_rag.domain.identity import dataset_name
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 from agentic_rag.rag import LOCAL_USER
 from agentic_rag.settings.config import ServiceConfig, ServiceKey
@@ -122,7 +122,7 @@ def _key_of(headers: Headers) -> str | None:
     return unquote(morsel.value) if morsel else None
 
 
-def error_body(kind: str, message: str, param: str | None = None) -> dict[str, Any]:
+def error_body(kind: str, message: str, param: str | None = None) -> Json:
     """The JSON body of every error, in OpenAI's format; ``param`` names the wrong parameter of a request."""
     return {"error": {"type": kind, "message": message, **({"param": param} if param else {})}}
 

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agentic_rag.answer import Answer, Step
 from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.domain.identity import is_unicode
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import AgenticRagError, InputError
 from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K, MOST_TOP_K
 from agentic_rag.rag import Rag
@@ -56,12 +57,10 @@ class Ask(BaseModel):
     query: str = Field(min_length=1, max_length=LONGEST, description="The question, in any language.")
     dataset: str = Field(DEFAULT_DATASET, min_length=1, max_length=200)
     operation: OperationName | None = Field("auto", description="null is auto.")
-    filters: dict[str, Any] | None = Field(
-        None, description='On properties of notes: {"year": {"$gte": 2023}}.'
-    )
+    filters: Json | None = Field(None, description='On properties of notes: {"year": {"$gte": 2023}}.')
     as_of: str | None = Field(None, description="ISO 8601: what was known then.", max_length=40)
     top_k: int = Field(DEFAULT_TOP_K, ge=1, le=MOST_TOP_K)
-    parameters: dict[str, Any] | None = Field(None, description='Of this call alone: {"fusion": {"k": 20}}.')
+    parameters: Json | None = Field(None, description='Of this call alone: {"fusion": {"k": 20}}.')
     thread_id: str | None = Field(
         None, description="Goes on with a conversation that is kept.", max_length=64
     )
@@ -90,13 +89,13 @@ class AnswerBody(BaseModel):
     answer: str
     abstained: bool
     citations: list[Citation]
-    results: list[dict[str, Any]]
-    outcomes: dict[str, Any]
-    fusion: dict[str, Any]
-    quality: dict[str, Any]
+    results: list[Json]
+    outcomes: Json
+    fusion: Json
+    quality: Json
     rewrites: list[str]
-    usage: dict[str, Any]
-    selection: dict[str, Any] | None
+    usage: Json
+    selection: Json | None
     carried: dict[str, str]
     seconds: float
 
@@ -111,7 +110,7 @@ class Search(BaseModel):
     strategy: Strategy = "hybrid"
     top_k: int = Field(4, ge=1, le=MOST_TOP_K)
     threshold: float = Field(0.0, ge=0, le=1)
-    filters: dict[str, Any] | None = None
+    filters: Json | None = None
 
 
 class ChunkResults(BaseModel):
@@ -119,7 +118,7 @@ class ChunkResults(BaseModel):
 
     query: str
     strategy: str
-    results: list[dict[str, Any]]
+    results: list[Json]
     seconds: float
 
 
@@ -169,7 +168,7 @@ def _require_short(value: Any, what: str) -> None:
         )
 
 
-def filters_of(terms: Sequence[str]) -> dict[str, Any] | None:
+def filters_of(terms: Sequence[str]) -> Json | None:
     """Filters that a request writes as the command line does: ``["year>=2023", "lang=zh"]``; None for no terms.
 
     Raises:
@@ -244,7 +243,7 @@ async def to_the_end(
     service: Service,
     caller: Caller,
     parts: AsyncGenerator[str],
-    failure_event: Callable[[dict[str, Any]], str],
+    failure_event: Callable[[Json], str],
 ) -> AsyncIterator[str]:
     """A stream that ends with an error event on failure, because its status was already sent.
 

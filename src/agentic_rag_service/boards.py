@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,6 +14,7 @@ from agentic_rag.boards.checking import CheckReport, filled_board
 from agentic_rag.boards.drawing import draw_board
 from agentic_rag.boards.files import SUFFIX
 from agentic_rag.boards.vault import Vault
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 from agentic_rag.rag import Rag
 from agentic_rag_service.access import Caller
@@ -39,10 +39,10 @@ class BoardRequest(Ask):
 class BoardMade(BaseModel):
     """A board, and what became of its file."""
 
-    board: dict[str, Any]
+    board: Json
     answer: str
     abstained: bool
-    written: dict[str, Any] | None
+    written: Json | None
 
 
 class CheckRequest(BaseModel):
@@ -59,13 +59,13 @@ class CheckBody(BaseModel):
     board: str
     dataset: str
     degraded: str | None
-    answers: list[dict[str, Any]]
+    answers: list[Json]
 
 
 class Due(BaseModel):
     """Questions to be asked again, longest overdue first."""
 
-    questions: list[dict[str, Any]]
+    questions: list[Json]
 
 
 async def check_board(service: Service, caller: Caller, path: str) -> CheckReport:

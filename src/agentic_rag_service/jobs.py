@@ -7,9 +7,10 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 from uuid import uuid4
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.progress import Progress
 from agentic_rag.errors import AgenticRagError, InputError, StoreLocked
 from agentic_rag_service.access import Caller
@@ -33,7 +34,7 @@ class Job:
     stage: str | None = None
     finished_work: int = 0
     total: int = 0
-    report: dict[str, Any] | None = None
+    report: Json | None = None
     """``IngestReport.to_dict`` of a finished job."""
     error: str | None = None
     _task: asyncio.Task[None] | None = field(default=None, repr=False)
@@ -52,7 +53,7 @@ class Job:
         finally:
             waiting.cancel()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """JSON values."""
         return {
             "id": self.id,
@@ -78,7 +79,7 @@ class Jobs:
     def __init__(self) -> None:
         self._jobs: dict[str, Job] = {}
 
-    def start(self, dataset: str, user_id: str, work: Callable[[Progress], Awaitable[dict[str, Any]]]) -> Job:
+    def start(self, dataset: str, user_id: str, work: Callable[[Progress], Awaitable[Json]]) -> Job:
         """Run ``work`` in the background.
 
         Args:
@@ -123,7 +124,7 @@ class Jobs:
         """Cancel all running jobs."""
         await asyncio.gather(*(self.cancel(job) for job in list(self._jobs.values())))
 
-    async def _run(self, job: Job, work: Callable[[Progress], Awaitable[dict[str, Any]]]) -> None:
+    async def _run(self, job: Job, work: Callable[[Progress], Awaitable[Json]]) -> None:
         try:
             job.report = await work(job.report_progress)
             job.status = "done"

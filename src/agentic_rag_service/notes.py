@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, File, Form, UploadFile
@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentic_rag.boards.files import SUFFIX
 from agentic_rag.domain.identity import group_id, notes_dataset
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.domain.progress import Progress
 from agentic_rag.errors import InputError, RunError, UnknownDataset
@@ -55,7 +56,7 @@ class DatasetSummary(BaseModel):
     chunks: int
     entities: int
     facts: int
-    stated_schema: dict[str, Any] = Field(
+    stated_schema: Json = Field(
         serialization_alias="schema",
         description="What the notes state: properties, tags, folders, tasks; the first ones of each.",
     )
@@ -87,7 +88,7 @@ class JobState(BaseModel):
     stage: str | None
     done: int
     total: int
-    report: dict[str, Any] | None
+    report: Json | None
     error: str | None
 
 
@@ -151,7 +152,7 @@ async def empty(dataset: str, service: TheWriter, caller: TheCaller) -> JobState
     name = caller.require(notes_dataset(dataset))
     await service.rag.require_dataset(name)
 
-    async def work(progress: Progress) -> dict[str, Any]:
+    async def work(progress: Progress) -> Json:
         report = await service.rag.remove(None, dataset=name, progress=progress)
         await asyncio.to_thread(_delete_tree, upload_folder(service, name))
         return report.to_dict()
@@ -295,7 +296,7 @@ def start_ingest(
     """
     name = caller.require(notes_dataset(dataset))
 
-    async def work(progress: Progress) -> dict[str, Any]:
+    async def work(progress: Progress) -> Json:
         if before is not None:
             await before()
         return (await service.rag.ingest(paths, dataset=name, progress=progress)).to_dict()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.stores.set_aside import check_conversations
 from agentic_rag_service.asking import LONGEST
 from agentic_rag_service.conversations import MOST_LISTED
@@ -35,7 +36,7 @@ class ConversationText(BaseModel):
     """What was said, in order."""
 
     id: str
-    messages: list[dict[str, Any]]
+    messages: list[Json]
 
 
 class Remember(BaseModel):

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import LOGGING_CONFIG, STARTUP_FAILURE
 
 from agentic_rag.cli.command_server import commands_served
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 from agentic_rag.rag import open_rag
 from agentic_rag.settings.config import RagConfig
@@ -32,7 +33,7 @@ from agentic_rag_service.roots import AllowedRoots
 
 _OWN_ERROR = re.compile(r"^agentic_rag\.errors\.\w+: (.*)\Z", re.MULTILINE | re.DOTALL)
 """The end of a traceback of one of the package's errors."""
-_LOGGING: dict[str, Any] = {
+_LOGGING: Json = {
     **LOGGING_CONFIG,
     "loggers": {
         **LOGGING_CONFIG["loggers"],

@@ -15,6 +15,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from agentic_rag import Rag, RagConfig, build_rag_graph, open_rag
 from agentic_rag.retrieval.langchain_source import RetrieverSource
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.testing import HashingEmbedding
 
 TEXTS = {
@@ -107,7 +108,7 @@ async def test_a_retriever_that_fails_is_a_degraded_source(rag: Rag):
 
 async def test_found_documents_stay_readable_by_id(rag: Rag, store: InMemoryVectorStore):
     source = RetrieverSource(store.as_retriever(), rag.embedding)
-    found = (await source.find("default", "oolong")).results
+    found = (await source.find(SourceQuery("default", "oolong"), 10)).results
     assert set(await source.chunks("default", [one.id for one in found])) == {one.id for one in found}
     assert set(await source.documents("default", ["tea.md"])) == {"tea.md"}
 

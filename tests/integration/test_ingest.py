@@ -22,6 +22,7 @@ import pytest
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.errors import InputError, StoreLocked
 from agentic_rag.ingest.pipeline import IngestReport
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.testing import HashingEmbedding
 from stored import Stored, assert_same, assert_whole, everything, tables
 
@@ -381,7 +382,7 @@ async def test_datasets_do_not_see_each_other(vault: Path, tmp_path: Path) -> No
         both = await everything(rag)
         assert await rag.ledger.datasets() == ["notes", "笔记"]
         found = await rag.search("Oolong", dataset="笔记")
-        hits = (await rag.graph_engine.find("笔记", "Oolong", limit=20)).hits
+        hits = (await rag.graph_engine.find(SourceQuery("笔记", "Oolong"), 20)).hits
         (other / "Oolong.md").unlink()
         await rag.ingest(other, dataset="笔记")
         after = await everything(rag)

@@ -15,6 +15,7 @@ import pytest
 from agentic_rag.domain import DocumentGraph
 from agentic_rag.domain.identity import episode_uuid
 from agentic_rag.errors import BudgetSpent, ConfigError, ModelError
+from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
 from agentic_rag.models import remote
 from agentic_rag.models.endpoint import Spending
@@ -107,14 +108,14 @@ async def world(
         waits.append(seconds)
 
     extractor._client._sleep = sleep
-    pipeline = IngestPipeline(
+    writer = DocumentWriter(
         InMemoryChunkStore(dimension=embedding.dimension),
         store,
-        InMemoryLedger(),
         embedding,
         lambda texts: [len(text.split()) for text in texts],
         extractor,
     )
+    pipeline = IngestPipeline(writer, InMemoryLedger())
     try:
         yield World(notes, store, pipeline, extractor, server, waits)
     finally:
@@ -576,13 +577,10 @@ async def test_facts_change_hands_when_the_way_of_extraction_does(small: World) 
     small.write(one="Ada knows [[two]].", two="Bob leads Corp.")
     await small.ingest()
     by_chat, writer = small.pipeline, small.pipeline._writer
-    small.pipeline = IngestPipeline(
-        writer._chunks,
-        small.store,
-        by_chat._ledger,
-        writer.preparer._embedding,
-        writer.preparer._count_tokens,
+    by_hand = DocumentWriter(
+        writer.chunks, small.store, writer.preparer._embedding, writer.preparer._count_tokens
     )
+    small.pipeline = IngestPipeline(by_hand, by_chat._ledger)
     report = await small.ingest()
     assert report.count("relinked") == 2
     assert "Bob leads Corp" not in await small.facts()

@@ -18,6 +18,7 @@ import pytest
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import FloatArray, Restriction
 from agentic_rag.errors import ConfigError, ManifestMismatch, ModelError, StoreLocked, UnknownDataset
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.state import in_full
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.lancedb import manifests
@@ -61,7 +62,7 @@ async def found(rag: Rag) -> list[Any]:
     every: list[Any] = []
     for query in QUERIES:
         every.append([(r.id, r.score, r.legs) for r in await rag.search(query, top_k=20)])
-        hits = (await rag.graph_engine.find("default", query, limit=20)).hits
+        hits = (await rag.graph_engine.find(SourceQuery("default", query), 20)).hits
         every.append([(hit["id"], hit["score"], len(hit["facts"])) for hit in hits])
     return every
 
@@ -150,7 +151,7 @@ async def test_another_model_is_refused_with_the_line_that_mends_it(vault: Path,
         calls = [
             lambda: rag.search("leaf"),
             lambda: rag.search("leaf", strategy="sparse"),
-            lambda: rag.graph_engine.find("default", "leaf", limit=3),
+            lambda: rag.graph_engine.find(SourceQuery("default", "leaf"), 3),
             lambda: rag.knowledge.search("default", "leaf", vector, limit=3),
             lambda: rag.graph.ainvoke({"query": "leaf"}),
             lambda: rag.ingest(write_notes(vault, [3], also="changed")),

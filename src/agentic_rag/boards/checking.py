@@ -15,7 +15,7 @@ from agentic_rag.boards.drawing import Test
 from agentic_rag.boards.files import Provenance, provenance, require_board_name, save
 from agentic_rag.boards.marking import Judgement, Mark, Names, judge
 from agentic_rag.boards.merging import WrittenParts
-from agentic_rag.boards.mistakes import mistakes_folder, source_of, write_mistake
+from agentic_rag.boards.mistakes import Mistake, mistakes_folder, source_of, write_mistake
 from agentic_rag.boards.reviews import Review, Reviews
 from agentic_rag.boards.vault import Vault
 from agentic_rag.domain.ports import Chat
@@ -140,21 +140,22 @@ async def check_board(
     board, known = filled_board(path)
     texts = {str(node.get("id")): str(node.get("text") or "") for node in nodes_of(board)}
     there = [test for test in known.tests if test.response in texts]
-    judgements: dict[str, Judgement] = {}
+    replies: list[_MarkedAnswer] = []
     degraded = None
     for test in there:
         given = texts[test.response]
         try:
-            judgements[test.response] = await _judge(test, given, names, chat)
+            judgement = await _judge(test, given, names, chat)
         except ModelError as error:
             degraded = degraded or str(error)
-            judgements[test.response] = judge(test.asks, test.expected, given, names)
+            judgement = judge(test.asks, test.expected, given, names)
+        replies.append(_MarkedAnswer(test, given.strip(), judgement))
     try:
         vault = Vault.around(path, [one for test in there for one in test.citations], within)
-        answers = await _record(path, there, texts, judgements, known, reviews, at, vault)
-        marked = _mark_board(board, known, there, judgements)
-        if marked != (board, known):
-            save(path, *marked)
+        answers = await _record(path, replies, known, reviews, at, vault)
+        drawn = _mark_board(board, known, replies)
+        if drawn != (board, known):
+            save(path, *drawn)
     except OSError as error:
         raise RunError(f"the marks of {path} cannot be written: {error}") from error
     return CheckReport(str(path), known.dataset, tuple(answers), degraded)
@@ -175,11 +176,18 @@ async def _judge(test: Test, given_answer: str, names: Names, chat: Chat | None)
     return Judgement(mark, (missing,) if missing and mark != "right" else ())
 
 
+@dataclass(frozen=True, slots=True)
+class _MarkedAnswer:
+    """A question of a board, and how its answer was judged."""
+
+    test: Test
+    text: str
+    judgement: Judgement
+
+
 async def _record(
     path: Path,
-    tests: list[Test],
-    texts: Mapping[str, str],
-    judgements: Mapping[str, Judgement],
+    replies: list[_MarkedAnswer],
     provenance: Provenance,
     reviews: Reviews,
     at: datetime,
@@ -189,14 +197,14 @@ async def _record(
     root = vault.root or path.parent
     answers = []
     async with reviews.changing() as kept:
-        for test in tests:
-            judgement, given = judgements[test.response], texts[test.response].strip()
+        for one in replies:
+            test, given, judgement = one.test, one.text, one.judgement
             source = source_of(test.citations)
             if judgement.mark == "empty":
                 answers.append(CheckedAnswer(test.asks, "", "empty", test.expected, (), source, None, None))
                 continue
             before = kept.get(test.response)
-            note = _note(root, vault, test, given, judgement.mark, before, at)
+            note = _note(root, vault, one, before, at)
             now = Review(
                 test.response,
                 test.asks,
@@ -226,31 +234,27 @@ async def _record(
     return answers
 
 
-def _note(
-    root: Path, vault: Vault, test: Test, given_answer: str, mark: Mark, before: Review | None, at: datetime
-) -> str | None:
+def _note(root: Path, vault: Vault, reply: _MarkedAnswer, before: Review | None, at: datetime) -> str | None:
     """The mistake note of a question: a wrong answer writes it, a right answer marks it as redone."""
+    test, mark = reply.test, reply.judgement.mark
     written = Path(before.note) if before is not None and before.note else None
     known = written if written is not None and written.is_file() else None
     if mark == "right" and known is None:
         return None
-    if mark != "right" and known is not None and before is not None and before.given == given_answer:
+    if mark != "right" and known is not None and before is not None and before.given == reply.text:
         return str(known)
     links = [link for one in test.citations if (link := vault.link(one))]
     source = ", ".join(dict.fromkeys(links)) or source_of(test.citations)
-    folder = mistakes_folder(root)
-    return str(
-        write_mistake(
-            folder, test, given_answer, source, at.date(), existing=known, is_redone=mark == "right"
-        )
-    )
+    mistake = Mistake(test, reply.text, source, at.date())
+    return str(write_mistake(mistakes_folder(root), mistake, existing=known, is_redone=mark == "right"))
 
 
 def _mark_board(
-    board: Board, provenance: Provenance, tests: list[Test], judgements: Mapping[str, Judgement]
+    board: Board, provenance: Provenance, replies: list[_MarkedAnswer]
 ) -> tuple[Board, Provenance]:
     """The board with coloured answers and labelled edges; colours and labels set by a person stay."""
-    responses = {test.response: test for test in tests if judgements[test.response].mark != "empty"}
+    judgements = {one.test.response: one.judgement for one in replies}
+    responses = {one.test.response: one.test for one in replies if one.judgement.mark != "empty"}
     to_answers = {(test.response, answer): test for test in responses.values() for answer in test.answers}
     nodes, written_nodes = [], dict(provenance.written.nodes)
     for node in board.get("nodes") or ():

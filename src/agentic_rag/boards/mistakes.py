@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -43,26 +44,51 @@ def mistakes_folder(vault: Path) -> Path:
     return vault / FOLDER
 
 
-def write_mistake(
-    folder: Path,
-    test: Test,
-    given_answer: str,
-    source: str,
-    day: date,
-    *,
-    existing: Path | None,
-    is_redone: bool,
-) -> Path:
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A question that was answered wrongly, for its note."""
+
+    test: Test
+    answer: str
+    """The person's."""
+    source: str
+    """A link to the note with the right answer."""
+    day: date
+    """Of the answer."""
+
+    def to_markdown(self) -> str:
+        """The note's text."""
+        question, wrote, correct, tag = _WORDS["cjk" if script(self.test.asks) == "cjk" else "latin"]
+        lines = [
+            "---",
+            f"tags: [{tag}]",
+            f"{OWN_NOTE}: mistake",
+            f"card: {self.test.response}",
+            f"date: {self.day.isoformat()}",
+            *(f'concept: "[[{_link_name(one)}]]"' for one in self.test.citations[:1] if one["title"]),
+            "redone: false",
+            "---",
+            f"**{question}** {self.test.asks}",
+            "",
+            f"> [!failure] {wrote}",
+            *_quote(self.answer),
+            "",
+            f"> [!success] {correct}",
+            *(line for text in self.test.expected for line in _quote(text)),
+            *_quote(self.source),
+            "",
+        ]
+        return "\n".join(lines)
+
+
+def write_mistake(folder: Path, mistake: Mistake, *, existing: Path | None, is_redone: bool) -> Path:
     """Write a mistake note, or update it.
 
     Args:
         folder: the folder of mistakes.
-        test: the question.
-        given: the person's answer.
-        source: a link to the note with the answer.
-        day: the date of the answer.
-        known: the existing note of this question, if it is still there.
-        redone: whether the latest answer was right; the note then keeps the mistake and is marked as redone.
+        mistake: what the note says.
+        existing: the note of this question, if it is still there.
+        is_redone: whether the latest answer was right; the note then keeps the mistake and is marked as redone.
 
     Raises:
         OSError: the note cannot be written.
@@ -71,34 +97,11 @@ def write_mistake(
         text = existing.read_text("utf-8")
         write_whole(existing, re.sub(r"^redone: false$", "redone: true", text, count=1, flags=re.MULTILINE))
         return existing
-    path = existing or _free(folder / f"{day.isoformat()} {_file_name(test.asks)}.md", test.response)
-    write_whole(path, mistake_text(test, given_answer, source, day))
+    path = existing or _free(
+        folder / f"{mistake.day.isoformat()} {_file_name(mistake.test.asks)}.md", mistake.test.response
+    )
+    write_whole(path, mistake.to_markdown())
     return path
-
-
-def mistake_text(test: Test, given_answer: str, source: str, day: date) -> str:
-    """The note's Markdown."""
-    question, wrote, correct, tag = _WORDS["cjk" if script(test.asks) == "cjk" else "latin"]
-    lines = [
-        "---",
-        f"tags: [{tag}]",
-        f"{OWN_NOTE}: mistake",
-        f"card: {test.response}",
-        f"date: {day.isoformat()}",
-        *(f'concept: "[[{_link_name(one)}]]"' for one in test.citations[:1] if one["title"]),
-        "redone: false",
-        "---",
-        f"**{question}** {test.asks}",
-        "",
-        f"> [!failure] {wrote}",
-        *_quote(given_answer),
-        "",
-        f"> [!success] {correct}",
-        *(line for text in test.expected for line in _quote(text)),
-        *_quote(source),
-        "",
-    ]
-    return "\n".join(lines)
 
 
 def _link_name(citation: Mapping[str, Any]) -> str:

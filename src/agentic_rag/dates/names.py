@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from agentic_rag.dates.months import month_number
 from agentic_rag.dates.reading import moment_in
 from agentic_rag.dates.written import number_of
+from agentic_rag.domain.json_values import Json
 
 DAILY_FORMAT = "YYYY-MM-DD"
 """Of Obsidian, where its settings name no other."""
@@ -125,7 +125,7 @@ def read_daily_settings(folder: Path) -> DailyNotes:
     )
 
 
-def _settings(file: Path) -> dict[str, Any]:
+def _settings(file: Path) -> Json:
     try:
         loaded = json.loads(file.read_text("utf-8-sig"))
     except (OSError, ValueError, RecursionError):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
 from typing import Any, Literal
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.results import GraphFact, Passage
 
 BlockKind = Literal[
@@ -130,7 +131,7 @@ def is_own_note(metadata: Metadata) -> bool:
     return metadata.get(OWN_NOTE) is not None
 
 
-def filterable(chunk: Chunk) -> dict[str, Any]:
+def filterable(chunk: Chunk) -> Json:
     """What filters see: the chunk's place in its source, and its metadata, which go before where both have a key.
 
     ``date`` is ISO 8601, of a day alone where it is one's beginning in UTC. ``folder`` and ``tags`` are lists with all

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from operator import ge, gt, le, lt
 from typing import Any, Literal
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import FilterError
 
 Scalar = str | int | float | bool | None
@@ -349,7 +350,7 @@ def values_of(expression: Expression) -> list[Scalar]:
             return list(value) if isinstance(value, tuple) else [value]
 
 
-def as_dict(expression: Expression) -> dict[str, Any]:
+def as_dict(expression: Expression) -> Json:
     """The dict spelling of an expression: plain values, for the graph's state."""
     match expression:
         case And(parts):

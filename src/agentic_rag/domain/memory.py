@@ -8,6 +8,7 @@ from typing import Any, NotRequired, Protocol, runtime_checkable
 import numpy as np
 from typing_extensions import TypedDict
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import FloatArray
 
 DEFAULT_TOP_K = 10
@@ -18,7 +19,7 @@ class Memory(TypedDict):
 
     text: str
     """As it was inserted."""
-    metadata: dict[str, Any] | None
+    metadata: Json | None
     """As it was inserted."""
     entry_id: str
     """Unique within the service; the same for the same inserts in the same order."""

@@ -6,12 +6,9 @@ All are plain JSON values, so that the graph's state, the checkpoints and the in
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Required
 
 from typing_extensions import TypedDict  # before Python 3.12 pydantic makes no schema of typing's own
-
-Json = dict[str, object]
-"""A JSON object whose keys are not known here."""
 
 
 class GraphFact(TypedDict, total=False):
@@ -92,6 +89,36 @@ def with_rerank_scores(results: Sequence[Result], scores: Sequence[float]) -> li
     """The results with these rerank scores, in their order: score descending, then id."""
     order = sorted(zip(scores, results, strict=True), key=lambda pair: (-pair[0], pair[1]["id"]))
     return [{**result, "rerank_score": score} for score, result in order]
+
+
+class WeightsReport(TypedDict):
+    """Weights by source, and what changed them."""
+
+    given: dict[str, float]
+    """The caller's or the operation's."""
+    used: dict[str, float]
+    specificity: float | None
+    """None where the rule of ``adapted_weights`` did not act."""
+
+
+class FusionReport(TypedDict, total=False):
+    """What was done, as plain JSON values; the cascade adds the fields of ``CascadeReport``."""
+
+    operation: str
+    """In the state, with ``operation_reason``: why it was chosen, None where the caller named it."""
+    operation_reason: str | None
+    strategy: Required[str]
+    parameters: Required[Mapping[str, object]]
+    """Those in effect."""
+    counts: Required[dict[str, int]]
+    """Distinct hits by source, and ``fused``: results after the limit."""
+    tier: Required[int | None]
+    """None outside the cascade."""
+    reason: Required[str]
+    normalised_by: dict[str, str]
+    """Weighted fusion: ``score`` or ``rank``, by source."""
+    weights: WeightsReport
+    """Where the strategy follows an operation."""
 
 
 class CitedSpan(TypedDict):

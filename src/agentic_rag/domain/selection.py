@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from agentic_rag.domain.json_values import Json
+
 Ask = Literal["list", "count", "extreme", "average", "sum", "base", "overview"]
 """``average``, ``sum``: of the property that orders; ``base``: the notes of a base that is named; ``overview``: what all notes are about."""
 Target = Literal["notes", "entries", "tasks"]
@@ -16,8 +18,8 @@ class QueryValues(TypedDict):
 
     target: Target
     ask: Ask
-    filters: dict[str, Any] | None
-    entry_filters: list[dict[str, Any]]
+    filters: Json | None
+    entry_filters: list[Json]
     state: str | None
     shown: list[str]
     order: list[Any] | None
@@ -81,7 +83,7 @@ class ShownSelection(TypedDict):
     target: Target
     ask: Ask
     count: int
-    filters: dict[str, Any] | None
+    filters: Json | None
     terms: list[str] | None
     """Of ``--filter``; None where these cannot express the filters."""
     nearest: str | None

@@ -11,6 +11,7 @@ from itertools import islice, zip_longest
 from typing import Any, Protocol, cast, get_args
 
 from agentic_rag.domain import Hit, HitKind, Metadata, new_hit
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.results import GraphFact
 from agentic_rag.errors import InputError
 
@@ -111,7 +112,7 @@ def _read_hit(item: Mapping[str, Any], source: str) -> Hit:
     }
 
 
-def _object(value: Any, name: str, identity: str, source: str) -> dict[str, Any]:
+def _object(value: Any, name: str, identity: str, source: str) -> Json:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -312,7 +313,7 @@ def _with_scores(results: SearchResultsLike, kind: str) -> list[tuple[Any, float
     return list(islice(zip_longest(things, scores), len(things)))
 
 
-def _metadata(thing: Any, names: Sequence[str], reranker_score: float | None) -> dict[str, Any]:
+def _metadata(thing: Any, names: Sequence[str], reranker_score: float | None) -> Json:
     values = {name: plain(getattr(thing, name, None)) for name in names}
     values["reranker_score"] = plain(reranker_score)
     return {name: value for name, value in values.items() if value not in (None, "", [], {})}

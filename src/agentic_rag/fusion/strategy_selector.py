@@ -6,13 +6,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, Required, cast, overload
-
-from typing_extensions import TypedDict
+from typing import NamedTuple, cast, overload
 
 from agentic_rag.domain import Hit
 from agentic_rag.domain.odds import probability
-from agentic_rag.domain.results import Result
+from agentic_rag.domain.results import FusionReport, Result, WeightsReport
 from agentic_rag.errors import ConfigError, UnknownOperation
 from agentic_rag.fusion.cascade_retrieval import fuse_tiers, judge_tier
 from agentic_rag.fusion.hits import (
@@ -195,33 +193,6 @@ class SourceHits:
             None if memory_results is None else read_hits(memory_results, MEMORY),
             {name: read_hits(hits, name) for name, hits in (further_results or {}).items()},
         )
-
-
-class FusionReport(TypedDict, total=False):
-    """What was done, as plain JSON values; the cascade adds the fields of ``CascadeReport``."""
-
-    strategy: Required[str]
-    parameters: Required[Mapping[str, object]]
-    """Those in effect."""
-    counts: Required[dict[str, int]]
-    """Distinct hits by source, and ``fused``: results after the limit."""
-    tier: Required[int | None]
-    """None outside the cascade."""
-    reason: Required[str]
-    normalised_by: dict[str, str]
-    """Weighted fusion: ``score`` or ``rank``, by source."""
-    weights: WeightsReport
-    """Where the strategy follows an operation."""
-
-
-class WeightsReport(TypedDict):
-    """Weights by source, and what changed them."""
-
-    given: dict[str, float]
-    """The caller's or the operation's."""
-    used: dict[str, float]
-    specificity: float | None
-    """None where the rule of ``adapted_weights`` did not act."""
 
 
 class FusedResults(NamedTuple):

@@ -18,6 +18,7 @@ from typing import Any
 
 from agentic_rag.dates.months import day_text
 from agentic_rag.domain import Block, Document
+from agentic_rag.domain.json_values import Json
 from agentic_rag.notes.values import read_date, valid_unicode
 
 CHAT = "chat.json"
@@ -169,7 +170,7 @@ def parse_batch(conversation: str, messages: Sequence[Message], *, path: str) ->
         path: of the file.
     """
     batch = messages[0].batch
-    shared: dict[str, Any] = {"conversation": conversation, "batch": batch}
+    shared: Json = {"conversation": conversation, "batch": batch}
     blocks: list[Block] = []
     position = 0
     for message in messages:
@@ -192,8 +193,8 @@ def parse_batch(conversation: str, messages: Sequence[Message], *, path: str) ->
     )
 
 
-def _metadata(message: Message) -> dict[str, Any]:
-    found: dict[str, Any] = {"dia_id": message.id, "id": message.id, "role": message.role}
+def _metadata(message: Message) -> Json:
+    found: Json = {"dia_id": message.id, "id": message.id, "role": message.role}
     if message.role:
         found["speaker"] = message.role
     if message.index is not None:

@@ -12,6 +12,7 @@ import regex
 
 from agentic_rag.domain import REGIONS, Block, BlockKind, Chunk, Document
 from agentic_rag.domain.identity import chunk_id, digest
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import TokenCounter
 from agentic_rag.text.sentences import split_sentences
 
@@ -163,9 +164,7 @@ class _Packer:
         return [_Piece(piece.block, start, end, tokens) for start, end, tokens in spans]
 
     def _split(self, start: int, end: int, kind: BlockKind, *, limit: int, target: int) -> list[CountedSpan]:
-        return split_span(
-            self._text, start, end, kind, limit=limit, target=target, count_tokens=self._count_tokens
-        )
+        return split_span(self._text, start, end, kind, PartSize(limit, target, self._count_tokens))
 
     def _starts_section(self, piece: _Piece) -> bool:
         if piece.is_heading:
@@ -270,7 +269,7 @@ def _kind(group: list[_Piece]) -> str:
     return kinds.pop() if len(kinds) == 1 else "mixed"
 
 
-def _merge_metadata(shared_metadata: Mapping[str, Any], group: list[_Piece]) -> dict[str, Any]:
+def _merge_metadata(shared_metadata: Mapping[str, Any], group: list[_Piece]) -> Json:
     merged = dict(shared_metadata)
     for piece in group:
         merged.update(piece.block.metadata)
@@ -303,17 +302,25 @@ class _Keys:
         return candidate
 
 
-def split_span(
-    text: str, start: int, end: int, kind: BlockKind, *, limit: int, target: int, count_tokens: TokenCounter
-) -> list[CountedSpan]:
-    """Parts of text[start:end] that touch each other, cover it, and hold at most ``limit`` tokens.
+@dataclass(frozen=True, slots=True)
+class PartSize:
+    """How long the parts of a text may be, in tokens."""
 
-    Parts are about ``target`` tokens long and about equally long, so that no scrap is left at the end. Only a
-    single character of more than ``limit`` tokens stays whole.
+    limit: int
+    """At least 1; only a single character of more tokens is longer."""
+    target: int
+    """Parts are about this long, at most ``limit``."""
+    count_tokens: TokenCounter
+
+
+def split_span(text: str, start: int, end: int, kind: BlockKind, size: PartSize) -> list[CountedSpan]:
+    """Parts of text[start:end] that touch each other, cover it, and are of the size.
+
+    They are about equally long, so that no scrap is left at the end.
     """
     parts: list[CountedSpan] = []
     for first, last in _windows(text, start, end):
-        parts += _split_window(text, first, last, kind, limit=limit, target=target, count_tokens=count_tokens)
+        parts += _split_window(text, first, last, kind, size)
     return parts
 
 
@@ -327,30 +334,28 @@ def _windows(text: str, start: int, end: int) -> Iterator[Span]:
     yield start, end
 
 
-def _split_window(
-    text: str, start: int, end: int, kind: BlockKind, *, limit: int, target: int, count_tokens: TokenCounter
-) -> list[CountedSpan]:
+def _split_window(text: str, start: int, end: int, kind: BlockKind, size: PartSize) -> list[CountedSpan]:
     levels = [_lines, _sentences, _words] if kind in _BY_LINE else [_sentences, _words]
     pieces = [(start, end)]
     done: list[CountedSpan] = []
     for level in levels:
         pieces = [span for piece in pieces for span in level(text, *piece)]
-        done, pieces = _sorted_out(text, pieces, done, limit, count_tokens)
+        done, pieces = _sorted_out(text, pieces, done, size)
         if not pieces:
             break
     for piece in pieces:
-        done += _characters(text, *piece, limit=limit, target=target, count_tokens=count_tokens)
-    return _pack(sorted(done), limit, target)
+        done += _characters(text, *piece, size)
+    return _pack(sorted(done), size.limit, size.target)
 
 
 def _sorted_out(
-    text: str, pieces: list[Span], finished_spans: list[CountedSpan], limit: int, count_tokens: TokenCounter
+    text: str, pieces: list[Span], finished_spans: list[CountedSpan], size: PartSize
 ) -> tuple[list[CountedSpan], list[Span]]:
     """Those that fit, with their tokens, added to ``finished_spans``; and those still too long."""
-    counts = count_tokens([text[start:end] for start, end in pieces])
+    counts = size.count_tokens([text[start:end] for start, end in pieces])
     counted = [(start, end, tokens) for (start, end), tokens in zip(pieces, counts, strict=True)]
-    fitting = [piece for piece in counted if piece[2] <= limit]
-    return finished_spans + fitting, [(start, end) for start, end, tokens in counted if tokens > limit]
+    fitting = [piece for piece in counted if piece[2] <= size.limit]
+    return finished_spans + fitting, [(start, end) for start, end, tokens in counted if tokens > size.limit]
 
 
 def _pack(pieces: list[CountedSpan], limit: int, target: int) -> list[CountedSpan]:
@@ -389,20 +394,18 @@ def _touching(starts: list[int], start: int, end: int) -> list[Span]:
     return list(pairwise(cuts))
 
 
-def _characters(
-    text: str, start: int, end: int, *, limit: int, target: int, count_tokens: TokenCounter
-) -> list[CountedSpan]:
+def _characters(text: str, start: int, end: int, size: PartSize) -> list[CountedSpan]:
     """Cut one endless word into equal parts by its token density, and halve parts that are still too long."""
     done: list[CountedSpan] = []
     pieces = [(start, end)]
     while pieces:
-        counts = count_tokens([text[first:last] for first, last in pieces])
+        counts = size.count_tokens([text[first:last] for first, last in pieces])
         remaining: list[Span] = []
         for (first, last), tokens in zip(pieces, counts, strict=True):
-            if tokens <= limit or last - first == 1:
+            if tokens <= size.limit or last - first == 1:
                 done.append((first, last, tokens))
             else:
-                remaining += _equal_parts(text, first, last, max(2, -(-tokens // target)))
+                remaining += _equal_parts(text, first, last, max(2, -(-tokens // size.target)))
         pieces = remaining
     return done
 

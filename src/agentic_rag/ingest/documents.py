@@ -45,9 +45,9 @@ class DocumentWriter:
         extractor: GraphExtractor | None = None,
     ) -> None:
         self.preparer = Preparer(chunks, embedding, count_tokens)
-        self._chunks = chunks
-        self._graph = graph
-        self._extractor = extractor
+        self.chunks = chunks
+        self.graph = graph
+        self.extractor = extractor
         self._names: dict[str, dict[str, tuple[str, ...]]] = {}
 
     async def replace(self, dataset: str, documents: Sequence[Document]) -> list[DocumentGraph]:
@@ -64,7 +64,7 @@ class DocumentWriter:
             return []
         names = self._names.setdefault(dataset_name(dataset), {})
         with_new = {**names, **{document.id: document_names(document) for document in documents}}
-        titles = None if self._extractor else TitleIndex(sorted(with_new.items()))
+        titles = None if self.extractor else TitleIndex(sorted(with_new.items()))
         chunked = await asyncio.to_thread(
             lambda: [self.preparer.chunk(document, "some") for document in documents]
         )
@@ -89,17 +89,17 @@ class DocumentWriter:
             StoreError, ModelError: something failed; do it again to finish.
         """
         # The chunk store knows of every document that the graph may hold: it is written first, cleared last.
-        await self._chunks.replace_documents(
+        await self.chunks.replace_documents(
             dataset, [one.embedded_document for one in batch.documents if one.embedded_document is not None]
         )
-        if batch.pieces and isinstance(self._chunks, PieceStore):
-            await self._chunks.commit_staged(dataset, batch.pieces)
+        if batch.pieces and isinstance(self.chunks, PieceStore):
+            await self.chunks.commit_staged(dataset, batch.pieces)
         lap("vectors")
         extracted = ExtractionOutcome(0, 0, 0, 0)
-        if self._extractor is None:
-            await self._graph.replace_documents(dataset, batch.graphs, vectors=batch.vectors)
+        if self.extractor is None:
+            await self.graph.replace_documents(dataset, batch.graphs, vectors=batch.vectors)
         else:
-            extracted = await self._extractor.extract(dataset, batch.graphs)
+            extracted = await self.extractor.extract(dataset, batch.graphs)
         lap("graph")
         return extracted
 
@@ -111,10 +111,10 @@ class DocumentWriter:
         """
         if not document_ids:
             return
-        await self._graph.remove_documents(dataset, document_ids)
-        await self._chunks.remove_documents(dataset, document_ids)
-        if self._extractor is not None:
-            await self._extractor.forget(dataset, document_ids)
+        await self.graph.remove_documents(dataset, document_ids)
+        await self.chunks.remove_documents(dataset, document_ids)
+        if self.extractor is not None:
+            await self.extractor.forget(dataset, document_ids)
         names = self._names.get(dataset_name(dataset), {})
         for document_id in document_ids:
             names.pop(document_id, None)

@@ -18,15 +18,10 @@ from typing import Any
 
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.ports import (
-    ChunkWriter,
     DocumentRecord,
-    Embedding,
     ExtractionOutcome,
     Failure,
-    GraphExtractor,
-    GraphStore,
     Ledger,
-    TokenCounter,
 )
 from agentic_rag.domain.progress import Meter, Progress, StageClock, in_this_loop, silent
 from agentic_rag.domain.usage import counting
@@ -34,7 +29,16 @@ from agentic_rag.errors import InputError, RunError, StoreError
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, IngestEngine, InProcess, Order
 from agentic_rag.ingest.extraction import Extractor
-from agentic_rag.ingest.planning import BY_CHAT, FORMAT_VERSION, Action, FileReport, Plan, Work, make_plan
+from agentic_rag.ingest.planning import (
+    BY_CHAT,
+    FORMAT_VERSION,
+    Action,
+    FileReport,
+    Plan,
+    StoredDataset,
+    Work,
+    make_plan,
+)
 from agentic_rag.ingest.preparing import PreparedDocument, StoredState
 from agentic_rag.ingest.remembered import DatasetCache
 from agentic_rag.ingest.sources import SourceItem, SourceScan, discover, resolve_path
@@ -102,34 +106,27 @@ class IngestPipeline:
     """Writes sources into a chunk store and a graph store.
 
     Args:
-        chunks, graph, ledger: the stores.
-        embedding: the model for the chunks.
-        count_tokens: the model's tokens of a batch of texts.
-        extractor: reads facts with a chat model; None: from what people wrote.
+        writer: writes what is parsed, with the stores and the models.
+        ledger: what was written.
         engine: parses and prepares documents; None: this process.
         documents: reads PDF and office files; None: with the default limits.
     """
 
     def __init__(
         self,
-        chunks: ChunkWriter,
-        graph: GraphStore,
+        writer: DocumentWriter,
         ledger: Ledger,
-        embedding: Embedding,
-        count_tokens: TokenCounter,
-        extractor: GraphExtractor | None = None,
         engine: IngestEngine | None = None,
         documents: Extractor | None = None,
     ) -> None:
-        self._chunks = chunks
-        self._graph = graph
+        self._writer = writer
+        self._chunks, self._graph = writer.chunks, writer.graph
         self._ledger = ledger
         self._documents = documents or Extractor()
-        self._writer = DocumentWriter(chunks, graph, embedding, count_tokens, extractor)
-        self._reads_by_chat = extractor is not None
+        self._reads_by_chat = writer.extractor is not None
         # A chat model takes minutes for a long document: what it has read is stored, and told, one by one.
         most = 1 if self._reads_by_chat else BATCH_DOCUMENTS
-        self._engine = engine or InProcess(self._writer.preparer, most)
+        self._engine = engine or InProcess(writer.preparer, most)
 
     async def run(
         self,
@@ -200,9 +197,8 @@ class IngestPipeline:
         way = BY_CHAT if self._reads_by_chat else FORMAT_VERSION
         failures = await self._ledger.failures(dataset)
         reasons = _reasons(scan, failures, self._documents)
-        plan = await self._make_plan(
-            scan, records, way, progress=in_this_loop(progress), cache=cache, reasons=reasons
-        )
+        state = StoredDataset(records, reasons, cache or DatasetCache())
+        plan = await self._make_plan(scan, state, way, in_this_loop(progress))
         await self._ledger.replace_failures(dataset, _failures(plan, scan, failures, self._documents))
         clock.lap("parse")
         gone = [record.document_id for record in plan.removed_records]
@@ -234,9 +230,7 @@ class IngestPipeline:
             usage=used.to_dict() if used.calls else {},
         )
 
-    async def _make_plan(
-        self, scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, **options: Any
-    ) -> Plan:
+    async def _make_plan(self, scan: SourceScan, state: StoredDataset, way: str, progress: Progress) -> Plan:
         """The plan, made in a thread that ends when this is cancelled."""
         stopped = threading.Event()
 
@@ -247,7 +241,7 @@ class IngestPipeline:
                 yield found
 
         try:
-            return await asyncio.to_thread(make_plan, scan, records, way, parse, **options)
+            return await asyncio.to_thread(make_plan, scan, state, way, parse, progress)
         except asyncio.CancelledError:
             stopped.set()
             self._documents.interrupt()

@@ -6,7 +6,7 @@ import pickle
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -115,27 +115,29 @@ Parse = Callable[[Sequence[tuple[SourceItem, Action]]], Iterable[Work | FileRepo
 """See ``engines.IngestEngine``."""
 
 
-def make_plan(
-    scan: SourceScan,
-    records: Mapping[str, DocumentRecord],
-    way: str,
-    parse: Parse,
-    progress: Progress,
-    cache: DatasetCache[Any] | None = None,
-    reasons: Mapping[str, str] | None = None,
-) -> Plan:
+@dataclass(frozen=True, slots=True)
+class StoredDataset:
+    """What earlier runs left of a dataset."""
+
+    records: Mapping[str, DocumentRecord]
+    """What is stored, by document id."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why a source is not tried again, by document id."""
+    cache: DatasetCache[Any] = field(default_factory=DatasetCache)
+    """From earlier plans of the dataset; a plan adds to it."""
+
+
+def make_plan(scan: SourceScan, state: StoredDataset, way: str, parse: Parse, progress: Progress) -> Plan:
     """The plan; parses the changed documents, and unchanged ones that may mention a changed name.
 
     Args:
         scan: what is there.
-        records: what is stored, by document id.
+        state: what the dataset has.
         way: WRITTEN or BY_CHAT.
         parse: parses items, in order.
         progress: told of each item that was looked at.
-        remembered: from earlier plans of the dataset; this one adds to it.
-        reasons: why a source is not tried again, by document id.
     """
-    cache, reasons = cache or DatasetCache(), reasons or {}
+    records, reasons, cache = state.records, state.reasons, state.cache
     files = [FileReport(skipped.path, "skipped", skipped.reason) for skipped in scan.skipped_files]
     files += [FileReport(path, "recognised", what) for path, what in scan.exports]
     files += _left_alone(scan, records)

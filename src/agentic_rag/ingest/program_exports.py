@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -43,7 +43,8 @@ def add_graph(pages: Sequence[tuple[Path, str]], root: Path, graph: Path, scan: 
         place = _place_in(graph, root, relative)
         written = logseq_files.page_text(text, place, blocks)
         url = logseq_files.page_address(graph, place)
-        _add_written(written, relative, relative, root, scan, url, logseq_files.journal_day(place))
+        page = _Page(relative, written, url, logseq_files.journal_day(place))
+        _add_page(page, relative, root, scan)
     if texts:
         scan.recognised_exports.append((str(root), f"Logseq's graph: {len(texts)} pages"))
 
@@ -127,7 +128,8 @@ def _add_pages(texts: Mapping[str, str], root: Path, scan: Scan, holder: str | N
     names = notion_files.names_of(list(texts))
     for path, name in names.items():
         try:
-            _add_written(_notion_text(texts[path], path, names), name, holder or path, root, scan)
+            page = _Page(name, _notion_text(texts[path], path, names))
+            _add_page(page, holder or path, root, scan)
         except SourceError as error:
             scan.skip(root / path, str(error), is_unread=True)
     if names:
@@ -172,23 +174,28 @@ def _parse_note(document_id: str, note: evernote_files.Note, extractor: Extracto
     return replace(document, warnings=(*document.warnings, *body.warnings, *note.left_out))
 
 
-def _add_written(
-    text: str,
-    name: str,
-    relative: str,
-    root: Path,
-    scan: Scan,
-    url: str | None = None,
-    day: date | None = None,
-) -> None:
-    """Add a document whose text was made of a file; ``name``: its path as it is shown, ``relative``: the file's."""
-    if printable(name) != name:
-        scan.skip(name, "its name is not valid UTF-8; rename it")
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A document whose text was made of a file."""
+
+    name: str
+    """Its path as it is shown."""
+    text: str
+    url: str | None = None
+    day: date | None = None
+
+
+def _add_page(page: _Page, relative: str, root: Path, scan: Scan) -> None:
+    """``relative``: the file's path."""
+    if printable(page.name) != page.name:
+        scan.skip(page.name, "its name is not valid UTF-8; rename it")
         return
-    document_id = unicodedata.normalize("NFC", name)
-    packed = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
-    content_hash = digest(PARSER_VERSION, document_id, relative, url or "", str(day or ""), text)
-    parse = partial(_parse_written, document_id, packed, url, day)
+    document_id = unicodedata.normalize("NFC", page.name)
+    packed = zlib.compress(page.text.encode("utf-8", "surrogatepass"), 1)
+    content_hash = digest(
+        PARSER_VERSION, document_id, relative, page.url or "", str(page.day or ""), page.text
+    )
+    parse = partial(_parse_written, document_id, packed, page.url, page.day)
     scan.add(SourceItem(document_id, relative, str(root), content_hash, parse), str(root / relative))
 
 

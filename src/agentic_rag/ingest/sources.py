@@ -10,7 +10,7 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from functools import partial
 from hashlib import blake2b
@@ -356,44 +356,50 @@ def _looked_at(
     found = _raw_digest(raw)
     ways = (f"ocr {extractor.timeout_seconds:g}",) if suffix == ".pdf" and has_ocr() else ()
     content_hash = digest(PARSER_VERSION, found, document_id, relative, url or "", str(day or ""), *ways)
-    parse = partial(_parse_file, path, document_id, relative, url, found, day, extractor)
-    read = partial(_read_file, path, relative, found) if suffix in _READ_AS_THEY_ARE else None
+    file = _FileVersion(path, relative, found)
+    parse = partial(_parse_file, file, document_id, url, day, extractor)
+    read = partial(_read_file, file) if suffix in _READ_AS_THEY_ARE else None
     return SourceItem(document_id, relative, str(root), content_hash, parse, read)
 
 
+@dataclass(frozen=True, slots=True)
+class _FileVersion:
+    """A file as it was when it was looked at."""
+
+    path: Path
+    relative: str
+    digest: str
+    """Of its bytes."""
+
+
 def _parse_file(
-    path: Path,
-    document_id: str,
-    relative: str,
-    url: str | None,
-    digest: str,
-    day: date | None,
-    extractor: Extractor,
+    file: _FileVersion, document_id: str, url: str | None, day: date | None, extractor: Extractor
 ) -> Document:
+    relative = file.relative
     suffix = PurePosixPath(relative).suffix.lower()
     if suffix in MIME_TYPES:
-        pages = extractor.extract(_raw_file(path, relative, digest), suffix)
+        pages = extractor.extract(_raw_file(file), suffix)
         require_bounds(pages.text)
         return parse_extracted(document_id, relative, pages, url=url)
     named = {} if day is None else {"day": day}
-    text, about = decode_with_note(_raw_file(path, relative, digest))
+    text, about = decode_with_note(_raw_file(file))
     require_bounds(text)
     document = _PARSERS[suffix](document_id, relative, text, url=url, **named)
     return document if about is None else replace(document, warnings=(*document.warnings, about))
 
 
-def _read_file(path: Path, relative: str, digest: str) -> str:
-    return decode(_raw_file(path, relative, digest))
+def _read_file(file: _FileVersion) -> str:
+    return decode(_raw_file(file))
 
 
-def _raw_file(path: Path, relative: str, digest: str) -> bytes:
+def _raw_file(file: _FileVersion) -> bytes:
     """The bytes that the digest was computed from."""
     try:
-        raw = path.read_bytes()
+        raw = file.path.read_bytes()
     except OSError as error:
-        raise SourceError(f"{relative}: {reason(error)}") from error
-    if _raw_digest(raw) != digest:
-        raise SourceError(f"{relative}: {CHANGE_REASON}")
+        raise SourceError(f"{file.relative}: {reason(error)}") from error
+    if _raw_digest(raw) != file.digest:
+        raise SourceError(f"{file.relative}: {CHANGE_REASON}")
     return raw
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain.identity import digest, entity_key
+from agentic_rag.domain.json_values import Json
 from agentic_rag.memory.reading.schemas import MemoryStatement
 from agentic_rag.memory.records import MemoryRecord, slot_key
 from agentic_rag.memory.schemas import MemoryType, moment_text
@@ -32,9 +33,9 @@ class MemoryChange:
     reason: str
 
 
-def says(statements: Iterable[MemoryStatement]) -> list[dict[str, Any]]:
+def says(statements: Iterable[MemoryStatement]) -> list[Json]:
     """The statements of a text about slots, each once, as JSON values for its evidence record."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    found: dict[tuple[Any, ...], Json] = {}
     for one in statements:
         if one.slot is None:
             continue
@@ -158,7 +159,7 @@ def kept_statement(
 ) -> MemoryRecord:
     """The record of a statement without a slot; the same words give the same memory."""
     kind = statement.memory_type
-    details: dict[str, Any] = {"order": evidence.details["order"], "subject": statement.subject}
+    details: Json = {"order": evidence.details["order"], "subject": statement.subject}
     if statement.block is not None:
         details["block"] = statement.block
     if kind is MemoryType.PROCEDURAL:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 from agentic_rag.memory.records import MemoryRecord, from_plain, plain
 
@@ -65,7 +65,7 @@ def _record(path: Path, number: int, line: str) -> MemoryRecord:
         raise InputError(f"{path}, line {number}, is no memory: {type(error).__name__}: {error}") from error
 
 
-def _parse_line(path: Path, number: int, line: str) -> dict[str, Any]:
+def _parse_line(path: Path, number: int, line: str) -> Json:
     try:
         parsed = json.loads(line)
     except ValueError as error:

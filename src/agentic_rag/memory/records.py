@@ -15,6 +15,7 @@ from agentic_rag.dates.instants import as_utc
 from agentic_rag.dates.months import day_text
 from agentic_rag.domain import Block, Chunk, Document
 from agentic_rag.domain.identity import entity_key
+from agentic_rag.domain.json_values import Json
 from agentic_rag.memory.schemas import MemoryType, moment_text
 
 RECORD = "record"
@@ -85,7 +86,7 @@ def slot_key(subject: str, slot: str) -> str:
 def to_document(record: MemoryRecord, now: datetime) -> Document:
     """The record as a document for the stores."""
     ended = record.invalid_at is not None and as_utc(record.invalid_at) <= now
-    metadata: dict[str, Any] = {
+    metadata: Json = {
         "memory_type": record.memory_type.value,
         "status": PAST if ended else CURRENT,
         RECORD: plain(record, content=False),
@@ -148,9 +149,9 @@ def _without_lead(chunk: Chunk, text: str) -> MemoryRecord:
     return record if chunk.ordinal else replace(record, content=text[len(lead(record)) :])
 
 
-def plain(record: MemoryRecord, *, content: bool = True) -> dict[str, Any]:
+def plain(record: MemoryRecord, *, content: bool = True) -> Json:
     """The record as JSON values; ``from_plain`` reads them."""
-    values: dict[str, Any] = {
+    values: Json = {
         "id": record.id,
         "memory_type": record.memory_type.value,
         "evidence": list(record.evidence),

@@ -29,7 +29,7 @@ from agentic_rag.memory.store import MemoryStore
 from agentic_rag.rerank.features import UNKNOWN_RELEVANCE
 from agentic_rag.rerank.offline import rerank_offline
 from agentic_rag.retrieval.config import Strategy
-from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
+from agentic_rag.retrieval.ports import GraphSearch, SourceQuery, VectorSearch
 from agentic_rag.retrieval.schemas import RetrievalResult
 from agentic_rag.text import content_tokens, coverage
 
@@ -120,14 +120,14 @@ async def _by_engine(
 ) -> list[tuple[MemoryRecord, RetrievalResult]]:
     """Matching passages, each with its record."""
     try:
-        found = await parts.vectors.find(
+        query = SourceQuery(
             memory_dataset(search.user_id),
             search.query,
-            max(MORE * search.limit, least),
             filters=search.filters(),
             as_of=search.as_of,
             strategy=strategy,
         )
+        found = await parts.vectors.find(query, max(MORE * search.limit, least))
     except UnknownDataset:
         return []
     passages = [(of_chunk(result.chunk), result) for result in found.results]
@@ -218,7 +218,9 @@ async def _semantic_graph(parts: SearchParts, search: Search) -> list[FoundMemor
     limit = max(MORE * search.limit, CANDIDATES)
     near, walked = await asyncio.gather(
         _by_engine(parts, search, "hybrid"),
-        parts.graph.find(dataset, search.query, limit=limit, filters=search.filters(), as_of=search.as_of),
+        parts.graph.find(
+            SourceQuery(dataset, search.query, filters=search.filters(), as_of=search.as_of), limit
+        ),
     )
     odds = {result.id: log_odds(result.score) for _, result in near}
     known = {result.id: record for record, result in near}

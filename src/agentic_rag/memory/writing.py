@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain.identity import digest, memory_dataset
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import AgenticRagError, InputError
 from agentic_rag.memory.derivation import (
     MemoryChange,
@@ -330,7 +331,7 @@ def _digest(record: MemoryRecord) -> str:
     return digest(json.dumps(plain(record), sort_keys=True, ensure_ascii=False))
 
 
-def _change_summary(change: MemoryChange) -> dict[str, Any]:
+def _change_summary(change: MemoryChange) -> Json:
     record = change.record
     return {
         "id": record.id,
@@ -341,7 +342,7 @@ def _change_summary(change: MemoryChange) -> dict[str, Any]:
     }
 
 
-def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+def checked_metadata(metadata: Mapping[str, Any] | None) -> Json:
     """The metadata, if it consists of JSON values with text keys.
 
     Raises:

@@ -95,11 +95,20 @@ class Prices:
         return replace(usage, cost=(sent * self.input + usage.completion_tokens * self.output) / MILLION)
 
 
+@dataclass(frozen=True, slots=True)
+class ModelAddress:
+    """What an endpoint calls, as its spans name it."""
+
+    model: str = ""
+    base_url: str | None = None
+    operation: Literal["chat", "embeddings"] = "chat"
+
+
 class Endpoint:
     """Calls of one model at one address.
 
     Args:
-        operation, model, base_url: attributes of its spans.
+        address: the model.
         timeout_seconds: time limit of each try.
         tries: maximum number, the first one included.
         prices: prices of its tokens.
@@ -109,17 +118,15 @@ class Endpoint:
 
     def __init__(
         self,
+        address: ModelAddress | None = None,
         *,
-        operation: Literal["chat", "embeddings"] = "chat",
-        model: str = "",
-        base_url: str | None = None,
         timeout_seconds: float = 60.0,
         tries: int = 1,
         prices: Prices | None = None,
         spending: Spending | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._operation, self._model, self._base_url = operation, model, base_url
+        self._address = address or ModelAddress()
         self.timeout_seconds = timeout_seconds
         self.tries = tries
         self.sleep = sleep
@@ -129,13 +136,13 @@ class Endpoint:
 
     def span(self, model: str | None = None) -> AbstractContextManager[tracing.Span]:
         """A span for one call with all its tries; ``model``: its name, where the endpoint has none."""
-        name = self._model or model or ""
+        name = self._address.model or model or ""
         attributes = {
             "gen_ai.provider.name": "openai",
             "gen_ai.request.model": name or None,
-            **tracing.of_server(self._base_url),
+            **tracing.of_server(self._address.base_url),
         }
-        return tracing.span(self._operation, name, attributes, remote=True)
+        return tracing.span(self._address.operation, name, attributes, remote=True)
 
     async def call(self, work: Callable[[], Awaitable[T]], most: Usage, usage_of: Callable[[T], Usage]) -> T:
         """``once``, with retries after rate limits, server errors, lost connections and time-outs."""

@@ -19,7 +19,15 @@ from agentic_rag import tracing
 from agentic_rag.domain.ports import Chat, Embedding, FloatArray
 from agentic_rag.domain.usage import Usage
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.models.endpoint import Endpoint, Prices, Spending, failure_text, http_client, most_tokens
+from agentic_rag.models.endpoint import (
+    Endpoint,
+    ModelAddress,
+    Prices,
+    Spending,
+    failure_text,
+    http_client,
+    most_tokens,
+)
 from agentic_rag.settings.addresses import without_login
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
 
@@ -222,8 +230,7 @@ def _cut(metadata: Mapping[str, Any]) -> str | None:
 def chat_endpoint(config: ChatConfig, spending: Spending | None = None, *, retrying: bool = True) -> Endpoint:
     """The endpoint of the configured chat model; not ``retrying``: the model retries by itself."""
     return Endpoint(
-        model=config.model or "",
-        base_url=config.base_url,
+        ModelAddress(config.model or "", config.base_url),
         timeout_seconds=config.timeout_seconds,
         tries=TRIES if retrying else 1,
         prices=Prices(config.input_price, config.output_price),
@@ -292,9 +299,7 @@ class OpenAIEmbedding:
             http_client=http_client(),
         )
         self._endpoint = Endpoint(
-            operation="embeddings",
-            model=config.model,
-            base_url=config.base_url,
+            ModelAddress(config.model, config.base_url, "embeddings"),
             timeout_seconds=EMBEDDING_SECONDS,
             tries=TRIES,
             prices=Prices(config.price),

@@ -12,7 +12,7 @@ from agentic_rag.domain.filters import as_dict
 from agentic_rag.domain.notes import Note
 from agentic_rag.domain.results import AnswerLine, Passage
 from agentic_rag.nodes.request import Request
-from agentic_rag.retrieval.ports import GraphSearch, NoteCatalogue, VectorSearch
+from agentic_rag.retrieval.ports import GraphSearch, NoteCatalogue, SourceQuery, VectorSearch
 from agentic_rag.retrieval.schemas import chunk_metadata
 from agentic_rag.state import CanvasRAGState
 
@@ -66,9 +66,8 @@ class AgentTools:
 
         async def related(name: str) -> Finding:
             """Facts of the knowledge graph around a person, a place, a thing or a note."""
-            found = await self.graphiti.find(
-                request.dataset, name, limit=PASSAGES, filters=request.filters, as_of=request.as_of
-            )
+            query = SourceQuery(request.dataset, name, filters=request.filters, as_of=request.as_of)
+            found = await self.graphiti.find(query, PASSAGES)
             return Finding(found.hits)
 
         tools: dict[str, Callable[[str], Awaitable[Finding]]] = {

@@ -48,10 +48,13 @@ def fuse_results(state: CanvasRAGState) -> CanvasRAGState:
         request.fusion,
         None if request.parameters.fusion.sets_weights else specificity_of(state),
     )
-    chosen = {"operation": request.operation.value, "operation_reason": request.operation_reason}
     return {
         "fused_results": shortened_results(fused.results, request.top_k),
-        "fusion": {**chosen, **fused.report},
+        "fusion": {
+            "operation": request.operation.value,
+            "operation_reason": request.operation_reason,
+            **fused.report,
+        },
         "outcomes": {name: outcome or SKIPPED_STATUS for name, outcome in found.items()},
     }
 

@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from agentic_rag.dates.instants import parse_as_of
 from agentic_rag.domain.filters import Expression, as_dict, parse_filters, values_of
 from agentic_rag.domain.identity import memory_dataset, notes_dataset
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError, UnknownOperation
 from agentic_rag.fusion.operation_choice import choose_operation
 from agentic_rag.fusion.strategy_selector import (
@@ -79,7 +80,7 @@ class Request:
             return cast(Request, plain.value)
         return normalise(cast(CanvasRAGState, {"query": "", **state}), Parameters())
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> Json:
         """As the state holds it: JSON values, with the request itself for the nodes of this process."""
         plain = {
             "query": self.query,

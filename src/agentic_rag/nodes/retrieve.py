@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import Any
 
 from agentic_rag.domain import Findings, Hit
 from agentic_rag.errors import InputError, ManifestMismatch, RunError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.request import Request
-from agentic_rag.retrieval.sources import Source, SourceQuery
+from agentic_rag.retrieval.ports import SourceQuery
+from agentic_rag.retrieval.sources import Source
 from agentic_rag.state import CanvasRAGState, Outcome, shortened_hits
 
 READY_SECONDS = 60.0
@@ -21,17 +21,18 @@ reference pairs then, which takes a slow model longer than a search."""
 logger = logging.getLogger(__name__)
 
 
-async def retrieve(state: CanvasRAGState, *, name: str, source: Source | None) -> dict[str, Any]:
+async def retrieve(state: CanvasRAGState, *, name: str, source: Source | None) -> dict[str, object]:
     """Writes ``NAME_results`` and ``NAME_outcome``: no hits, and None, where there is no source to ask."""
     if source is None:
         return not_asked(name)
     request = Request.of(state)
-    hits, outcome = await search_source(source, query_of(request, state["search_query"]))
+    query = query_of(request, state["search_query"])
+    hits, outcome = await search_source(source, query, request.parameters.retrieval.timeout_seconds)
     shown = shortened_hits(hits, request.top_k) if source.is_chunk_store else hits
     return {f"{name}_results": shown, f"{name}_outcome": outcome}
 
 
-def not_asked(name: str) -> dict[str, Any]:
+def not_asked(name: str) -> dict[str, object]:
     """The keys of a source that is not asked."""
     return {f"{name}_results": [], f"{name}_outcome": None}
 
@@ -39,19 +40,21 @@ def not_asked(name: str) -> dict[str, Any]:
 def query_of(request: Request, text: str) -> SourceQuery:
     """The query of a pass that searches for ``text``."""
     return SourceQuery(
+        request.dataset,
         text,
         request.question,
-        request.dataset,
         request.user_id,
         request.filters,
         request.as_of,
         # The mistake notes that ``check`` wrote.
         own_notes=request.operation is CanvasOperation.WEAK_POINT_CLUSTERING,
-        parameters=request.parameters.retrieval,
+        strategy=request.parameters.retrieval.strategy,
     )
 
 
-async def search_source(source: Source, query: SourceQuery) -> tuple[list[Hit], Outcome]:
+async def search_source(
+    source: Source, query: SourceQuery, timeout_seconds: float
+) -> tuple[list[Hit], Outcome]:
     """Run one source's search within its time; where it finds nothing, the reason is its own or ``why_empty``'s.
 
     A failure or time-out gives no hits and a ``degraded`` outcome with the reason; input errors are
@@ -61,7 +64,6 @@ async def search_source(source: Source, query: SourceQuery) -> tuple[list[Hit], 
     findings = Findings([], {})
     status: str = "ok"
     reason: str | None = None
-    timeout_seconds = query.parameters.timeout_seconds
     allowed = max(timeout_seconds, READY_SECONDS)
     try:
         async with asyncio.timeout(allowed) as limit:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import yaml
 
 from agentic_rag.domain.filters import And, Expression, keys_of, matches
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.notes import Note
 from agentic_rag.errors import FilterError
 from agentic_rag.notes.base_filters import BaseFilters
@@ -139,12 +140,12 @@ def write_base(view: BaseView) -> str:
     sort = [
         {"property": written_column(key, sorts=True), "direction": direction} for key, direction in view.sort
     ]
-    shown: dict[str, Any] = {"type": view.type, "name": view.name}
+    shown: Json = {"type": view.type, "name": view.name}
     shown |= {"order": [written_column(key) for key in view.columns]} if view.columns else {}
     shown |= {"sort": sort} if sort else {}
     shown |= {"limit": view.limit} if view.limit is not None else {}
     shown |= {"groupBy": view.group_by} if view.group_by is not None else {}
-    base: dict[str, Any] = {}
+    base: Json = {}
     if filters is not None:
         base["filters"] = {"and": [filters]} if isinstance(filters, str) else filters
     return _dump(base | _formulas(view) | {"views": [shown]})
@@ -205,7 +206,7 @@ def _rank(value: Any) -> list[tuple[int, float, str]]:
     ]
 
 
-def _formulas(view: BaseView) -> dict[str, Any]:
+def _formulas(view: BaseView) -> Json:
     """The sections ``formulas`` and ``properties`` for the keys of a view that are formulas."""
     keys = {key for key, _ in view.sort} | (set() if view.filters is None else keys_of(view.filters))
     keys |= set(view.columns) - {"title"}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from agentic_rag.domain import Link
+from agentic_rag.domain.json_values import Json
 from agentic_rag.notes.links import wikilinks
 from agentic_rag.notes.values import jsonable
 
@@ -37,7 +38,7 @@ class Frontmatter:
     """``end`` is after the closing fence, 0 where a note has none."""
 
     end: int = 0
-    values: dict[str, Any] = field(default_factory=dict)
+    values: Json = field(default_factory=dict)
     links: tuple[Link, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -125,7 +126,7 @@ def properties(text: str, front: Frontmatter) -> Iterator[Property]:
 
 
 def _locate_properties(
-    node: yaml.MappingNode, values: dict[str, Any], offset: int, source: str, prefix: str
+    node: yaml.MappingNode, values: Json, offset: int, source: str, prefix: str
 ) -> Iterator[Property]:
     for (key, member), value in zip(node.value, values.values(), strict=False):
         name = f"{prefix}{key.value}"
@@ -149,7 +150,7 @@ def _span(text: str) -> tuple[int, int, int] | None:
     return opening.end(), closing.start(), closing.start() + 3
 
 
-def _load(source: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _load(source: str) -> tuple[Json, tuple[str, ...]]:
     try:
         values = jsonable(_bare_wikilinks(yaml_value(source)))
     except ValueError as error:

@@ -22,6 +22,7 @@ from agentic_rag.retrieval.config import (
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
 from agentic_rag.retrieval.floor import Nats
 from agentic_rag.retrieval.late_interaction import LateInteraction
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.retrieval.schemas import JudgedResults, RetrievalResult
 from agentic_rag.retrieval.strategies import STRATEGIES
 from agentic_rag.retrieval.term_likeness import TermLikeness, term_likeness
@@ -122,66 +123,53 @@ class RetrievalEngine:
             UnknownDataset: nothing was ever ingested under the name.
             StoreError, ModelError: something behind the engine failed.
         """
-        found = await self.find(
-            dataset_id,
-            query_text,
-            top_k,
-            score_threshold,
-            filters,
-            as_of=as_of,
-            strategy=strategy,
-            judged_as=judged_as,
-        )
-        return found.results
-
-    async def find(
-        self,
-        dataset_id: str,
-        query_text: str,
-        top_k: int = DEFAULT_TOP_K,
-        score_threshold: float | None = None,
-        filters: Mapping[str, Any] | Expression | None = None,
-        *,
-        as_of: datetime | None = None,
-        strategy: Strategy | None = None,
-        judged_as: str | None = None,
-        own_notes: bool = False,
-    ) -> JudgedResults:
-        """The results of ``search`` and the question's familiarity (see ``JudgedResults``); same arguments and errors.
-
-        ``own_notes``: include notes that the program wrote itself, see ``domain.is_own_note``.
-        """
-        chosen = strategy or self._default
-        if chosen not in self._strategies:
-            raise InputError(f"unknown strategy {chosen!r}; use one of: {', '.join(self._strategies)}")
-        if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1:
-            raise InputError(f"top_k must be a whole number of at least 1, not {top_k!r}")
         threshold = DEFAULT_SCORE_THRESHOLD if score_threshold is None else score_threshold
         if not isinstance(threshold, int | float) or not 0.0 <= threshold <= 1.0:
             raise InputError(f"score_threshold must lie in [0, 1], not {threshold!r}")
-        restriction = Restriction(parse_filters(filters), as_of)
+        if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1:
+            raise InputError(f"top_k must be a whole number of at least 1, not {top_k!r}")
         if not isinstance(query_text, str):
             raise InputError(f"the query must be a text, not {query_text!r}")
-        if not query_text.strip():
+        query = SourceQuery(
+            dataset_id,
+            query_text,
+            judged_as,
+            filters=parse_filters(filters),
+            as_of=as_of,
+            strategy=strategy,
+        )
+        found = await self.find(query, top_k)
+        return [result for result in found.results if result.score >= threshold]
+
+    async def find(self, query: SourceQuery, limit: int) -> JudgedResults:
+        """The ``limit`` most relevant chunks, and the question's familiarity.
+
+        Raises:
+            InputError: an unknown strategy.
+            UnknownDataset, StoreError, ModelError: as ``search``.
+        """
+        chosen = query.strategy or self._default
+        if chosen not in self._strategies:
+            raise InputError(f"unknown strategy {chosen!r}; use one of: {', '.join(self._strategies)}")
+        if not query.text.strip():
             return JudgedResults([])
-        question = query_text if judged_as is None else judged_as
-        limit = max(top_k, MIN_CANDIDATES)
+        dataset, question = query.dataset, query.question
+        restriction = Restriction(query.filters, query.as_of)
+        count = max(limit, MIN_CANDIDATES)
         by = self._strategies[chosen]
-        found = await by.retrieve(dataset_id, question, limit=limit, restriction=restriction)
-        if question != query_text:
-            more = await by.retrieve(dataset_id, query_text, limit=limit, restriction=restriction)
-            found = await by.join_results(dataset_id, question, found, more)
-        if not own_notes:
+        found = await by.retrieve(dataset, question, limit=count, restriction=restriction)
+        if question != query.text:
+            more = await by.retrieve(dataset, query.text, limit=count, restriction=restriction)
+            found = await by.join_results(dataset, question, found, more)
+        if not query.own_notes:
             found = [result for result in found if not is_own_note(result.metadata)]
         judged = JudgedResults(found)
         if chosen == "hybrid":
-            judged = await self._late_interaction.judge(dataset_id, question, found)
-        if not found and dataset_name(dataset_id) not in (known := await self._store.datasets()):
+            judged = await self._late_interaction.judge(dataset, question, found)
+        if not found and dataset_name(dataset) not in (known := await self._store.datasets()):
             # Who has memories is nobody else's business.
-            raise UnknownDataset(dataset_id, [name for name in known if not name.startswith(MEMORY_PREFIX)])
-        return judged._replace(
-            results=[result for result in judged.results[:top_k] if result.score >= threshold]
-        )
+            raise UnknownDataset(dataset, [name for name in known if not name.startswith(MEMORY_PREFIX)])
+        return judged._replace(results=judged.results[:limit])
 
     async def why_nothing_passes(
         self,

@@ -29,6 +29,7 @@ from agentic_rag.retrieval.config import MIN_CANDIDATES
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.floor import Nats, doubt
 from agentic_rag.retrieval.passage_graph import START_PASSAGES, PassageGraph
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.retrieval.restrictions import passes
 from agentic_rag.retrieval.schemas import alone, hits_of, rank_hits
 from agentic_rag.text import script
@@ -122,17 +123,7 @@ class GraphEngine:
         """See ``RetrievalEngine.ready``."""
         await self._calibration.of_cosines()
 
-    async def find(
-        self,
-        dataset: str,
-        query: str,
-        *,
-        limit: int,
-        filters: Expression | None = None,
-        as_of: datetime | None = None,
-        judged_as: str | None = None,
-        own_notes: bool = False,
-    ) -> Findings:
+    async def find(self, query: SourceQuery, limit: int) -> Findings:
         """Up to ``limit`` hits on chunks, relevance in [0, 1] descending, then id.
 
         A walk over the graph starts at the entities that the question names (or, if it names none, at the ends of
@@ -142,26 +133,26 @@ class GraphEngine:
         then only nearness to the question is left, which the vector store knows better.
 
         Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. Nothing is found in an unknown
-        dataset. ``judged_as``, ``own_notes``: see ``RetrievalEngine.find``. ``Findings.question`` has ``names`` and, where a
+        dataset. ``Findings.question`` has ``names`` and, where a
         walk was made, ``specificity``.
 
         Raises:
             StoreError, ModelError: something behind the engine failed.
         """
-        if not any(map(str.isalnum, query)):
+        if not any(map(str.isalnum, query.text)):
             return _nothing("the question has no word")
-        within = await self._within(dataset, filters)
+        dataset, question = query.dataset, query.question
+        within = await self._within(dataset, query.filters)
         graph = await self._passage_graph(dataset)
         if graph is None:
             return _nothing("the graph has nothing of this dataset")
         if within == []:
             return _nothing("no passage passes the filters")
-        question = query if judged_as is None else judged_as
-        scope = _Scope(dataset, limit, filters, as_of, within, own_notes)
+        scope = _Scope(dataset, limit, query.filters, query.as_of, within, query.own_notes)
         vector = (await self._embedding.embed_queries([question]))[0]
         found, by_words = await asyncio.gather(
-            self._facts(scope, query, vector, max(MIN_FACTS, limit // 2)),
-            self._by_words(scope, query),
+            self._facts(scope, query.text, vector, max(MIN_FACTS, limit // 2)),
+            self._by_words(scope, query.text),
         )
         judge = await self._judge(question)
         passages = await self._passages(scope, found, by_words, vector, START_PASSAGES)

@@ -12,6 +12,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import Field, PrivateAttr
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.loops import result_of, running_loop
 from agentic_rag.errors import InputError
 from agentic_rag.retrieval.schemas import RetrievalResult
@@ -35,7 +36,7 @@ class EngineRetriever(BaseRetriever):
     search: Callable[..., Awaitable[list[RetrievalResult]]] = Field(exclude=True, repr=False)
     """``RetrievalEngine.search``."""
     dataset_id: str
-    arguments: dict[str, Any] = Field(default_factory=dict)
+    arguments: Json = Field(default_factory=dict)
     """Of ``search``, without dataset and query."""
     _home: asyncio.AbstractEventLoop | None = PrivateAttr(default=None)
 

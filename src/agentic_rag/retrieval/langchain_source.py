@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain import Chunk, by_document, is_own_note, search_text
-from agentic_rag.domain.filters import Expression, parse_filters
+from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.ports import Embedding, Restriction
 from agentic_rag.errors import StoreError
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.retrieval.restrictions import passes
 from agentic_rag.retrieval.schemas import JudgedResults, Leg, RetrievalResult
 from agentic_rag.retrieval.term_likeness import TermLikeness
@@ -51,35 +52,21 @@ class RetrieverSource:
         """Measure the embedding's cosines, where it has no fitted calibration."""
         await self._calibration.of_cosines()
 
-    async def find(
-        self,
-        dataset_id: str,
-        query_text: str,
-        top_k: int = 100,
-        score_threshold: float | None = None,
-        filters: Mapping[str, Any] | Expression | None = None,
-        *,
-        as_of: datetime | None = None,
-        strategy: Strategy | None = None,
-        judged_as: str | None = None,
-        own_notes: bool = False,
-    ) -> JudgedResults:
+    async def find(self, query: SourceQuery, limit: int) -> JudgedResults:
         """The retriever's documents by relevance in [0, 1] descending, then id; ``strategy`` is the retriever's own.
 
         Raises:
             StoreError: the retriever failed.
             ModelError: the embedding failed.
         """
-        restriction = Restriction(parse_filters(filters), as_of)
+        restriction = Restriction(query.filters, query.as_of)
         chunks = [
             chunk
-            for chunk in map(chunk_of, await self._documents(query_text))
-            if passes(chunk, restriction) and (own_notes or not is_own_note(chunk.metadata))
+            for chunk in map(chunk_of, await self._documents(query.text))
+            if passes(chunk, restriction) and (query.own_notes or not is_own_note(chunk.metadata))
         ]
-        results = await self._judge_chunks(
-            judged_as or query_text, list({one.id: one for one in chunks}.values())
-        )
-        return JudgedResults([one for one in results if one.score >= (score_threshold or 0.0)][:top_k])
+        distinct = list({one.id: one for one in chunks}.values())
+        return JudgedResults((await self._judge_chunks(query.question, distinct))[:limit])
 
     async def _documents(self, query: str) -> list[Document]:
         try:

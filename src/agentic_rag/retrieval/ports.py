@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
@@ -16,6 +17,30 @@ from agentic_rag.retrieval.term_likeness import TermLikeness
 Filters = Mapping[str, Any] | Expression | None
 
 
+@dataclass(frozen=True, slots=True)
+class SourceQuery:
+    """What every source is asked; a source passes over what it has no use for."""
+
+    dataset: str
+    text: str
+    """What is searched for: the question, or its rewrite."""
+    judged_as: str | None = None
+    """The question itself, where ``text`` is a rewrite of it. Words that a rewrite added help to find, but what is
+    found is judged by this, because they match the passages that they were taken from."""
+    user_id: str | None = None
+    filters: Expression | None = None
+    as_of: datetime | None = None
+    own_notes: bool = False
+    """Include notes that the program wrote itself, see ``domain.is_own_note``."""
+    strategy: Strategy | None = None
+    """Of the vector store; None: its default."""
+
+    @property
+    def question(self) -> str:
+        """What is judged by."""
+        return self.text if self.judged_as is None else self.judged_as
+
+
 @runtime_checkable
 class GraphSearch(Protocol):
     """Searches a knowledge graph."""
@@ -23,17 +48,7 @@ class GraphSearch(Protocol):
     async def ready(self) -> None:
         """What takes long once, before the first search."""
 
-    async def find(
-        self,
-        dataset: str,
-        query: str,
-        *,
-        limit: int,
-        filters: Expression | None = None,
-        as_of: datetime | None = None,
-        judged_as: str | None = None,
-        own_notes: bool = False,
-    ) -> Findings:
+    async def find(self, query: SourceQuery, limit: int) -> Findings:
         """Up to ``limit`` hits, relevance in [0, 1] descending, then id; see ``GraphEngine.find``.
 
         Raises:
@@ -48,20 +63,8 @@ class VectorSearch(Protocol):
     async def ready(self, strategy: Strategy | None = None) -> None:
         """What takes long once, before the first search."""
 
-    async def find(
-        self,
-        dataset_id: str,
-        query_text: str,
-        top_k: int = ...,
-        score_threshold: float | None = None,
-        filters: Filters = None,
-        *,
-        as_of: datetime | None = None,
-        strategy: Strategy | None = None,
-        judged_as: str | None = None,
-        own_notes: bool = False,
-    ) -> JudgedResults:
-        """Up to ``top_k`` results, relevance in [0, 1] descending, then id; see ``RetrievalEngine.find``.
+    async def find(self, query: SourceQuery, limit: int) -> JudgedResults:
+        """Up to ``limit`` results, relevance in [0, 1] descending, then id; see ``RetrievalEngine.find``.
 
         Raises:
             StoreError, ModelError: something behind it failed.

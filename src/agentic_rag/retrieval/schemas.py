@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from agentic_rag.domain import Chunk, GraphHit, Hit, new_hit
-from agentic_rag.domain.results import GraphFact, Json
+from agentic_rag.domain import Chunk, GraphHit, Hit, Metadata, new_hit
+from agentic_rag.domain.json_values import Json
+from agentic_rag.domain.results import GraphFact
 from agentic_rag.retrieval.calibration import Judge
 
 
@@ -44,11 +45,11 @@ class RetrievalResult:
         return self.chunk.text
 
     @property
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self) -> Metadata:
         """The user's metadata, and what a citation needs (``document_id``, ``path``, ``title``, …)."""
         return chunk_metadata(self.chunk)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """JSON values, as ``search --json`` and the service give them."""
         legs = {name: {"rank": leg.rank, "score": leg.score} for name, leg in self.legs.items()}
         return {
@@ -70,7 +71,7 @@ class JudgedResults(NamedTuple):
     tokens."""
 
 
-def chunk_metadata(chunk: Chunk) -> dict[str, Any]:
+def chunk_metadata(chunk: Chunk) -> Metadata:
     """A chunk's user metadata and its place in the source, as plain values for the state."""
     return {
         **chunk.metadata,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any, cast
@@ -19,7 +20,7 @@ from agentic_rag.domain.token_vectors import Places, QuestionTokens, pack
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.prepare_query import initial_keys
 from agentic_rag.retrieval.config import Strategy
-from agentic_rag.retrieval.ports import Filters
+from agentic_rag.retrieval.ports import Filters, SourceQuery
 from agentic_rag.retrieval.schemas import JudgedResults, Leg, RetrievalResult, chunk_metadata
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.settings.parameters import Parameters
@@ -105,6 +106,11 @@ def fake_chunk(document_id: str, text: str = "", *, ordinal: int = 0, **fields: 
     return Chunk(f"{document_id}#{ordinal}", document_id, text, ordinal=ordinal, **{**whole, **fields})
 
 
+def _request(query: SourceQuery) -> dict[str, Any]:
+    request = asdict(replace(query, filters=None)) | {"filters": query.filters}
+    return {"query": request.pop("text"), **request}
+
+
 class _ScriptedSource:
     """Returns given results after a given time, or raises a given error.
 
@@ -142,9 +148,8 @@ class FakeGraphEngine(_ScriptedSource):
     async def ready(self) -> None:
         """Returns at once."""
 
-    async def find(self, dataset: str, query: str, *, limit: int, **how: Any) -> Findings:
-        asked = {"filters": None, "as_of": None, "judged_as": None, **how}
-        found = await self._answer(limit, dataset=dataset, query=query, **asked)
+    async def find(self, query: SourceQuery, limit: int) -> Findings:
+        found = await self._answer(limit, **_request(query))
         hits: list[Hit] = [
             {
                 "id": chunk.id,
@@ -161,7 +166,7 @@ class FakeGraphEngine(_ScriptedSource):
         return Findings(hits, {})
 
     async def search(self, dataset: str, query: str, *, limit: int, **how: Any) -> list[Hit]:
-        return (await self.find(dataset, query, limit=limit, **how)).hits
+        return (await self.find(SourceQuery(dataset, query, **how), limit)).hits
 
     async def nearest(
         self, dataset: str, query: str, *, limit: int, filters: Expression | None = None
@@ -175,29 +180,24 @@ class FakeRetrievalEngine(_ScriptedSource):
     async def ready(self, strategy: Strategy | None = None) -> None:
         """Returns at once."""
 
-    async def find(
+    async def find(self, query: SourceQuery, limit: int) -> JudgedResults:
+        found = await self._answer(limit, **_request(query))
+        return JudgedResults(
+            [
+                RetrievalResult(chunk, score, {"dense": Leg(rank, score)})
+                for rank, (chunk, score) in enumerate(found, start=1)
+            ]
+        )
+
+    async def search(
         self,
         dataset_id: str,
         query_text: str,
         top_k: int = 4,
         score_threshold: float | None = None,
-        filters: Filters = None,
         **how: Any,
-    ) -> JudgedResults:
-        asked = {"filters": filters, "as_of": None, "strategy": None, "judged_as": None, **how}
-        found = await self._answer(top_k, dataset=dataset_id, query=query_text, **asked)
-        return JudgedResults(
-            [
-                RetrievalResult(chunk, score, {"dense": Leg(rank, score)})
-                for rank, (chunk, score) in enumerate(found, start=1)
-                if score >= (score_threshold or 0.0)
-            ]
-        )
-
-    async def search(
-        self, dataset_id: str, query_text: str, *arguments: Any, **how: Any
     ) -> list[RetrievalResult]:
-        return (await self.find(dataset_id, query_text, *arguments, **how)).results
+        return (await self.find(SourceQuery(dataset_id, query_text, **how), top_k)).results
 
     async def chunks(self, dataset_id: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         return {chunk.id: chunk for chunk, _ in self.results if chunk.id in chunk_ids}

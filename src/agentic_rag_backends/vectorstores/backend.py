@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar, Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, filterable
@@ -55,7 +55,7 @@ class Row:
     def chunk_id(self) -> str:
         return chunk_and_document(self.name)[0]
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, object]:
         """What is kept of it beside its id, text and vector."""
         return {name: getattr(self, name) for name in ("name", "chunk", "document", "date", "items")}
 
@@ -205,7 +205,7 @@ def to_row(chunk: Chunk, vector: FloatArray, most_bytes: int | None) -> Row:
         most_bytes: UTF-8 bytes of text that the store holds; a longer text is whole in the field ``chunk``.
     """
     shown = _storable_text(chunk.text, most_bytes)
-    kept: dict[str, Any] = {name: getattr(chunk, name) for name in _CHUNK_FIELDS}
+    kept: dict[str, object] = {name: getattr(chunk, name) for name in _CHUNK_FIELDS}
     kept["date"] = chunk.date.isoformat() if chunk.date is not None else None
     kept["metadata"] = dict(chunk.metadata)
     if shown != chunk.text:

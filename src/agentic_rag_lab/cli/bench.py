@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from agentic_rag.cli.render import bars, report_table
+from agentic_rag.domain.json_values import Json
 from agentic_rag.settings.config import RagConfig
 from agentic_rag_lab.cli.beam import CAPTION, SIX, abstention, kinds_table, systems_table
 from agentic_rag_lab.designs.config import read_pipeline
@@ -148,7 +149,7 @@ def _cells(figures: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def compare_runs(folders: Sequence[Path], charts: Path | None) -> dict[str, Any]:
+def compare_runs(folders: Sequence[Path], charts: Path | None) -> Json:
     """Read the runs, draw charts if requested, return all scores."""
     if charts is not None:
         from agentic_rag_lab.evaluation.pictures import check_charts

@@ -22,6 +22,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from agentic_rag.cli.render import bars, interval, report_table
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import ConfigError, StoreError
 from agentic_rag.rag import open_rag
 from agentic_rag.settings.config import RagConfig
@@ -74,7 +75,7 @@ async def tune_source(config: RagConfig, source: Path, options: TuneOptions, out
             console.print(line, markup=False, soft_wrap=True)
 
 
-def _write(report: TuneReport, target: Path, text: str, now: datetime) -> dict[str, Any]:
+def _write(report: TuneReport, target: Path, text: str, now: datetime) -> Json:
     """Write the settings; returns them."""
     values = file_values(text, report.settings, default_settings())
     write_settings(target, merged_settings(text, values, _provenance(report, now)))
@@ -243,7 +244,7 @@ def merged_settings(text: str, values: Mapping[str, Any], origin: str) -> str:
     return f"{head}\n{edited}".rstrip("\n") + "\n"
 
 
-def file_values(text: str, settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+def file_values(text: str, settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> Json:
     """The ``values`` for ``merged_settings`` that make a file contain exactly the tuned settings.
 
     Args:
@@ -280,7 +281,7 @@ def _says(text: str, wanted_values: Mapping[str, Any]) -> bool:
     return _full(said) == _full(wanted_values)
 
 
-def _full(values: Mapping[str, Any]) -> dict[str, Any]:
+def _full(values: Mapping[str, Any]) -> Json:
     """The values without empty sections."""
     return {name: value for name, value in values.items() if value != {}}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agentic_rag.domain.identity import chunk_id
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 from agentic_rag.extensions import entries
 from agentic_rag.fusion.strategy_selector import parse_operation
@@ -76,7 +77,7 @@ class EvalDataset:
         """The unanswerable queries."""
         return tuple(query for query in self.queries if not query.answerable)
 
-    def filters(self, query: EvalQuery) -> dict[str, Any] | None:
+    def filters(self, query: EvalQuery) -> Json | None:
         """The filter of a search for the query; for conversations, restricted to its own."""
         return {"conversation": query.dataset_key} if self.sessions else None
 

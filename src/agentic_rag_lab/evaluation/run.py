@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.domain.identity import digest
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.progress import Progress, silent
 from agentic_rag.domain.usage import counting
 from agentic_rag.errors import InputError
@@ -190,7 +191,7 @@ async def ingest_documents(
     return lost + [repair for repair in missing if (repair.query_id, repair.original_text) not in reported]
 
 
-def _settings(rag: Rag, options: EvalOptions) -> dict[str, Any]:
+def _settings(rag: Rag, options: EvalOptions) -> Json:
     """Settings that the scores depend on; plain values without secrets or local paths."""
     config, limitless = rag.config, rag.config.override(NO_CLOCK)
     sections = {name: getattr(limitless, name).model_dump(mode="json") for name in Parameters.model_fields}
@@ -228,7 +229,7 @@ def _model_name(model: object) -> str:
     return name if isinstance(name, str) else type(model).__name__
 
 
-def _of_model(section: EmbeddingConfig | ChatConfig) -> dict[str, Any]:
+def _of_model(section: EmbeddingConfig | ChatConfig) -> Json:
     """The settings that a model's output depends on."""
     without = {"base_url", "model", "api_key", "price", "input_price", "output_price", "timeout_seconds"}
     return section.model_dump(mode="json", exclude=without)
@@ -299,7 +300,7 @@ def _abstention(
     records: Records,
     ranked_queries: Sequence[EvalQuery],
     unanswerable: Sequence[EvalQuery],
-) -> dict[str, Any]:
+) -> Json:
     """Abstention scores of each system that can abstain; empty if every query is answerable."""
     if not unanswerable:
         return {}
@@ -311,7 +312,7 @@ def _abstention(
     return {"answerable": len(ranked_queries), "unanswerable": len(unanswerable), "systems": figures}
 
 
-def _beam(chosen_dataset: EvalDataset, answers: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
+def _beam(chosen_dataset: EvalDataset, answers: Mapping[str, Sequence[Record]]) -> Json:
     """By system: ``beam_scores.score`` of the ranked questions; empty for other data."""
     questions = [
         chosen_dataset.beam[query.id]
@@ -331,10 +332,10 @@ def _message(chunk: str) -> str:
     return chunk.rpartition("#")[2]
 
 
-def _degenerate(chosen_dataset: EvalDataset) -> dict[str, Any]:
+def _degenerate(chosen_dataset: EvalDataset) -> Json:
     """Scores of baselines without a search; see ``baselines``."""
     ranked, unanswerable = chosen_dataset.ranked_queries, chosen_dataset.unanswerable_queries
-    found: dict[str, Any] = {}
+    found: Json = {}
     rankings = degenerate_rankings(ranked, chosen_dataset.sessions, depth=DEPTH)
     if rankings:
         found["ranking"] = {

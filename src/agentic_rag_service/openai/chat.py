@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag_service.access import Caller
 from agentic_rag_service.asking import EVENTS, require_unicode, to_the_end
@@ -127,7 +128,7 @@ async def open_model(service: Service, caller: Caller, model: str) -> None:
     await service.rag.require_dataset(dataset)
 
 
-def _completion(head: dict[str, Any], reply: Reply) -> dict[str, Any]:
+def _completion(head: Json, reply: Reply) -> Json:
     message = {
         "role": "assistant",
         "content": reply.text,
@@ -138,7 +139,7 @@ def _completion(head: dict[str, Any], reply: Reply) -> dict[str, Any]:
     return {**head, "object": "chat.completion", "choices": [choice], "usage": _usage(reply)}
 
 
-def _annotations(reply: Reply) -> list[dict[str, Any]]:
+def _annotations(reply: Reply) -> list[Json]:
     return [{"type": "url_citation", "url_citation": one} for one in reply.citations]
 
 
@@ -156,17 +157,17 @@ def _usage(reply: Reply) -> dict[str, int]:
 
 
 async def _chunks(
-    head: dict[str, Any], reply: Callable[[], Awaitable[Reply]], options: StreamOptions
+    head: Json, reply: Callable[[], Awaitable[Reply]], options: StreamOptions
 ) -> AsyncGenerator[str]:
     """The answer line by line; the chat model's tokens are not streamed, because their citations are not yet
     checked."""
-    usage: dict[str, Any] = {"usage": None} if options.include_usage else {}
+    usage: Json = {"usage": None} if options.include_usage else {}
 
-    def chunk(choices: list[dict[str, Any]], **fields: Any) -> str:
+    def chunk(choices: list[Json], **fields: Any) -> str:
         part = {**head, "object": "chat.completion.chunk", "choices": choices, **fields}
         return f"data: {json.dumps(part, ensure_ascii=False)}\n\n"
 
-    def delta(change: dict[str, Any], finish: str | None = None) -> str:
+    def delta(change: Json, finish: str | None = None) -> str:
         return chunk([{"index": 0, "delta": change, "finish_reason": finish}], **usage)
 
     yield delta({"role": "assistant", "content": ""})
@@ -180,5 +181,5 @@ async def _chunks(
     yield _END_OF_STREAM
 
 
-def _failure(error: dict[str, Any]) -> str:
+def _failure(error: Json) -> str:
     return f"data: {json.dumps(error, ensure_ascii=False)}\n\n{_END_OF_STREAM}"

@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html import escape
-from typing import Any
 
 import nh3
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.notes.units import STATES
 
 Resolve = Callable[[str], str | None]
@@ -106,7 +106,7 @@ _MARKDOWN = _renderer()
 
 def render_markdown(text: str, resolve: Resolve | None = None) -> str:
     """Markdown as HTML without scripts, external content and styles."""
-    env: dict[str, Any] = {} if resolve is None else {"resolve": resolve}
+    env: Json = {} if resolve is None else {"resolve": resolve}
     return nh3.clean(
         _TASK.sub(_task, _CALLOUT.sub(_callout, _MARKDOWN.render(text, env))),
         tags=_TAGS,

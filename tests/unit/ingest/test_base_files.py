@@ -25,7 +25,7 @@ class Held:
         self.chunks = InMemoryChunkStore(dimension=embedding.dimension)
         self.graph = InMemoryGraphStore(embedding)
         self.ledger = InMemoryLedger()
-        self.ingest = IngestPipeline(self.chunks, self.graph, self.ledger, embedding, words)
+        self.ingest = IngestPipeline(DocumentWriter(self.chunks, self.graph, embedding, words), self.ledger)
         self.catalogue = Catalogue(self.ledger)
 
 

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.domain import Block, BlockKind, Chunk, Document
-from agentic_rag.ingest.chunking import MAX_WINDOW, chunk_document, split_span
+from agentic_rag.ingest.chunking import MAX_WINDOW, PartSize, chunk_document, split_span
 from agentic_rag.notes.markdown import parse_markdown, parse_text
 from growth import assert_linear
 
@@ -214,7 +214,7 @@ def test_parsing_and_chunking_take_linear_time(piece: str) -> None:
 
 
 def split(text: str, kind: BlockKind = "paragraph", *, limit: int = 20, target: int = 20) -> list[str]:
-    spans = split_span(text, 0, len(text), kind, limit=limit, target=target, count_tokens=by_characters)
+    spans = split_span(text, 0, len(text), kind, PartSize(limit, target, by_characters))
     assert "".join(text[start:end] for start, end, _ in spans) == text
     return [text[start:end] for start, end, _ in spans]
 
@@ -248,9 +248,7 @@ def test_an_endless_cluster_still_obeys_the_limit(text: str) -> None:
 
 
 def test_a_single_character_above_the_limit_stays() -> None:
-    spans = split_span(
-        "茶茶", 0, 2, "paragraph", limit=1, target=1, count_tokens=lambda texts: [3 * len(t) for t in texts]
-    )
+    spans = split_span("茶茶", 0, 2, "paragraph", PartSize(1, 1, lambda texts: [3 * len(t) for t in texts]))
     assert [(start, end) for start, end, _ in spans] == [(0, 1), (1, 2)]
 
 

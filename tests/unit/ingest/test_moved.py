@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentic_rag import RagConfig, open_rag
+from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.pipeline import IngestPipeline
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
@@ -14,9 +15,8 @@ from agentic_rag.testing import HashingEmbedding
 async def test_a_moved_note_keeps_its_vectors(tmp_path: Path) -> None:
     embedding = HashingEmbedding(16)
     chunks = InMemoryChunkStore(dimension=16)
-    pipeline = IngestPipeline(
-        chunks, InMemoryGraphStore(embedding), InMemoryLedger(), embedding, lambda texts: [1] * len(texts)
-    )
+    writer = DocumentWriter(chunks, InMemoryGraphStore(embedding), embedding, lambda texts: [1] * len(texts))
+    pipeline = IngestPipeline(writer, InMemoryLedger())
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     for number in range(3):

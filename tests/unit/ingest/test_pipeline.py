@@ -12,6 +12,7 @@ import pytest
 
 from agentic_rag.errors import InputError
 from agentic_rag.ingest import extraction, sources
+from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.office import ExtractedText
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
@@ -289,8 +290,10 @@ def dying(ingest: IngestPipeline, writes: int) -> IngestPipeline:
 
             return write
 
-    stores = (Dying(store) for store in (ingest._chunks, ingest._graph, ingest._ledger))
-    return IngestPipeline(*stores, ingest._writer.preparer._embedding, ingest._writer.preparer._count_tokens)  # type: ignore[arg-type]
+    chunks, graph, ledger = (Dying(store) for store in (ingest._chunks, ingest._graph, ingest._ledger))
+    preparer = ingest._writer.preparer
+    writer = DocumentWriter(chunks, graph, preparer._embedding, preparer._count_tokens)  # type: ignore[arg-type]
+    return IngestPipeline(writer, ledger)  # type: ignore[arg-type]
 
 
 async def held(ingest: IngestPipeline) -> Any:
@@ -465,9 +468,7 @@ async def test_a_name_that_differs_in_case_alone_is_refused(tmp_path: Path) -> N
 
 def documents_pipeline(before: IngestPipeline, documents: Extractor) -> IngestPipeline:
     """A pipeline on the same stores."""
-    stores = before._chunks, before._graph, before._ledger
-    preparer = before._writer.preparer
-    return IngestPipeline(*stores, preparer._embedding, preparer._count_tokens, documents=documents)
+    return IngestPipeline(before._writer, before._ledger, documents=documents)
 
 
 def only_oolong_is_read(self: Extractor, raw: bytes, suffix: str) -> ExtractedText:

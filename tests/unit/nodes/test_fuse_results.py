@@ -14,6 +14,7 @@ from agentic_rag.fusion.strategy_selector import fuse_for_operation
 from agentic_rag.nodes.fuse_results import fuse_results, outcome_of, read_again, results_of, specificity_of
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.retrieve import retrieve
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.retrieval.sources import VectorSource
 from agentic_rag.settings.parameters import FusionParameters, Parameters
 from agentic_rag.state import CanvasRAGState, in_full, shortened_hits, shortened_results
@@ -180,7 +181,9 @@ FACT = {"id": "f", "name": "COMES_FROM", "source": "Oolong", "target": "Fujian"}
 
 async def a_pass(engine: FakeRetrievalEngine) -> dict[str, Any]:
     """The state after the rerank, in memory; the graph finds another order, a thing without a chunk, and a fact."""
-    found = (await FakeGraphEngine([(tea, 0.6) for tea in reversed(TEAS)]).find("d", "tea?", limit=9)).hits
+    found = (
+        await FakeGraphEngine([(tea, 0.6) for tea in reversed(TEAS)]).find(SourceQuery("d", "tea?"), 9)
+    ).hits
     found[-1]["facts"].append(FACT)
     place = {"id": "fujian", "type": "node", "rank": 7, "content": "Fujian", "metadata": {"name": "Fujian"}}
     graph: Any = [*found, {**found[0], **place}]

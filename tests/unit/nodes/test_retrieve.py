@@ -20,9 +20,9 @@ from agentic_rag.nodes.request import Request
 from agentic_rag.nodes.retrieve import query_of, search_source
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
-from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
+from agentic_rag.retrieval.ports import GraphSearch, SourceQuery, VectorSearch
 from agentic_rag.retrieval.schemas import JudgedResults, Leg, RetrievalResult
-from agentic_rag.retrieval.sources import GraphSource, SourceQuery, VectorSource, as_hit
+from agentic_rag.retrieval.sources import GraphSource, VectorSource, as_hit
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
@@ -40,7 +40,8 @@ ASKED: dict[str, Any] = {
 }  # fmt: skip
 REQUESTED = {
     "dataset": "notes", "query": "tea?", "limit": 100, "filters": Comparison("year", "$eq", 2024),
-    "as_of": datetime(2024, 6, 30, tzinfo=UTC), "judged_as": "the question?", "own_notes": False,
+    "as_of": datetime(2024, 6, 30, tzinfo=UTC), "strategy": "sparse", "judged_as": "the question?", "user_id": None,
+    "own_notes": False,
 }  # fmt: skip
 SPARSE = Parameters().override({"retrieval": {"strategy": "sparse"}})
 
@@ -69,7 +70,7 @@ async def test_the_graph_is_asked_and_its_hits_written():
 async def test_the_vector_store_is_asked_and_its_results_written_as_hits():
     engine = FakeRetrievalEngine([(TEA, 0.8)])
     written = await retrieve_lancedb(state(), engine=engine)
-    assert engine.requests == [{**REQUESTED, "strategy": "sparse"}]
+    assert engine.requests == [REQUESTED]
     assert set(written) == {"lancedb_results", "lancedb_outcome"}
     assert written["lancedb_results"][0]["evidence"] == {"legs": {"dense": {"rank": 1, "score": 0.8}}}
 
@@ -237,8 +238,7 @@ class Scripted:
 
 
 async def outcome_of(source: Scripted, timeout: float = 5.0) -> tuple[list[Hit], Any]:
-    parameters = Parameters().override({"retrieval": {"timeout_seconds": timeout}})
-    return await search_source(source, query_of(Request.of(state(parameters)), "tea?"))
+    return await search_source(source, query_of(Request.of(state()), "tea?"), timeout)
 
 
 async def outcome(result: Any, *, seconds: float = 0.0, timeout: float = 5.0) -> tuple[list[Hit], Any]:

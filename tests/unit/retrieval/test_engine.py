@@ -14,6 +14,7 @@ from agentic_rag.domain.ports import EmbeddedDocument
 from agentic_rag.errors import FilterError, InputError, UnknownDataset
 from agentic_rag.retrieval import DEFAULT_TOP_K, RetrievalEngine
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.retrieval.strategies import STRATEGIES
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.testing import HashingEmbedding, TokenHashingEmbedding, fake_chunk
@@ -109,17 +110,18 @@ MANY = [
 async def test_a_passage_has_one_relevance_for_a_question(question: str, strategy: Any):
     """However many are wanted, and whoever asks: the graph's node takes a hundred, a user four."""
     engine = await with_tokens(TokenHashingEmbedding(), *MANY)
-    every = await engine.find("notes", question, top_k=100, strategy=strategy)
+    every = await engine.find(SourceQuery("notes", question, strategy=strategy), 100)
     assert every.results or (question, strategy) == ("Mongolia", "sparse")
     for few in (1, 4, 30):
         assert await engine.search("notes", question, top_k=few, strategy=strategy) == every.results[:few]
-        assert (await engine.find("notes", question, few, strategy=strategy)).familiarity == every.familiarity
+        one = await engine.find(SourceQuery("notes", question, strategy=strategy), few)
+        assert one.familiarity == every.familiarity
 
 
 @pytest.mark.parametrize("strategy", EVERY)
 async def test_tokens_are_compared_in_a_hybrid_search_alone(strategy: Any):
     engine = await with_tokens(TokenHashingEmbedding(), *CHUNKS)
-    found = await engine.find("notes", "oolong tea from Fujian", 100, strategy=strategy)
+    found = await engine.find(SourceQuery("notes", "oolong tea from Fujian", strategy=strategy), 100)
     compared = [result.tokens is not None for result in found.results]
     assert found.results[0].id == "tea#0"
     assert compared == [strategy == "hybrid"] * len(compared)
@@ -142,12 +144,12 @@ async def test_nearer_tokens_come_first_where_vectors_and_words_are_alike():
 
 async def test_what_was_learnt_of_the_question_comes_with_its_results():
     engine = await with_tokens(TokenHashingEmbedding(), *CHUNKS)
-    near = await engine.find("notes", "oolong tea from Fujian")
-    far = await engine.find("notes", "kettle of copper")
+    near = await engine.find(SourceQuery("notes", "oolong tea from Fujian"), DEFAULT_TOP_K)
+    far = await engine.find(SourceQuery("notes", "kettle of copper"), DEFAULT_TOP_K)
     assert (near.familiarity or 0.0) > (far.familiarity or 0.0)
     assert near.results == await engine.search("notes", "oolong tea from Fujian")
     without, _ = await filled()
-    assert (await without.find("notes", "oolong tea from Fujian")).familiarity is None
+    assert (await without.find(SourceQuery("notes", "oolong tea from Fujian"), 1)).familiarity is None
 
 
 async def test_a_chunk_that_one_leg_missed_is_judged_by_the_other():
@@ -310,8 +312,8 @@ async def test_what_other_words_find_is_judged_by_the_question():
 async def test_other_words_are_judged_by_the_tokens_of_the_question():
     engine = await with_tokens(TokenHashingEmbedding(), *CHUNKS)
     question = "oolong tea from Fujian"
-    alone = await engine.find("notes", question, 100)
-    reworded = await engine.find("notes", f"{question} midnight train", 100, judged_as=question)
+    alone = await engine.find(SourceQuery("notes", question), 100)
+    reworded = await engine.find(SourceQuery("notes", f"{question} midnight train", question), 100)
     assert reworded.results == alone.results
     assert reworded.familiarity == alone.familiarity
 

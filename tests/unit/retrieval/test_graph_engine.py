@@ -30,6 +30,7 @@ from agentic_rag.retrieval.calibration import Calibration, Sense
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.retrieval.passage_graph import PassageGraph
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.retrieval.schemas import chunk_metadata
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
@@ -122,7 +123,7 @@ class World:
         await self.store.replace_documents("notes", [EmbeddedDocument(chunk.document_id, (chunk,), vectors)])
 
     async def find(self, query: str, limit: int = 100, **options: Any) -> Findings:
-        return await self.engine.find("notes", query, limit=limit, **options)
+        return await self.engine.find(SourceQuery("notes", query, **options), limit)
 
     async def ids(self, query: str, limit: int = 100, **options: Any) -> list[str]:
         return [hit["id"] for hit in (await self.find(query, limit, **options)).hits]
@@ -416,7 +417,9 @@ async def test_a_question_without_a_word_finds_nothing(query: str):
 
 async def test_an_unknown_dataset_has_no_hits():
     made = await world()
-    assert await made.engine.find("other", FILM, limit=3) == nothing("the graph has nothing of this dataset")
+    assert await made.engine.find(SourceQuery("other", FILM), 3) == nothing(
+        "the graph has nothing of this dataset"
+    )
 
 
 COMMUNITY = GraphHit("community", "c1", "Makers", "All who made pictures.", 1, None, None, ())

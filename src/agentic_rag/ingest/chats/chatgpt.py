@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.ingest.chats.messages import (
     Message,
     Thread,
@@ -48,7 +48,7 @@ def chatgpt_threads(json_value: object) -> Iterator[Thread]:
         )
 
 
-def _message(identity: str, message_json: dict[str, Any]) -> Message | None:
+def _message(identity: str, message_json: Json) -> Message | None:
     """None for what is not shown: instructions, calls of tools and their results, thoughts."""
     sender = _SENDERS.get(text_of(inner(message_json, "author").get("role")))
     content, about = inner(message_json, "content"), inner(message_json, "metadata")

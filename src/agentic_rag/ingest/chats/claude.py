@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.ingest.chats.messages import Message, Thread, branch, moment, name_of, objects, text_of
 
 _SENDERS = {"human": "User", "assistant": "Claude"}
@@ -29,7 +29,7 @@ def claude_threads(json_value: object) -> Iterator[Thread]:
         )
 
 
-def _visible_branch(messages: list[dict[str, Any]], conversation: dict[str, Any]) -> list[dict[str, Any]]:
+def _visible_branch(messages: list[Json], conversation: Json) -> list[Json]:
     """All where no message names one before it: older exports have no branches."""
     by_id = {text_of(one.get("uuid")): one for one in messages if one.get("uuid")}
     parents = {identity: text_of(one.get("parent_message_uuid")) for identity, one in by_id.items()}
@@ -39,7 +39,7 @@ def _visible_branch(messages: list[dict[str, Any]], conversation: dict[str, Any]
     return [by_id[identity] for identity in branch(parents, leaf if leaf in by_id else next(reversed(by_id)))]
 
 
-def _message(message_json: dict[str, Any]) -> Message:
+def _message(message_json: Json) -> Message:
     blocks = [
         text_of(block.get("text"))
         for block in objects(message_json.get("content"))

@@ -6,8 +6,8 @@ import html
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.ingest.chats.messages import Message, Thread, inner, moment, name_of, objects, text_of
 
 DAY_FILE = re.compile(r"(?P<base>(?:.*/)?)(?P<channel>[^/]+)/\d{4}-\d\d-\d\d\.json")
@@ -40,7 +40,7 @@ class Names:
         return cls(users, titles, name_of(*(one.get("team_id") for one in written)))
 
 
-def _user(message_json: dict[str, Any]) -> str:
+def _user(message_json: Json) -> str:
     profile = inner(message_json, "profile")
     return name_of(message_json.get("real_name"), profile.get("real_name"), profile.get("display_name"), message_json.get("name"))  # fmt: skip
 
@@ -57,7 +57,7 @@ def slack_thread(json_value: object, channel: str, names: Names) -> Thread:
     return Thread(identity, names.channels.get(channel) or channel, tuple(messages))
 
 
-def _message(message_json: dict[str, Any], names: Names) -> Message:
+def _message(message_json: Json, names: Names) -> Message:
     user = text_of(message_json.get("user"))
     sender = name_of(names.users.get(user), inner(message_json, "user_profile").get("real_name"), message_json.get("username"), user)  # fmt: skip
     # What a program posts is often in attachments alone.

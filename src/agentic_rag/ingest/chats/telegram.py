@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.ingest.chats.messages import Message, Thread, inner, moment, name_of, objects, text_of
 
 _MEDIA = ("file", "photo", "media_type", "location_information", "contact_information")
@@ -15,7 +15,7 @@ def looks_like_telegram(json_value: object) -> bool:
     return isinstance(json_value, dict) and any(True for _ in _chats(json_value))
 
 
-def telegram_threads(json_value: dict[str, Any]) -> Iterator[Thread]:
+def telegram_threads(json_value: Json) -> Iterator[Thread]:
     """The chats of a value that ``looks_like_telegram``; notices, such as of who joined, are left out."""
     for chat in _chats(json_value):
         title = name_of(chat.get("name"), str(chat.get("type", "")).replace("_", " ")) or "Telegram"
@@ -24,19 +24,19 @@ def telegram_threads(json_value: dict[str, Any]) -> Iterator[Thread]:
         yield Thread(name_of(chat.get("id")) or title, title, messages)
 
 
-def _chats(json_value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _chats(json_value: Json) -> Iterator[Json]:
     listed = [one for key in ("chats", "left_chats") for one in objects(inner(json_value, key).get("list"))]
     return (chat for chat in listed or [json_value] if _is_chat(chat))
 
 
-def _is_chat(chat_json: dict[str, Any]) -> bool:
+def _is_chat(chat_json: Json) -> bool:
     messages = chat_json.get("messages")
     if not isinstance(messages, list) or not {"type", "id"} <= chat_json.keys():
         return False
     return not messages or any({"date", "text"} <= one.keys() for one in objects(messages))
 
 
-def _message(chat_json: dict[str, Any]) -> Message:
+def _message(chat_json: Json) -> Message:
     source = name_of(chat_json.get("forwarded_from"))
     poll = inner(chat_json, "poll")
     answers = [text_of(one.get("text")) for one in objects(poll.get("answers"))]

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from agentic_rag.dates.instants import moment_of, parse_as_of
 from agentic_rag.domain.identity import memory_dataset
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import AgenticRagError, InputError
 from agentic_rag.memory.past import asked_past
 from agentic_rag.memory.records import MemoryRecord, plain
@@ -59,7 +60,7 @@ class StoredAgent:
 
     def __init__(self, parts: AgentParts) -> None:
         self._parts = parts
-        self._operations: Mapping[str, Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]] = {
+        self._operations: Mapping[str, Callable[[Mapping[str, Any]], Awaitable[Json]]] = {
             "search": self._search,
             "insert": self._insert,
             "update": self._update,
@@ -79,7 +80,7 @@ class StoredAgent:
     async def execute_task(self, task: TaskRequest) -> TaskResponse:
         """Run a task within its time limit; see ``MemoryAgent``."""
         started = time.perf_counter()
-        result: dict[str, Any] = {}
+        result: Json = {}
         error: str | None = None
         try:
             seconds = None if task.timeout_ms is None else task.timeout_ms / 1000
@@ -95,20 +96,20 @@ class StoredAgent:
         milliseconds = round((time.perf_counter() - started) * 1000, 3)
         return TaskResponse(task.task_id, error is None, result, error, milliseconds)
 
-    async def _run_operation(self, task: TaskRequest) -> dict[str, Any]:
+    async def _run_operation(self, task: TaskRequest) -> Json:
         if task.operation not in self._operations:
             raise InputError(f"unknown operation {task.operation!r}; use one of: {', '.join(OPERATIONS)}")
         memory_dataset(task.parameters.get("user_id"))  # type: ignore[arg-type]
         return await self._operations[task.operation](task.parameters)
 
-    async def _search(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    async def _search(self, parameters: Mapping[str, Any]) -> Json:
         strategy = self._strategy(parameters.get("strategy"))
         search = self.parse_search(parameters)
         found = await STRATEGIES[strategy](self._parts.search, search) if search.query.strip() else []
         shown = await self.as_json(search, found)
         return {"results": shown, "total_count": len(shown), "strategy": strategy.value}
 
-    async def as_json(self, search: Search, found_memories: list[FoundMemory]) -> list[dict[str, Any]]:
+    async def as_json(self, search: Search, found_memories: list[FoundMemory]) -> list[Json]:
         """The found memories as JSON values, best first."""
         return [shown_memory(one.record, one.score) for one in found_memories]
 
@@ -145,7 +146,7 @@ class StoredAgent:
             raise InputError(f"{self.agent_id} has no strategy {name!r}; it has: {has}")
         return RetrievalStrategy(name)
 
-    async def _insert(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    async def _insert(self, parameters: Mapping[str, Any]) -> Json:
         record = self.record_of(parameters)
         stored = await self._parts.writer.insert(parameters["user_id"], record)
         return {"id": stored.id, "memory": shown_memory(stored)}
@@ -168,7 +169,7 @@ class StoredAgent:
             metadata=checked_metadata(parameters.get("metadata")),
         )
 
-    async def _update(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    async def _update(self, parameters: Mapping[str, Any]) -> Json:
         name = id_given(parameters)
 
         def updated_record(record: MemoryRecord) -> MemoryRecord:
@@ -185,11 +186,11 @@ class StoredAgent:
         )
         return {"id": stored.id, "memory": shown_memory(stored)}
 
-    async def _delete(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    async def _delete(self, parameters: Mapping[str, Any]) -> Json:
         deleted = await self._parts.writer.forget(parameters["user_id"], [id_given(parameters)])
         return {"deleted": [record.id for record in deleted]}
 
-    async def _list(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    async def _list(self, parameters: Mapping[str, Any]) -> Json:
         search = self.parse_search({**parameters, "query": ""})
         records = await self._parts.search.store.of_types(parameters["user_id"], {self.memory_type})
         shown = [shown_memory(record) for record in self.listing_order(records) if search.passes(record)]
@@ -200,7 +201,7 @@ class StoredAgent:
         return records[::-1]
 
 
-def shown_memory(record: MemoryRecord, score: float | None = None) -> dict[str, Any]:
+def shown_memory(record: MemoryRecord, score: float | None = None) -> Json:
     """A memory as JSON values; ``score`` in [0, 1] if it was searched for."""
     values = plain(record)
     return values if score is None else {**values, "score": score}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 from agentic_rag.memory.agents.base import StoredAgent
 from agentic_rag.memory.records import MemoryRecord
@@ -34,7 +35,7 @@ class CoreAgent(StoredAgent):
         return super().record_of(_with_block(parameters))
 
 
-def _with_block(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _with_block(parameters: Mapping[str, Any]) -> Json:
     """The parameters with ``block_type`` renamed to the stored key."""
     block = parameters.get("block_type", parameters.get("block"))
     if block is not None and block not in BLOCKS:

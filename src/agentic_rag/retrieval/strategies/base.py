@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -98,12 +98,14 @@ class BaseStrategy(ABC):
         limit: int,
         is_compared: bool = False,
     ) -> list[RetrievalResult]:
-        """Results of the legs, the dense one among them, as ``judge``; [] for nonsense (see ``floor``).
+        """Results of the legs, the dense one among them, best first; [] for nonsense (see ``floor``).
 
         Args:
-            dataset, query, legs, limit: see ``judge``.
-            asked: the query's unit vector.
-            compared: also use each chunk's own vector and its similarity to the best chunks.
+            dataset, query: what is asked of what.
+            legs: results of each leg by its name.
+            limit: most results.
+            query_vector: the query's unit vector.
+            is_compared: also use each chunk's own vector and its similarity to the best chunks.
         """
         profile = await self.store.profile(dataset)
         calibration = await self.calibration.of_cosines()
@@ -111,16 +113,8 @@ class BaseStrategy(ABC):
         if doubted is None:
             return []
         vectors = await self._vectors(dataset, legs) if is_compared else None
-        return self.judge(
-            calibration,
-            query,
-            legs,
-            limit,
-            profile,
-            vectors=vectors,
-            query_vector=query_vector,
-            doubt=doubted,
-        )
+        judged = judge(calibration, query, legs, profile, vectors, query_vector)
+        return best_results({i: logit - doubted for i, logit in judged.items()}, legs, limit)
 
     async def _vectors(self, dataset: str, legs: Legs) -> Vectors:
         """Vectors of all chunks of the legs; read from the store where a leg did not return them."""
@@ -129,40 +123,37 @@ class BaseStrategy(ABC):
         read = await self.store.get_vectors(dataset, missing) if missing else {}
         return {i: vector for i, vector in found.items() if vector is not None} | read
 
-    def judge(
-        self,
-        calibration: Calibration,
-        query: str,
-        legs: Legs,
-        limit: int,
-        profile: DatasetProfile | None,
-        *,
-        vectors: Vectors | None = None,
-        query_vector: FloatArray | None = None,
-        doubt: float = 0.0,
-    ) -> list[RetrievalResult]:
-        """Results of the legs as one list, each chunk once, with relevance from its scores in the legs.
 
-        With ``vectors`` and ``query_vector`` also from its similarity to the best chunks. ``doubt``, in log-odds, is
-        subtracted from every result.
-        """
-        evidence = gather_evidence(
-            query, legs, vectors, query_vector, chunks=profile.chunks if profile else None
-        )
-        logits = {chunk_id: calibration.logit(known) for chunk_id, known in evidence.items()}
-        for chunk_id, alike in likeness(logits, vectors or {}).items():
-            logits[chunk_id] += calibration.of_likeness(alike, script(query))
-        said: dict[str, dict[str, Leg]] = {
-            chunk_id: {} for chunk_id in sorted(logits, key=lambda i: (-logits[i], i))[:limit]
-        }
-        chunks: dict[str, Chunk] = {}
-        for name, leg in legs.items():
-            for place, scored in enumerate(leg, start=1):
-                chunk = scored.chunk
-                if chunk.id in said and name not in said[chunk.id]:
-                    chunks[chunk.id] = chunk
-                    said[chunk.id][name] = Leg(place, scored.score)
-        results = [
-            RetrievalResult(chunks[i], probability(logits[i] - doubt), told) for i, told in said.items()
-        ]
-        return sorted(results, key=lambda result: (-result.score, result.id))
+def judge(
+    calibration: Calibration,
+    query: str,
+    legs: Legs,
+    profile: DatasetProfile | None,
+    vectors: Vectors | None = None,
+    query_vector: FloatArray | None = None,
+) -> dict[str, float]:
+    """Log-odds of relevance of each chunk of the legs, by its scores in them.
+
+    With ``vectors`` and ``query_vector`` also by its similarity to the best chunks.
+    """
+    evidence = gather_evidence(query, legs, vectors, query_vector, chunks=profile.chunks if profile else None)
+    logits = {chunk_id: calibration.logit(known) for chunk_id, known in evidence.items()}
+    for chunk_id, alike in likeness(logits, vectors or {}).items():
+        logits[chunk_id] += calibration.of_likeness(alike, script(query))
+    return logits
+
+
+def best_results(logits: Mapping[str, float], legs: Legs, limit: int) -> list[RetrievalResult]:
+    """The ``limit`` chunks of the legs with the highest log-odds, as results with what each leg said of them."""
+    said: dict[str, dict[str, Leg]] = {
+        chunk_id: {} for chunk_id in sorted(logits, key=lambda i: (-logits[i], i))[:limit]
+    }
+    chunks: dict[str, Chunk] = {}
+    for name, leg in legs.items():
+        for place, scored in enumerate(leg, start=1):
+            chunk = scored.chunk
+            if chunk.id in said and name not in said[chunk.id]:
+                chunks[chunk.id] = chunk
+                said[chunk.id][name] = Leg(place, scored.score)
+    results = [RetrievalResult(chunks[i], probability(logits[i]), of_legs) for i, of_legs in said.items()]
+    return sorted(results, key=lambda result: (-result.score, result.id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentic_rag.domain.ports import Restriction
 from agentic_rag.retrieval.schemas import RetrievalResult
-from agentic_rag.retrieval.strategies.base import BaseStrategy
+from agentic_rag.retrieval.strategies.base import BaseStrategy, best_results, judge
 
 
 class SparseStrategy(BaseStrategy):
@@ -13,6 +13,7 @@ class SparseStrategy(BaseStrategy):
     async def retrieve(
         self, dataset: str, query: str, *, limit: int, restriction: Restriction
     ) -> list[RetrievalResult]:
-        sparse = await self.store.search_sparse(dataset, query, limit=limit, restriction=restriction)
+        found = await self.store.search_sparse(dataset, query, limit=limit, restriction=restriction)
         profile = await self.store.profile(dataset)
-        return self.judge(self.calibration.of_words, query, {"sparse": sparse}, limit, profile)
+        legs = {"sparse": found}
+        return best_results(judge(self.calibration.of_words, query, legs, profile), legs, limit)

@@ -6,6 +6,8 @@ A row is a dict of these columns; it is what every module here passes on, and wh
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -114,3 +116,20 @@ def group_of(name: str) -> str | None:
     if kind not in _COLUMNS or not prefix.startswith("graph_"):
         return None
     return prefix.removeprefix("graph_")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What one search may return."""
+
+    dataset: str
+    group: str
+    as_of: datetime | None
+    """In UTC."""
+    within: frozenset[str] | None
+    """Chunk ids."""
+
+    def allows(self, chunk_id: str | None, date: datetime | None) -> bool:
+        if chunk_id is None or (self.within is not None and chunk_id not in self.within):
+            return False
+        return self.as_of is None or date is None or date <= self.as_of

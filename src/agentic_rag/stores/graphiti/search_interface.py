@@ -10,6 +10,7 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ConfigDict, PrivateAttr
@@ -29,6 +30,18 @@ MAX_CHARACTERS = 600
 
 Fetch = Callable[[str, str | None, int], Awaitable[ScoredRows]]
 """One leg on one group: group, predicate, limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Leg:
+    """What one leg of a search may return."""
+
+    kind: Kind
+    search_filter: Any
+    """Graphiti's."""
+    group_ids: list[str] | None
+    """None: all groups."""
+    limit: int
 
 
 class LanceSearch(SearchInterface):  # type: ignore[misc]
@@ -51,7 +64,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         group_ids: list[str] | None = None,
         limit: int = 100,
     ) -> list[Any]:
-        found = await self._full_text("facts", query, search_filter, group_ids, limit)
+        found = await self._full_text(_Leg("facts", search_filter, group_ids, limit), query)
         return _objects("facts", found, search_filter)
 
     async def node_fulltext_search(
@@ -62,7 +75,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         group_ids: list[str] | None = None,
         limit: int = 100,
     ) -> list[Any]:
-        found = await self._full_text("entities", query, search_filter, group_ids, limit)
+        found = await self._full_text(_Leg("entities", search_filter, group_ids, limit), query)
         return _objects("entities", found, search_filter)
 
     async def episode_fulltext_search(
@@ -73,7 +86,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         group_ids: list[str] | None = None,
         limit: int = 100,
     ) -> list[Any]:
-        found = await self._full_text("episodes", query, search_filter, group_ids, limit)
+        found = await self._full_text(_Leg("episodes", search_filter, group_ids, limit), query)
         return _objects("episodes", found, search_filter)
 
     # Cosine
@@ -93,7 +106,8 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
             sql.is_in("source_uuid", [source_node_uuid]) if source_node_uuid is not None else None,
             sql.is_in("target_uuid", [target_node_uuid]) if target_node_uuid is not None else None,
         ]
-        found = await self._cosine("facts", search_vector, search_filter, group_ids, limit, min_score, ends)
+        leg = _Leg("facts", search_filter, group_ids, limit)
+        found = await self._cosine(leg, search_vector, min_score, ends)
         return _objects("facts", found, search_filter)
 
     async def node_similarity_search(
@@ -105,7 +119,8 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         limit: int = 100,
         min_score: float = 0.7,
     ) -> list[Any]:
-        found = await self._cosine("entities", search_vector, search_filter, group_ids, limit, min_score)
+        leg = _Leg("entities", search_filter, group_ids, limit)
+        found = await self._cosine(leg, search_vector, min_score)
         return _objects("entities", found, search_filter)
 
     # Breadth first
@@ -177,65 +192,48 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         kept = [uuid for uuid in ordered if counts[uuid] >= min_score]
         return kept, [float(counts[uuid]) for uuid in kept]
 
-    async def _full_text(
-        self, kind: Kind, query: str, search_filter: Any, group_ids: list[str] | None, limit: int
-    ) -> ScoredRows:
+    async def _full_text(self, leg: _Leg, query: str) -> ScoredRows:
         text = searchable(query)
-        select = _columns(kind, search_filter)
+        select = _columns(leg.kind, leg.search_filter)
 
         async def fetch(group: str, where: str | None, count: int) -> ScoredRows:
-            return await self._tables.matching(group, kind, text, select, where=where, limit=count)
+            return await self._tables.matching(group, leg.kind, text, select, where=where, limit=count)
 
-        found = await self._search_leg(kind, fetch, search_filter, group_ids, limit)
-        if isinstance(search_filter, RestrictedFilters):
+        found = await self._search_leg(leg, fetch)
+        if isinstance(leg.search_filter, RestrictedFilters):
             for row, score in found:
-                search_filter.recorder.saw(row, score)
+                leg.search_filter.recorder.saw(row, score)
         return found
 
     async def _cosine(
-        self,
-        kind: Kind,
-        vector: Sequence[float],
-        search_filter: Any,
-        group_ids: list[str] | None,
-        limit: int,
-        min_score: float,
-        ends: Sequence[str | None] = (),
+        self, leg: _Leg, vector: Sequence[float], min_score: float, ends: Sequence[str | None] = ()
     ) -> ScoredRows:
         if not all(math.isfinite(x) for x in vector) or not any(vector):
             return []
 
-        select = _columns(kind, search_filter)
+        select = _columns(leg.kind, leg.search_filter)
 
         async def fetch(group: str, where: str | None, count: int) -> ScoredRows:
-            return await self._tables.nearest(group, kind, vector, select, where=where, limit=count)
+            return await self._tables.nearest(group, leg.kind, vector, select, where=where, limit=count)
 
-        found = await self._search_leg(kind, fetch, search_filter, group_ids, limit, ends)
+        found = await self._search_leg(leg, fetch, ends)
         kept = [(row, score) for row, score in found if score > min_score]
-        if isinstance(search_filter, RestrictedFilters):
+        if isinstance(leg.search_filter, RestrictedFilters):
             for row, _ in kept:
-                search_filter.recorder.saw(row)
+                leg.search_filter.recorder.saw(row)
         return kept
 
-    async def _search_leg(
-        self,
-        kind: Kind,
-        fetch: Fetch,
-        search_filter: Any,
-        group_ids: list[str] | None,
-        limit: int,
-        ends: Sequence[str | None] = (),
-    ) -> ScoredRows:
+    async def _search_leg(self, leg: _Leg, fetch: Fetch, ends: Sequence[str | None] = ()) -> ScoredRows:
         """One leg over all groups, each restricted before ranks are given."""
 
         async def one(group: str) -> ScoredRows:
-            visible = await Visibility.of(self._tables, group, kind, search_filter)
+            visible = await Visibility.of(self._tables, group, leg.kind, leg.search_filter)
             where = sql.every([*visible.conditions, *ends])
-            return await visible.fill_leg(lambda count: fetch(group, where, count), limit)
+            return await visible.fill_leg(lambda count: fetch(group, where, count), leg.limit)
 
-        parts = await asyncio.gather(*(one(group) for group in await self._groups(group_ids)))
+        parts = await asyncio.gather(*(one(group) for group in await self._groups(leg.group_ids)))
         merged = [pair for part in parts for pair in part]
-        return sorted(merged, key=lambda pair: (-pair[1], pair[0]["uuid"]))[:limit]
+        return sorted(merged, key=lambda pair: (-pair[1], pair[0]["uuid"]))[: leg.limit]
 
     async def _pick_rows(
         self, group: str, kind: Kind, uuids: Sequence[str], search_filter: Any

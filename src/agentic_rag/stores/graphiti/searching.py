@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -18,8 +17,7 @@ from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ManifestMismatch
 from agentic_rag.stores.graph.link_index import LinkIndex
 from agentic_rag.stores.graph.links import LinkReader
-from agentic_rag.stores.graph.rows import utc
-from agentic_rag.stores.graph.schemas import Kind, Row
+from agentic_rag.stores.graph.schemas import Kind, Row, Scope
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graphiti.library import (
     COMBINED_HYBRID_SEARCH_RRF,
@@ -41,22 +39,6 @@ MAX_ENTITY_CHUNKS = 50
 """Chunks an entity's hit names, the first in id order; a tag on every note would name them all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What one search may return."""
-
-    dataset: str
-    group: str
-    as_of: datetime | None
-    within: frozenset[str] | None
-    """Chunk ids."""
-
-    def allows(self, chunk_id: str | None, date: datetime | None) -> bool:
-        if chunk_id is None or (self.within is not None and chunk_id not in self.within):
-            return False
-        return self.as_of is None or date is None or date <= self.as_of
-
-
 class Searcher:
     """Facts, entities and episodes for a query: full text and cosine by Graphiti's RRF, episodes by full text."""
 
@@ -67,29 +49,26 @@ class Searcher:
 
     async def search(
         self,
-        dataset: str,
-        group: str,
+        scope: Scope,
         query: str,
         vector: FloatArray,
         *,
         limit: int,
-        as_of: datetime | None,
-        within: Sequence[str] | None,
         kinds: Collection[GraphKind],
     ) -> list[GraphHit]:
         """Hits by kind (facts, entities, episodes), each ranked from 1; see ``ports.GraphStore.search``."""
         text = searchable(query)
-        if not text or limit < 1 or not await self._tables.exists(group):
+        if not text or limit < 1 or not await self._tables.exists(scope.group):
             return []
-        allowed = frozenset(within) if within is not None else None
-        scope = Scope(dataset, group, utc(as_of), allowed)
-        episodes = sorted(episode_uuid(dataset, chunk) for chunk in allowed) if allowed is not None else None
+        episodes = None
+        if scope.within is not None:
+            episodes = sorted(episode_uuid(scope.dataset, chunk) for chunk in scope.within)
         filters = as_of_filters(scope.as_of, episodes)
         dense = self._usable(vector)
         found = await self._graphiti.search_(
             text,
             config=_config(limit, kinds, dense=dense is not None),
-            group_ids=[group],
+            group_ids=[scope.group],
             search_filter=filters,
             query_vector=dense.tolist() if dense is not None else [0.0] * self._tables.dimension,
         )

@@ -17,7 +17,8 @@ from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLi
 from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.graph.chunks import READ_BY, is_chunk, to_chunk
-from agentic_rag.stores.graph.schemas import Row
+from agentic_rag.stores.graph.rows import utc
+from agentic_rag.stores.graph.schemas import Row, Scope
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import LanceConnection
 from agentic_rag.stores.lancedb.indexes import BUILT_HERE, IndexBuilder
@@ -137,16 +138,9 @@ class GraphitiStore:
     ) -> list[GraphHit]:
         """See ``ports.GraphStore``; never opens the graph. An entity names its first 50 chunks in id order."""
         with translated_failure(f"searching {dataset!r}"):
-            return await self._engine.searcher.search(
-                dataset,
-                group_id(dataset),
-                query,
-                vector,
-                limit=limit,
-                as_of=as_of,
-                within=within,
-                kinds=kinds,
-            )
+            allowed = None if within is None else frozenset(within)
+            scope = Scope(dataset, group_id(dataset), utc(as_of), allowed)
+            return await self._engine.searcher.search(scope, query, vector, limit=limit, kinds=kinds)
 
     async def links(self, dataset: str) -> GraphLinks | None:
         with translated_failure(f"reading the links of {dataset!r}"):

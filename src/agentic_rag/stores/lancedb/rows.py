@@ -67,7 +67,7 @@ def vector_array(vectors: FloatArray, schema: pa.Schema) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(pa.array(flat), stored.list_size)
 
 
-def _row(chunk: Chunk) -> dict[str, Any]:
+def _row(chunk: Chunk) -> dict[str, object]:
     return {
         "chunk_id": chunk.id,
         "document_id": chunk.document_id,

@@ -7,22 +7,13 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain import Findings
-from agentic_rag.retrieval.sources import Source, SourceQuery
-from agentic_rag.settings.parameters import RetrievalParameters
+from agentic_rag.retrieval.ports import SourceQuery
+from agentic_rag.retrieval.sources import Source
 
 
 def query(text: str, user_id: str | None = "ada") -> SourceQuery:
     """A query for a text, of a user, without filters."""
-    return SourceQuery(
-        text,
-        judged_as=text,
-        dataset="default",
-        user_id=user_id,
-        filters=None,
-        as_of=None,
-        own_notes=False,
-        parameters=RetrievalParameters(),
-    )
+    return SourceQuery("default", text, user_id=user_id)
 
 
 async def find(source: Source, text: str, user_id: str | None = "ada") -> Findings:

@@ -28,6 +28,7 @@ from agentic_rag.errors import (
 )
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.ingest.documents import DocumentWriter
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.state import in_full
 from agentic_rag_lab.designs.services.entries import Entries, WriteBehind, checked_top_k, memory_of
 from agentic_rag_lab.designs.services.parts import RankedSettings, ServiceParts
@@ -164,7 +165,7 @@ def build_graph_memory(settings: RankedSettings, parts: ServiceParts) -> Session
 
     async def search(query: str, limit: int, among: Comparison | None) -> SearchOutcome:
         found, nearest = await asyncio.gather(
-            parts.graph_engine.find(parts.namespace, query, limit=limit, filters=among),
+            parts.graph_engine.find(SourceQuery(parts.namespace, query, filters=among), limit),
             parts.graph_engine.nearest(parts.namespace, query, limit=limit, filters=among),
         )
         told = {chunk.id: (chunk.metadata.get("dia_id"), score) for chunk, score in nearest}

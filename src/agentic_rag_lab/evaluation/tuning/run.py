@@ -21,6 +21,7 @@ from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
 from agentic_rag.nodes.request import shorten
 from agentic_rag.rag import Rag
+from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.retrieval.sources import CANDIDATES, as_hit
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag_lab.evaluation.datasets import EvalDataset, Selection
@@ -208,7 +209,9 @@ async def collect(
     for number, query in enumerate(queries, start=1):
         text = shorten(query.text)
         filters = eval_dataset.filters(query)
-        graph = await rag.graph_engine.find(dataset, text, limit=CANDIDATES, filters=parse_filters(filters))
+        graph = await rag.graph_engine.find(
+            SourceQuery(dataset, text, filters=parse_filters(filters)), CANDIDATES
+        )
         found = await rag.retrieval.search(
             dataset,
             text,

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.domain import Hit
 from agentic_rag.domain.identity import digest
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.odds import probabilities
 from agentic_rag.domain.results import Result
 from agentic_rag.fusion.strategy_selector import DEFAULT_WEIGHTS, SourceHits, fuse_adapted, resolve_parameters
@@ -189,9 +190,9 @@ class Replay:
         return [ranking_of([dict(result)], self.unit)[0] for result in results]
 
 
-def nest(changes: Changes) -> dict[str, dict[str, Any]]:
+def nest(changes: Changes) -> dict[str, Json]:
     """Dotted names as the sections that ``Parameters`` has."""
-    sections: dict[str, dict[str, Any]] = {}
+    sections: dict[str, Json] = {}
     for name, value in changes:
         section, _, key = name.partition(".")
         sections.setdefault(section, {})[key] = value
@@ -238,7 +239,7 @@ def fusion_grid() -> list[Values]:
     tried += [{"fusion.strategy": "rrf", "fusion.k": k} for k in KS]
     for weight in GRAPH_WEIGHTS:
         strategy = FusionStrategy.WEIGHTED_GRAPHITI if weight > 0.5 else FusionStrategy.WEIGHTED_LANCEDB
-        weights: dict[str, Any] = {"fusion.strategy": strategy.value}
+        weights: Json = {"fusion.strategy": strategy.value}
         if DEFAULT_WEIGHTS[strategy][0] != weight:
             weights |= {"fusion.graphiti_weight": weight, "fusion.lancedb_weight": round(1 - weight, 1)}
         tried += [weights, {**weights, "fusion.normalization": "z_score"}]
