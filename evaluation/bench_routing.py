@@ -1,10 +1,11 @@
-"""Accuracy of the memory type that is ranked first for a query, by the query's words.
+"""Accuracy of what is chosen by a question's words: the memory type that is ranked first, and the operation.
 
     python evaluation/bench_routing.py [--quick] [--verbose] [--json FILE]
 
-``route`` gets every query of ``datasets/routing``; the labels are older than the rules. The rules were written on
-the half ``choosing``; the half ``reported`` is only measured, as are the queries of ``blind.jsonl``, written
-after the last rule. The quick form is the same. Exits 1 when a floor is missed.
+``route`` gets every query of ``datasets/routing``, ``choose_operation`` every question of ``datasets/operations`` and of the
+three vaults. The labels are older than the rules, which were written on the halves ``choosing``; the halves ``reported`` are
+only measured, as are the queries of ``blind.jsonl``, written after the last rule. The quick form is the same. Exits 1 when a
+floor is missed.
 """
 
 from __future__ import annotations
@@ -12,103 +13,120 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from agentic_rag.fusion import CanvasOperation, choose_operation
 from agentic_rag.memory.routing.router import route
-from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingDecision
+from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy
 from figures import Row, options, report, row
 
-DATASETS = Path(__file__).parent / "datasets" / "routing"
-LANGUAGES = ("en", "zh")
-LEAST_RIGHT = 0.80
-"""Minimum accuracy on the reported half."""
+DATASETS = Path(__file__).parent / "datasets"
+HALVES = ("choosing", "reported")
+VAULTS = ("vault_100", "vault_night_sky", "vault_pottery")
+LEAST_TYPES, LEAST_OPERATIONS = 0.80, 0.90
+"""Minimum accuracy on the reported halves."""
 _STRATEGIES = {memory_type: tuple(RetrievalStrategy) for memory_type in MemoryType}
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A query and its most important memory type."""
+    """A text, its label, and what is chosen by its words."""
 
     text: str
-    memory_type: MemoryType
-    language: str
+    label: str
+    chosen: str
     half: str
-
-    @property
-    def decision(self) -> RoutingDecision:
-        return route(RetrievalRequest(self.text, "somebody"), _STRATEGIES).decision
-
-    @property
-    def top(self) -> MemoryType:
-        return self.decision.target_memory_types[0]
+    language: str
 
 
-def labelled(name: str) -> list[Labelled]:
-    """The queries of a file."""
-    lines = [json.loads(line) for line in (DATASETS / name).read_text("utf-8").splitlines()]
+def labelled(file: str, key: str, choose: Callable[[str], str]) -> list[Labelled]:
+    """The texts of a file below DATASETS, with their label under ``key``."""
+    lines: list[dict[str, Any]] = [
+        json.loads(line) for line in (DATASETS / file).read_text("utf-8").splitlines()
+    ]
     return [
-        Labelled(line["text"], MemoryType(line["memory_type"]), line["language"], line["half"])
+        Labelled(
+            line["text"], line[key], choose(line["text"]), line.get("half", ""), line.get("language", "")
+        )
         for line in lines
     ]
 
 
-def right(queries: Sequence[Labelled]) -> float:
-    """Share of the queries whose labelled type is ranked first."""
-    return sum(query.top is query.memory_type for query in queries) / len(queries)
+def memory_type(text: str) -> str:
+    """The type that is ranked first."""
+    return route(RetrievalRequest(text, "somebody"), _STRATEGIES).decision.target_memory_types[0].value
 
 
-def confusion(queries: Sequence[Labelled], title: str) -> Table:
-    """Rows are the labels, columns the first-ranked types."""
-    counts = Counter((query.memory_type, query.top) for query in queries)
-    table = Table("label", title=f"{title}: label by row, first type by column", title_justify="left")
-    for first in MemoryType:
-        table.add_column(first.value, justify="right")
-    for label in MemoryType:
-        table.add_row(label.value, *(str(counts[label, first]) for first in MemoryType))
+def operation(text: str) -> str:
+    """The chosen operation."""
+    return choose_operation(text).operation.value
+
+
+def confusion(texts: Sequence[Labelled], choices: type[StrEnum], title: str) -> Table:
+    """Rows are the labels, columns the choices."""
+    counts = Counter((one.label, one.chosen) for one in texts)
+    table = Table("label", title=f"{title}: label by row, choice by column", title_justify="left")
+    for chosen in choices:
+        table.add_column(chosen.value, justify="right", overflow="fold")
+    for label in choices:
+        table.add_row(label.value, *(str(counts[label.value, chosen.value]) for chosen in choices))
     return table
 
 
-def rows_of(queries: Sequence[Labelled], name: str, floor: float | None = None) -> list[Row]:
-    """All of a set, then by language."""
-    sets = {
-        "": queries,
-        **{f", {lang}": [one for one in queries if one.language == lang] for lang in LANGUAGES},
-    }
-    return [
-        row(f"first type right, of {len(own)} ({name}{of})", "share", right(own), bound="min",
-            floor=None if of else floor)
-        for of, own in sets.items()
-    ]  # fmt: skip
+def right(texts: Sequence[Labelled], what: str, floor: float | None = None) -> Row:
+    """Share of the texts with the labelled choice."""
+    share = sum(one.chosen == one.label for one in texts) / len(texts)
+    return row(f"{what}, right of {len(texts)}", "share", share, bound="min", floor=floor)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = options(__doc__, "the same: all of it takes seconds")
     parser.add_argument("--verbose", action="store_true", help="print every miss")
     given = parser.parse_args(arguments)
-    queries, more, blind = (labelled(f"{name}.jsonl") for name in ("queries", "more", "blind"))
-    choosing = [query for query in queries if query.half == "choosing"]
-    reported = [query for query in queries if query.half == "reported"]
+    queries, more, blind = (
+        labelled(f"routing/{name}.jsonl", "memory_type", memory_type) for name in ("queries", "more", "blind")
+    )
+    first, later = (
+        labelled(f"operations/{name}.jsonl", "operation", operation) for name in ("queries", "more")
+    )
+    vaults = {name: labelled(f"{name}/queries.jsonl", "operation", operation) for name in VAULTS}
+    of = {
+        (name, half): [one for one in texts if one.half == half]
+        for name, texts in (("type", queries), ("operation", first), ("operation, later", later))
+        for half in HALVES
+    }
     console = Console(highlight=False)
-    console.print(confusion(reported, "reported half"))
-    console.print(confusion(blind, "written after the rules"))
+    console.print(confusion(of["type", "reported"], MemoryType, "reported types"))
+    console.print(confusion(blind, MemoryType, "written after the rules"))
+    console.print(confusion(of["operation", "reported"], CanvasOperation, "reported operations"))
     if given.verbose:
-        for query in (*queries, *more, *blind):
-            if query.top is not query.memory_type:
-                print(
-                    f"{query.memory_type} → {query.top} ({query.half}): {query.text} {query.decision.reasons}"
-                )
-    rows = [
-        *rows_of(choosing, "choosing"),
-        *rows_of(more, "choosing, later"),
-        *rows_of(reported, "reported", LEAST_RIGHT),
-        *rows_of(blind, "written after the rules"),
-    ]
-    return report("the memory type that a query is for", rows, given.json)
+        for one in (
+            *queries,
+            *more,
+            *blind,
+            *first,
+            *later,
+            *(one for own in vaults.values() for one in own),
+        ):
+            if one.chosen != one.label:
+                print(f"{one.label} → {one.chosen} ({one.half}): {one.text}")
+    rows = []
+    for (name, half), texts in of.items():
+        floor = LEAST_TYPES if name == "type" else LEAST_OPERATIONS
+        rows.append(right(texts, f"{name} ({half})", floor if half == "reported" else None))
+    rows += [right(more, "type (choosing, later)"), right(blind, "type (written after the rules)")]
+    for language in ("en", "zh"):
+        own = [one for one in of["type", "reported"] if one.language == language]
+        rows.append(right(own, f"type (reported, {language})"))
+    rows += [right(texts, f"operation ({name})") for name, texts in vaults.items()]
+    return report("what a question asks for, by its words", rows, given.json)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,21 @@
-"""Agreement of the check of a chat model's sentences with labels, beside a package that does the same.
+"""Agreement of the check of a chat model's sentences with labels.
 
     python evaluation/bench_support.py [--quick] [--json FILE]
 
 Each sentence of ``datasets/support`` cites one of two passages and is labelled: supported, or unsupported, contradicted or
 of a wrong number, which are all to be refused. It is checked with the tokens of the bundled model and without any. Then it is
 given without its mark, with both passages: it should cite the right one, or be left out. The half ``reported`` chose
-nothing. The peer is ``citation-integrity-check``, which compares English words (``pip install citation-integrity-check``;
-without it its column stays empty). The quick form checks a fifth. Exits 1 when the floor is missed.
+nothing. The quick form checks a fifth. Exits 1 when the floor is missed.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from agentic_rag.answering.citations import cited_numbers, only_known
 from agentic_rag.answering.cited_answers import CitedAnswer, cited_answer
@@ -29,9 +26,7 @@ from figures import Row, options, report, share
 
 FOLDER = Path(__file__).parent / "datasets" / "support"
 LEAST_AGREEMENT = 0.85
-PEER = "citation-integrity-check"
 QUICK = 5
-Keeps = Callable[[str, Sequence[str]], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,28 +94,7 @@ async def _without_marks(
     return [(one, await cited_answer(one.bare, one.question, one.passages, model)) for one in sentences]
 
 
-def _peer() -> Keeps | None:
-    try:
-        verify: Any = importlib.import_module("citation_integrity_check").verify
-    except ImportError:
-        print(f"{PEER} is not installed; pip install {PEER}")
-        return None
-
-    def keeps(answer: str, passages: Sequence[str]) -> bool:
-        sources = [{"id": str(n), "text": text} for n, text in enumerate(passages, start=1)]
-        return bool(verify(answer, sources).ok)
-
-    return keeps
-
-
-def _rows(
-    sentences: Sequence[Labelled], agreed: Mapping[str, Sequence[float]], keeps: Keeps | None
-) -> list[Row]:
-    theirs = (
-        []
-        if keeps is None
-        else [float(keeps(one.answer, one.passages) == one.is_supported) for one in sentences]
-    )
+def _rows(sentences: Sequence[Labelled], agreed: Mapping[str, Sequence[float]]) -> list[Row]:
     kinds = ("supported", "unsupported", "contradicted", "wrong_number", "English", "Chinese", "across")
     groups = [("reported half", "reported", LEAST_AGREEMENT), ("choosing half", "choosing", None)]
     groups += [(f"reported, {kind}", kind, None) for kind in kinds]
@@ -132,9 +106,8 @@ def _rows(
             for n, one in enumerate(sentences)
             if one.half == half and kind in (half, one.label, one.language)
         ]
-        peers = [theirs[n] for n in at] if theirs else []
         ours = [agreed["tokens"][n] for n in at]
-        rows.append(share(f"{name}, of {len(at)}", "min", ours, peers, peer=PEER, floor=floor))
+        rows.append(share(f"{name}, of {len(at)}", "min", ours, floor=floor))
     reported = [agreed["letters"][n] for n, one in enumerate(sentences) if one.half == "reported"]
     rows.append(share("reported half by letters alone", "min", reported))
     return rows
@@ -156,7 +129,7 @@ async def _measured(sentences: Sequence[Labelled]) -> list[Row]:
     agreed = {"tokens": await _checked(sentences, model), "letters": await _checked(sentences, None)}
     reported = [one for one in sentences if one.half == "reported"]
     return [
-        *_rows(sentences, agreed, _peer()),
+        *_rows(sentences, agreed),
         *_citing_rows(await _without_marks(reported, model)),
     ]
 

@@ -1,4 +1,4 @@
-"""Fits the calibration that ships with the embedding model, and reports it on sets it was not fitted on.
+"""Fits the calibration that ships with the embedding model; ``bench_retrieval.py`` judges it on other sets.
 
     python evaluation/fit_calibration.py [--data DIR] [--write]
 
@@ -26,12 +26,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 from scipy.optimize import minimize
 
 from agentic_rag.domain import search_text
@@ -62,7 +60,6 @@ from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.text import Script, content_tokens, script, script_beside, tokens
 from agentic_rag_lab.evaluation.datasets import half_of
-from agentic_rag_lab.evaluation.statistics import area_under_roc
 from judged_sets import (
     CACHE,
     CHOOSING_VAULTS,
@@ -79,7 +76,6 @@ FITTED = ("hotpot_train100", "musique_train100", "2wiki_train500", "cmrc2018/tri
 ACROSS = ("latin_cjk", "cjk_latin")
 """Pairs of scripts with a fitted centre; the question's script comes first."""
 CENTRES = tuple(np.arange(0.74, 0.9, 0.01).round(2).tolist())
-REPORTED = ("rgb/zh_fact", "rgb/en_fact", "cranfield", "scifact/train")
 LEGS = {"hybrid": ("dense", "sparse"), "dense": ("dense",), "sparse": ("sparse",)}
 QUERIES, CASES, ROUNDS, RIDGE = 500, 20, 3, 0.02
 QUESTIONS_LOST = 0.003
@@ -124,11 +120,6 @@ class Search:
         found = gather_evidence(self.text, legs, vectors, self.asked, chunks=self.chunks)
         alike = likeness({i: calibration.logit(e) for i, e in found.items()}, vectors)
         return {i: Evidence(**{**_fields(e), "likeness": alike[i]}) for i, e in found.items()}
-
-    def best(self, strategy: str, calibration: Calibration) -> float:
-        """Relevance of the best result; 0 without results."""
-        found = self.evidence(strategy, calibration).values()
-        return max((calibration.relevance(evidence) for evidence in found), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -310,21 +301,12 @@ class SenseCase(NamedTuple):
         words = WORDS * min(self.share, ENOUGH_WORDS) / ENOUGH_WORDS
         return [1.0, self.steps + words, math.sqrt(math.log(self.chunks + 1)), self.cost, self.nearer]
 
-    def is_met(self, sense: Sense) -> bool:
-        """Whether the search finds something."""
-        found = sense.evidence_score(self.steps, self.chunks, self.share)
-        return (
-            self.share >= MOST_WORDS or sense.logit(found + self.given, self.cost, self.nearer) >= sense.floor
-        )
 
-
-async def sense_cases(
-    found: JudgedSet, ordinary: Mapping[str, FloatArray], half: Literal["choosing", "reported"]
-) -> list[SenseCase]:
+async def sense_cases(found: JudgedSet, ordinary: Mapping[str, FloatArray]) -> list[SenseCase]:
     """Questions, titles of documents as short questions, and nonsense, asked of parts of a set.
 
     A question or a title is asked of parts that contain a relevant chunk. Of sets other than vaults, only the
-    first half of the questions is used for choosing.
+    first half of the questions is used.
     """
     dice, embedding, chunks = random.Random(7), KeptEmbedding(CACHE), found.chunks
     by_title: dict[str, list[int]] = {}
@@ -335,7 +317,7 @@ async def sense_cases(
     judged = [
         (query, vector)
         for query, vector in zip(found.queries, found.query_vectors, strict=True)
-        if half == "reported" or found.name in CHOOSING_VAULTS or half_of(query.id) == "first"
+        if found.name in CHOOSING_VAULTS or half_of(query.id) == "first"
     ]
     asked: list[tuple[str, str, FloatArray, list[int] | None]] = [
         ("question", query.text, vector, [n for d, grade in query.relevant.items() if grade > 0 for n in by_document.get(d, ())])
@@ -345,7 +327,7 @@ async def sense_cases(
     titles = dice.sample(named, min(len(named), SENSE_TITLES))
     kinds = [
         (kind, text)
-        for kind, texts in json.loads(NONSENSE.read_text("utf-8"))[half].items()
+        for kind, texts in json.loads(NONSENSE.read_text("utf-8"))["choosing"].items()
         for text in texts
     ]
     vectors = await embedding.embed_queries([*titles, *(text for _, text in kinds)])
@@ -418,41 +400,6 @@ def fitted_sense(sets: Sequence[Sequence[SenseCase]], doubted: float) -> Sense:
     )
 
 
-def relevance_table(sets: Mapping[str, Searched], calibration: Calibration, title: str) -> Table:
-    """One row per set and strategy: how well relevance separates relevant from other passages."""
-    table = Table("set", "strategy", title=title, title_justify="left")
-    for name in ("area under ROC", "best of a query: 1 %", "median", "median of the relevant", "of others"):
-        table.add_column(name, justify="right")
-    for name, searched in sets.items():
-        for strategy in LEGS:
-            relevant: list[float] = []
-            others: list[float] = []
-            for search in searched.judged:
-                for i, evidence in search.evidence(strategy, calibration).items():
-                    (relevant if i in search.relevant else others).append(calibration.relevance(evidence))
-            best = np.array([search.best(strategy, calibration) for search in searched.judged])
-            figures = (area_under_roc(relevant, others), np.percentile(best, 1), np.median(best), np.median(relevant), np.median(others))  # fmt: skip
-            table.add_row(name, strategy, *(f"{figure:.3f}" for figure in figures))
-    return table
-
-
-def sense_table(sets: Mapping[str, Sequence[SenseCase]], sense: Sense, title: str) -> Table:
-    """One row per set and number of chunks: share of questions kept, share of nonsense passed."""
-    table = Table("set", title=title, title_justify="left")
-    for name in ("chunks", "questions kept", "nonsense passed"):
-        table.add_column(name, justify="right")
-    for name, cases in sets.items():
-        for size in sorted({case.size for case in cases}, key=lambda size: size or math.inf):
-            kept, passed = (
-                np.mean(
-                    [case.is_met(sense) for case in cases if (case.size, case.is_question) == (size, asked)]
-                )
-                for asked in (True, False)
-            )
-            table.add_row(name, str(size or "all"), f"{kept:.3f}", f"{passed:.3f}")
-    return table
-
-
 def written(calibration: Calibration, of_pairs: ModelMeasurements) -> str:
     """The calibration in the package's format, with the levels of the reference pairs."""
     rounded = {pair: [round(value, 4) for value in held] for pair, held in of_pairs.levels.items()}
@@ -469,14 +416,12 @@ def written(calibration: Calibration, of_pairs: ModelMeasurements) -> str:
 
 
 async def run(data: Path, write: bool) -> int:
-    missing = [name for name in (*FITTED, *REPORTED) if name not in available((name,), data)]
+    missing = [name for name in FITTED if name not in available((name,), data)]
     if missing:
         print(f"error: {data} lacks {', '.join(missing)}; name the data with --data", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
-        sets = {
-            name: await searched(name, Path(folder), data) for name in (*FITTED, *CHOOSING_VAULTS, *REPORTED)
-        }
+        sets = {name: await searched(name, Path(folder), data) for name in (*FITTED, *CHOOSING_VAULTS)}
     calibration = fitted_calibration().calibration
     for strategy in LEGS:
         calibration = fitted([sets[name].judged for name in FITTED], strategy, calibration)
@@ -486,25 +431,12 @@ async def run(data: Path, write: bool) -> int:
             [sets[name].judged for name in (*FITTED, *CHOOSING_VAULTS)], strategy, calibration
         )
     of_pairs = await measure_model(KeptEmbedding(CACHE))
-    choosing = {
-        name: await sense_cases(sets[name].found, of_pairs.ordinary, "choosing")
-        for name in (*FITTED, *CHOOSING_VAULTS)
-    }
-    reported = {name: await sense_cases(sets[name].found, of_pairs.ordinary, "reported") for name in REPORTED}
-    sense = fitted_sense(list(choosing.values()), DOUBTED)
-    calibration = replace(calibration, sense=sense)
-    out = Console(highlight=False, width=140)
-    for title, names in (
-        ("fitted on", FITTED),
-        ("centres fitted on", CHOOSING_VAULTS),
-        ("reported: not fitted on", REPORTED),
-    ):
-        chosen = {name: sets[name] for name in names}
-        out.print(relevance_table(chosen, calibration, f"relevance of passages, {title}"))
-    for title, cases in (("fitted on", choosing), ("reported: not fitted on", reported)):
-        out.print(sense_table(cases, sense, f"questions against nonsense, {title}; floor {sense.floor}"))
+    choosing = [
+        await sense_cases(sets[name].found, of_pairs.ordinary) for name in (*FITTED, *CHOOSING_VAULTS)
+    ]
+    calibration = replace(calibration, sense=fitted_sense(choosing, DOUBTED))
     kept = written(calibration, of_pairs)
-    out.print(kept, markup=False)
+    print(kept)
     if write:
         package = Path(__file__).parents[1] / "src/agentic_rag/models/multilingual-e5-small"
         (package / "calibration.json").write_text(kept, encoding="utf-8")

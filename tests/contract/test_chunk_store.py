@@ -462,7 +462,7 @@ async def test_kill_9_loses_no_document_that_was_acknowledged(tmp_path: Path):
         rest, _ = writer.communicate()
         return [int(line) for line in (first + rest).split("\n") if line]
 
-    for number in range(5):
+    for number in range(3):
         done = await asyncio.to_thread(killed, 1000 * number)
         assert done
         acknowledged |= {f"d{one}" for one in done}

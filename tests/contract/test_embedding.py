@@ -16,7 +16,7 @@ from agentic_rag.models.bundled import BundledEmbedding, count_tokens, count_tok
 from agentic_rag.testing import HashingEmbedding, TokenHashingEmbedding
 
 ODD = ["", " ", "\n\t", "\0", "a\0b", "🍵", "👩‍👩‍👧", "\ud800", "é", "…"]
-LONG = " ".join(f"word{number}" for number in range(700))
+LONG = " ".join(f"word{number}" for number in range(300))
 """Over 512 tokens, whatever the tokenizer."""
 
 

@@ -35,11 +35,8 @@ def test_picture_has_the_compiled_graphs_nodes(page: str) -> None:
 def test_python_example_prints_cited_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for part in (
-        "chemistry",
-        "processing",
-    ):  # of the whole vault most of the time would go into the embedding
-        shutil.copytree(ROOT / "examples" / "vault" / part, tmp_path / "examples" / "vault" / part)
+    # Of the whole vault most of the time would go into the embedding.
+    shutil.copytree(ROOT / "examples" / "vault" / "chemistry", tmp_path / "examples" / "vault" / "chemistry")
     monkeypatch.chdir(tmp_path)
     exec(compile(block("README.md", "python"), "README.md", "exec"), {"__name__": "__main__"})
     printed = capsys.readouterr().out

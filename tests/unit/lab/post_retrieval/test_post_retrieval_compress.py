@@ -45,21 +45,6 @@ async def compressed(
     return [one["text"] for one in written["memory_data"]], written["post_retrieval"][0]
 
 
-async def test_what_fits_stays_as_it_is():
-    texts = ["One two.  Three.\n", "Four."]
-    found, record = await compressed(texts, "five?", 4)
-    assert found == texts
-    assert (record["status"], record["reason"]) == ("ok", None)
-
-
-async def test_sentences_that_share_most_stay_in_their_order():
-    text = "I had tea. The weather was fine. Alice works at Google. We walked home. She likes Google."
-    assert (await compressed([text], "Does Alice like Google?", 8))[0] == [
-        "Alice works at Google. … She likes Google."
-    ]
-    assert (await compressed([text], "Does Alice like Google?", 4))[0] == ["Alice works at Google."]
-
-
 async def test_a_line_keeps_its_date_and_speaker_and_its_sources():
     text = (
         "(2023-08-01)Alice: It rained all day. I work at Google. I bought a hat.\n"
@@ -68,22 +53,6 @@ async def test_a_line_keeps_its_date_and_speaker_and_its_sources():
     found, record = await compressed([text], "Where does Alice work?", 6)
     assert found == ["(2023-08-01)Alice: I work at Google."]
     assert (record["before"], record["after"]) == (1, 1)
-
-
-async def test_the_speaker_counts_among_the_words_of_a_sentence():
-    texts = ["(2023-08-01)Bob: I like tea.", "(2023-08-01)Alice: I like tea."]
-    assert (await compressed(texts, "What does Alice like?", 4))[0] == ["(2023-08-01)Alice: I like tea."]
-
-
-async def test_neighbouring_sentences_keep_what_stands_between_them():
-    assert (await compressed(["Tea here.  Tea there! No more of it."], "tea", 4))[0] == [
-        "Tea here.  Tea there!"
-    ]
-
-
-async def test_rare_words_count_more():
-    texts = ["Alice sings.", "Alice reads.", "Alice runs.", "Kyoto shines."]
-    assert (await compressed(texts, "Was Alice in Kyoto?", 2))[0] == ["Kyoto shines."]
 
 
 async def test_chinese_sentences_are_whole_and_within_real_tokens():
@@ -100,29 +69,37 @@ async def test_chinese_sentences_are_whole_and_within_real_tokens():
     assert count_tokens_batch([less])[0] < enough
 
 
-async def test_a_memory_that_nothing_is_left_of_is_left_out():
-    found, record = await compressed(["Tea is hot.", "The cat slept."], "tea", 3)
-    assert found == ["Tea is hot."]
-    assert (record["before"], record["after"]) == (2, 1)
+GOOGLE = "I had tea. The weather was fine. Alice works at Google. We walked home. She likes Google."
+TEAS = ["(2023-08-01)Bob: I like tea.", "(2023-08-01)Alice: I like tea."]
+NO_WORD = "no sentence shares a word with the question; the first ones stay"
 
 
-async def test_without_a_shared_word_the_best_memories_first_sentences_stay():
-    texts = [memory("One. Two.", "a", 0.1), memory("Three. Four.", "b", 0.9)]
-    found, record = await compressed(texts, "zebra", 3)
-    assert found == ["One.", "Three. Four."]
-    assert record["status"] == "degraded"
-    assert record["reason"] == "no sentence shares a word with the question; the first ones stay"
-
-
-async def test_where_no_sentence_fits_nothing_stays_and_that_is_told():
-    found, record = await compressed(["one two three."], "one", 2)
-    assert found == []
-    assert record["status"] == "degraded"
-    assert record["reason"] == "no sentence fits compress_max_tokens 2"
-
-
-async def test_nothing_stays_nothing():
-    assert (await compressed([], "tea", 1))[0] == []
+@pytest.mark.parametrize(
+    ("texts", "question", "most", "kept", "reason"),
+    [
+        (["One two.  Three.\n", "Four."], "five?", 4, ["One two.  Three.\n", "Four."], None),
+        ([GOOGLE], "Does Alice like Google?", 8, ["Alice works at Google. … She likes Google."], None),
+        ([GOOGLE], "Does Alice like Google?", 4, ["Alice works at Google."], None),
+        (TEAS, "What does Alice like?", 4, TEAS[1:], None),
+        (["Tea here.  Tea there! No more of it."], "tea", 4, ["Tea here.  Tea there!"], None),
+        (["Alice sings.", "Alice reads.", "Alice runs.", "Kyoto shines."], "Was Alice in Kyoto?", 2,
+         ["Kyoto shines."], None),
+        (["Tea is hot.", "The cat slept."], "tea", 3, ["Tea is hot."], None),
+        ([memory("One. Two.", "a", 0.1), memory("Three. Four.", "b", 0.9)], "zebra", 3,
+         ["One.", "Three. Four."], NO_WORD),
+        (["one two three."], "one", 2, [], "no sentence fits compress_max_tokens 2"),
+        ([], "tea", 1, [], None),
+    ],
+    ids=["fits", "two of five", "one of five", "speaker", "neighbours", "rare word", "nothing left of one",
+         "no shared word", "no sentence fits", "nothing"],
+)  # fmt: skip
+async def test_sentences_that_share_most_with_the_question_stay_in_their_order(
+    texts: list[Any], question: str, most: int, kept: list[str], reason: str | None
+):
+    found, record = await compressed(texts, question, most)
+    assert found == kept
+    assert (record["status"], record["reason"]) == ("degraded" if reason else "ok", reason)
+    assert (record["before"], record["after"]) == (len(texts), len(kept))
 
 
 @settings(max_examples=60, deadline=None)

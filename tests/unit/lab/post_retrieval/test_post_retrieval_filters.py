@@ -109,10 +109,21 @@ async def test_the_budget_is_kept_and_nothing_that_fits_beside_the_rest_is_left_
 # --- threshold and top_k -------------------------------------------------------------------------
 
 
-async def test_threshold_keeps_that_score_and_above():
-    memories = [memory("a", 0.5), memory("b", 0.49), memory("c", 0.0), memory("d", 0.9)]
-    assert (await filtered(memories, "threshold", threshold=0.5))[0] == ["a", "d"]
-    assert (await filtered(memories, "threshold", threshold=0))[0] == ["a", "b", "c", "d"]
+@pytest.mark.parametrize(
+    ("kind", "given_settings", "scores", "kept"),
+    [
+        ("threshold", {"threshold": 0.5}, {"a": 0.5, "b": 0.49, "c": 0.0, "d": 0.9}, "ad"),
+        ("threshold", {"threshold": 0}, {"a": 0.5, "b": 0.49, "c": 0.0, "d": 0.9}, "abcd"),
+        ("top_k", {"top_k": 2}, {"c": 0.5, "b": 0.5, "a": 0.1}, "cb"),
+        ("top_k", {"top_k": 1}, {"c": 0.5, "b": 0.5, "a": 0.1}, "b"),
+        ("top_k", {"top_k": 9}, {"c": 0.5, "b": 0.5, "a": 0.1}, "cba"),
+    ],
+)
+async def test_that_score_and_above_or_the_best_and_of_equals_the_first_by_id(
+    kind: str, given_settings: dict[str, Any], scores: dict[str, float], kept: str
+):
+    found, _ = await filtered([memory(*pair) for pair in scores.items()], kind, **given_settings)
+    assert found == list(kept)
 
 
 async def test_a_memory_without_a_score_stays_and_is_counted():
@@ -120,13 +131,6 @@ async def test_a_memory_without_a_score_stays_and_is_counted():
     assert found == ["a"]
     assert record["status"] == "degraded"
     assert record["reason"] == "1 of 2 memories have no score and stay"
-
-
-async def test_top_k_keeps_the_best_and_of_equals_the_first_by_id():
-    memories = [memory("c", 0.5), memory("b", 0.5), memory("a", 0.1)]
-    assert (await filtered(memories, "top_k", top_k=2))[0] == ["c", "b"]
-    assert (await filtered(memories, "top_k", top_k=1))[0] == ["b"]
-    assert (await filtered(memories, "top_k", top_k=9))[0] == ["c", "b", "a"]
 
 
 # --- llm -----------------------------------------------------------------------------------------

@@ -120,42 +120,34 @@ async def test_a_failure_ends_what_is_still_under_way():
     assert sorted(ended) == [1, 2]
 
 
-def said(text: str) -> list[tuple[str, str, str]]:
-    return [(line.text, line.speaker, line.date) for line in turns_of(text)]
-
-
-def test_a_packet_is_a_turn_a_line() -> None:
-    assert said("(2023-08-01)Alice: Hello\n(2023-08-01)Bob: Hi: you") == [
-        ("Hello", "Alice", "2023-08-01"),
-        ("Hi: you", "Bob", "2023-08-01"),
-    ]
-
-
-def test_a_triple_has_no_speaker() -> None:
-    assert said("Alice works at Google") == [("Alice works at Google", "", "")]
-
-
 @pytest.mark.parametrize(
-    ("line", "turn"),
+    ("text", "turns"),
     [
-        ("()Alice: hi", ("hi", "Alice", "")),
-        ("(next week)Alice: hi", ("hi", "Alice", "next week")),
-        ("(2023-08-01)Alice B. : hi ", ("hi", "Alice B.", "2023-08-01")),
-        ("Alice: hi", ("Alice: hi", "", "")),
-        ("(aside) see: this", ("(aside) see: this", "", "")),
-        ("(see)http://x.org", ("(see)http://x.org", "", "")),
-        ("(2023-08-01)Alice:", ("(2023-08-01)Alice:", "", "")),
-        ("(2023-08-01)" + "a" * 61 + ": hi", ("(2023-08-01)" + "a" * 61 + ": hi", "", "")),
-        ("(2023-08-01)Alice: a\rb", ("a\rb", "Alice", "2023-08-01")),
+        (
+            "(2023-08-01)Alice: Hello\n(2023-08-01)Bob: Hi: you",
+            [("Hello", "Alice", "2023-08-01"), ("Hi: you", "Bob", "2023-08-01")],
+        ),
+        ("()Alice: hi", [("hi", "Alice", "")]),
+        ("(next week)Alice: hi", [("hi", "Alice", "next week")]),
+        ("(2023-08-01)Alice B. : hi ", [("hi", "Alice B.", "2023-08-01")]),
+        ("(2023-08-01)Alice: a\rb", [("a\rb", "Alice", "2023-08-01")]),
+        *(
+            (text, [(text, "", "")])
+            for text in (
+                "Alice works at Google",
+                "Alice: hi",
+                "(aside) see: this",
+                "(see)http://x.org",
+                "(2023-08-01)Alice:",
+                "(2023-08-01)" + "a" * 61 + ": hi",
+            )
+        ),
+        ("", []),
+        (" \n\t\n ", []),
     ],
 )
-def test_what_is_a_turn_of_somebody(line: str, turn: tuple[str, str, str]) -> None:
-    assert said(line) == [turn]
-
-
-@pytest.mark.parametrize("text", ["", " \n\t\n "])
-def test_nothing_said(text: str) -> None:
-    assert said(text) == []
+def test_what_is_a_turn_of_somebody(text: str, turns: list[tuple[str, str, str]]) -> None:
+    assert [(line.text, line.speaker, line.date) for line in turns_of(text)] == turns
 
 
 def test_lines_of_dialogue_are_taken_apart_and_put_together_again() -> None:

@@ -21,24 +21,23 @@ def read(question: str, history: str = TALK) -> tuple[ParsedQuestion, list[State
     return asked, bearing_statements(asked, told), told
 
 
+PLAIN = "Alice works at Google\nBob lives in New York"
+
+
 @pytest.mark.parametrize(
-    ("question", "expected"),
+    ("question", "history", "expected"),
     [
-        ("What did Melanie research?", False),
-        ("What did Caroline research?", True),
-        ("What does Caroline like?", False),
-        ("Who is the president of France?", True),
-        ("What did Caroline eat?", True),
+        ("What did Melanie research?", TALK, False),
+        ("What did Caroline research?", TALK, True),
+        ("What does Caroline like?", TALK, False),
+        ("Who is the president of France?", TALK, True),
+        ("What did Caroline eat?", TALK, True),
+        ("Where does Carol work?", PLAIN, True),
+        ("Where does Alice work?", PLAIN, False),
     ],
 )
-def test_who_said_it_and_what_was_said(question: str, expected: bool) -> None:
-    assert doubtful(*read(question), WEIGHTS) is expected
-
-
-def test_somebody_who_is_not_known() -> None:
-    history = "Alice works at Google\nBob lives in New York"
-    assert doubtful(*read("Where does Carol work?", history), WEIGHTS)
-    assert not doubtful(*read("Where does Alice work?", history), WEIGHTS)
+def test_who_said_it_and_what_was_said(question: str, history: str, expected: bool) -> None:
+    assert doubtful(*read(question, history), WEIGHTS) is expected
 
 
 def test_the_lead_is_of_those_who_are_asked_about() -> None:
