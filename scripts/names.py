@@ -39,7 +39,7 @@ ALLOWED = frozenset(
     InsertState.inserted JobState.done JobState.ended JobState.started MendedDataset.lost MendedDataset.restored
     MendedTable.kept MendedTable.lost Model.created NoteTools.related Piece.left Provenance.written
     QueryValues.shown QuestionRecord.degraded Record.abstained Record.degraded ReindexReport.embedded RepairReport.checked
-    Request.asked Request.carried Request.started Review.expected Review.given SourceScores.normalised Test.expected TuneReport.chosen TuneReport.grouped Turn.ordered Turn.unjudged Usage.estimated
+    Request.asked Request.carried Request.started Review.expected Review.given StoredMessage.abstained SourceScores.normalised Test.expected TuneReport.chosen TuneReport.grouped Turn.ordered Turn.unjudged Usage.estimated
     WeightsReport.given WeightsReport.used
     _ChecksumFile.closed .initialized
     """.split()

@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
+from typing import NotRequired, TypedDict
 from urllib.parse import unquote, urlsplit
 
 from starlette.datastructures import Headers
@@ -15,7 +16,6 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentic_rag.domain.identity import dataset_name
-from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 from agentic_rag.rag import LOCAL_USER
 from agentic_rag.settings.config import ServiceConfig, ServiceKey
@@ -122,9 +122,25 @@ def _key_of(headers: Headers) -> str | None:
     return unquote(morsel.value) if morsel else None
 
 
-def error_body(kind: str, message: str, param: str | None = None) -> Json:
-    """The JSON body of every error, in OpenAI's format; ``param`` names the wrong parameter of a request."""
-    return {"error": {"type": kind, "message": message, **({"param": param} if param else {})}}
+class Problem(TypedDict):
+    """An error as clients read it."""
+
+    type: str
+    message: str
+    param: NotRequired[str]
+    """Name of the wrong parameter of a request."""
+
+
+class ErrorEnvelope(TypedDict):
+    """The JSON body of every error, in OpenAI's format."""
+
+    error: Problem
+
+
+def error_body(kind: str, message: str, param: str | None = None) -> ErrorEnvelope:
+    """The body of an error; ``param`` names the wrong parameter of a request."""
+    problem: Problem = {"type": kind, "message": message}
+    return {"error": {**problem, "param": param} if param else problem}
 
 
 class Gate:

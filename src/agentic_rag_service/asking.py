@@ -24,7 +24,7 @@ from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K, MOST_TOP_K
 from agentic_rag.rag import Rag
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.state import AskOptions, OperationName
-from agentic_rag_service.access import Caller, error_body
+from agentic_rag_service.access import Caller, ErrorEnvelope, error_body
 from agentic_rag_service.errors import ERROR_RESPONSES, error_of
 from agentic_rag_service.service import Service, TheCaller, TheService
 
@@ -243,7 +243,7 @@ async def to_the_end(
     service: Service,
     caller: Caller,
     parts: AsyncGenerator[str],
-    failure_event: Callable[[Json], str],
+    failure_event: Callable[[ErrorEnvelope], str],
 ) -> AsyncIterator[str]:
     """A stream that ends with an error event on failure, because its status was already sent.
 

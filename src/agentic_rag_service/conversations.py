@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 from langgraph.checkpoint.base import empty_checkpoint
 
 from agentic_rag.domain.identity import digest
+from agentic_rag.domain.results import Citation
 from agentic_rag.errors import InputError
 from agentic_rag_service.access import AccessRefusal, Caller
 
@@ -152,7 +153,7 @@ class Conversations:
         ]
         return found, list(threads.values())[-1] if len(threads) == limit else None
 
-    async def messages(self, rag: Rag, caller: Caller, conversation_id: str) -> list[dict[str, Any]]:
+    async def messages(self, rag: Rag, caller: Caller, conversation_id: str) -> list[StoredMessage]:
         """The messages in order: role, text, and an answer's citations; empty if the caller may not read the
         conversation."""
         thread = self.thread(caller.user_id, conversation_id)
@@ -208,13 +209,24 @@ def _owner(user_id: str) -> str:
     return digest(user_id, size=12)
 
 
-def _title(messages: list[dict[str, Any]]) -> str:
+def _title(messages: list[StoredMessage]) -> str:
     return next((one["text"] for one in messages if one["role"] == "user"), "")
 
 
-def _plain(message: Any) -> dict[str, Any]:
+class StoredMessage(TypedDict):
+    """A message of a conversation; an answer has the other keys too."""
+
+    role: str
+    text: str
+    citations: NotRequired[list[Citation]]
+    abstained: NotRequired[bool]
+    operation: NotRequired[str]
+    dataset: NotRequired[str]
+
+
+def _plain(message: Any) -> StoredMessage:
     details: Mapping[str, Any] = message.additional_kwargs
-    told = {"role": "user" if message.type == "human" else "assistant", "text": str(message.text)}
-    return told | {
-        key: details[key] for key in ("citations", "abstained", "operation", "dataset") if key in details
-    }
+    known = ("citations", "abstained", "operation", "dataset")
+    answer = {key: details[key] for key in known if key in details}
+    role = "user" if message.type == "human" else "assistant"
+    return cast(StoredMessage, {"role": role, "text": str(message.text), **answer})

@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import (
     AgenticRagError,
     AllSourcesFailed,
@@ -22,7 +23,15 @@ from agentic_rag.errors import (
     StoreLocked,
     UnknownDataset,
 )
-from agentic_rag_service.access import AccessRefusal, Caller, OnlyAnswers, TooLarge, TooSlow, error_body
+from agentic_rag_service.access import (
+    AccessRefusal,
+    Caller,
+    ErrorEnvelope,
+    OnlyAnswers,
+    TooLarge,
+    TooSlow,
+    error_body,
+)
 from agentic_rag_service.conversations import OtherRequest
 from agentic_rag_service.jobs import UnknownJob
 from agentic_rag_service.limits import RETRY_AFTER, Busy, TooLate
@@ -83,7 +92,7 @@ _MEANS = {
     503: "busy, a store is away, or no source can be searched",
     504: "no answer in time",
 }
-ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+ERROR_RESPONSES: dict[int | str, Json] = {
     status: {"model": ErrorBody, "description": told} for status, told in _MEANS.items()
 }
 """Answers of every route, for OpenAPI."""
@@ -102,7 +111,7 @@ def request_of(model: type[Model], **fields: Any) -> Model:
         raise InputError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
-def error_of(error: AgenticRagError, service: Service, caller: Caller) -> tuple[int, dict[str, Any]]:
+def error_of(error: AgenticRagError, service: Service, caller: Caller) -> tuple[int, ErrorEnvelope]:
     """Status and body of an error, with what the caller may know of it."""
     status = (
         error.status
@@ -122,7 +131,7 @@ def add_error_handlers(app: FastAPI, page: Callable[[Request, str, str, int], Re
     """
 
     def respond(
-        request: Request, status: int, body: dict[str, Any], headers: Mapping[str, str] | None = None
+        request: Request, status: int, body: ErrorEnvelope, headers: Mapping[str, str] | None = None
     ) -> Response:
         if "hx-request" in request.headers:
             return page(request, body["error"]["type"], body["error"]["message"], status)

@@ -35,6 +35,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentic_rag.dates.instants import parse_as_of
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import AgenticRagError, InputError
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.nodes.request import DEFAULT_DATASET
@@ -107,7 +108,7 @@ class AskResult(BaseModel):
     abstained: bool
     operation: str
     citations: list[AskCitation]
-    selection: dict[str, Any] | None
+    selection: Json | None
 
 
 class SearchHit(BaseModel):
@@ -132,20 +133,20 @@ class FetchResult(BaseModel):
     title: str
     text: str
     url: str
-    metadata: dict[str, Any]
+    metadata: Json
 
 
 class RelatedResult(BaseModel):
     """Facts; the cursor goes on with them."""
 
-    facts: list[dict[str, Any]]
+    facts: list[Json]
     next_cursor: str | None
 
 
 class DatasetsResult(BaseModel):
     """Names and sizes; the cursor goes on with them."""
 
-    datasets: list[dict[str, Any]]
+    datasets: list[Json]
     next_cursor: str | None
 
 

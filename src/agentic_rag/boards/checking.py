@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from agentic_rag.boards.canvas import GREEN, RED, YELLOW, Board, nodes_of, read_board
 from agentic_rag.boards.drawing import Test
@@ -18,6 +17,7 @@ from agentic_rag.boards.merging import WrittenParts
 from agentic_rag.boards.mistakes import Mistake, mistakes_folder, source_of, write_mistake
 from agentic_rag.boards.reviews import Review, Reviews
 from agentic_rag.boards.vault import Vault
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import InputError, ModelError, RunError
 from agentic_rag.text import script
@@ -51,7 +51,7 @@ class CheckedAnswer:
     note: str | None
     """Path of the mistake note that was written."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As plain values."""
         return {
             "asks": self.asks,
@@ -79,7 +79,7 @@ class CheckReport:
         """Number of answers with this mark."""
         return Counter(one.mark for one in self.answers)[mark]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As plain values."""
         return {
             "board": self.board,

@@ -18,6 +18,7 @@ from agentic_rag.boards.drawing import Drawing, Test, draw_board
 from agentic_rag.boards.merging import MergeResult, WrittenParts, merge_boards
 from agentic_rag.boards.vault import Vault
 from agentic_rag.domain.identity import is_board_id
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError, RunError
 from agentic_rag.stores.whole_file import write_whole
 
@@ -157,7 +158,7 @@ def _write(path: Path, board_on_file: Board, result: MergeResult, record: Proven
         write_whole(_record_path(path, record.key), json.dumps(_plain(record), ensure_ascii=False))
 
 
-def _plain(record: Provenance) -> dict[str, Any]:
+def _plain(record: Provenance) -> Json:
     return {"version": _VERSION, **asdict(record)}
 
 

@@ -13,10 +13,10 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import Any
 
 from agentic_rag.domain import Block, Document, Link, Relation
 from agentic_rag.domain.identity import is_board_id, unique_names
+from agentic_rag.domain.json_values import Json
 from agentic_rag.ingest.files import SourceError
 from agentic_rag.notes.frontmatter import frontmatter_of
 from agentic_rag.notes.markdown import parse_markdown, plain
@@ -113,7 +113,7 @@ def parse_canvas(document_id: str, path: str, source: str, *, url: str | None = 
     )
 
 
-def _frontmatter(raw: dict[str, Any], warnings: list[str]) -> str:
+def _frontmatter(raw: Json, warnings: list[str]) -> str:
     """The canvas's properties, which plugins keep as ``metadata.frontmatter``, as a note begins with them."""
     written = raw.get("metadata")
     values = written.get("frontmatter") if isinstance(written, dict) else None
@@ -126,7 +126,7 @@ def _frontmatter(raw: dict[str, Any], warnings: list[str]) -> str:
         return ""
 
 
-def _load(source: str, path: str) -> dict[str, Any]:
+def _load(source: str, path: str) -> Json:
     if not source.strip():  # Obsidian writes a new canvas as an empty file
         return {}
     try:
@@ -140,7 +140,7 @@ def _load(source: str, path: str) -> dict[str, Any]:
     return raw
 
 
-def _members(raw: dict[str, Any], key: str, warnings: list[str]) -> Iterator[dict[str, Any]]:
+def _members(raw: Json, key: str, warnings: list[str]) -> Iterator[Json]:
     members = raw.get(key)
     if members is None:
         return
@@ -154,7 +154,7 @@ def _members(raw: dict[str, Any], key: str, warnings: list[str]) -> Iterator[dic
             warnings.append(f"number {number} of {key!r} is not an object and was left out")
 
 
-def _cards(raw: dict[str, Any], warnings: list[str]) -> list[_Card]:
+def _cards(raw: Json, warnings: list[str]) -> list[_Card]:
     cards: list[_Card] = []
     taken: set[str] = set()
     for number, node in enumerate(_members(raw, "nodes", warnings), 1):
@@ -177,7 +177,7 @@ def _cards(raw: dict[str, Any], warnings: list[str]) -> list[_Card]:
     return cards
 
 
-def _card(key: str, node: dict[str, Any], warnings: list[str]) -> _Card | None:
+def _card(key: str, node: Json, warnings: list[str]) -> _Card | None:
     kind = node.get("type")
     if kind not in _KNOWN_TYPES:
         kind = next((known for known in _KNOWN_TYPES if isinstance(node.get(known), str)), None)
@@ -208,17 +208,18 @@ def _card(key: str, node: dict[str, Any], warnings: list[str]) -> _Card | None:
     return _Card(key, kind, f"![[{content}{subpath}]]", _note_name(content), box, link)
 
 
-def _string(node: dict[str, Any], key: str) -> str:
+def _string(node: Json, key: str) -> str:
     value = node.get(key)
     return valid_unicode(value) if isinstance(value, str) else ""
 
 
-def _box(node: dict[str, Any]) -> tuple[float, float, float, float] | None:
-    values = [node.get(side) for side in ("x", "y", "width", "height")]
-    if any(isinstance(value, bool) or not isinstance(value, int | float) for value in values):
+def _box(node: Json) -> tuple[float, float, float, float] | None:
+    sides = (node.get(side) for side in ("x", "y", "width", "height"))
+    values = [one for one in sides if isinstance(one, int | float) and not isinstance(one, bool)]
+    if len(values) < 4:
         return None
     try:
-        x, y, width, height = (float(value) for value in values if value is not None)
+        x, y, width, height = map(float, values)
     except OverflowError:
         return None
     return (x, y, width, height) if math.isfinite(x + y + width + height) else None
@@ -297,9 +298,7 @@ def _containment(cards: list[_Card], parents: dict[str, _Card], rendering: _Rend
     ]
 
 
-def _edges(
-    raw: dict[str, Any], cards: dict[str, _Card], rendering: _Rendering, warnings: list[str]
-) -> list[Relation]:
+def _edges(raw: Json, cards: dict[str, _Card], rendering: _Rendering, warnings: list[str]) -> list[Relation]:
     relations: list[Relation] = []
     first: int | None = None
     for number, edge in enumerate(_members(raw, "edges", warnings), 1):

@@ -14,6 +14,7 @@ from typing import Any
 
 from agentic_rag.dates.months import day_text
 from agentic_rag.domain import Block, Document
+from agentic_rag.domain.json_values import Json
 from agentic_rag.notes.values import jsonable, read_date, valid_unicode
 
 _SESSION = re.compile(r"session_(\d{1,6})")
@@ -61,7 +62,9 @@ def sessions(json_value: object, *, name: str) -> Iterator[RawSession]:
         fallback = name if len(samples) == 1 else f"{name}-{number}"
         conversation = valid_unicode(str(given)) if given not in (None, "") else fallback
         speakers = tuple(
-            valid_unicode(inner[key]) for key in ("speaker_a", "speaker_b") if isinstance(inner.get(key), str)
+            valid_unicode(value)
+            for key in ("speaker_a", "speaker_b")
+            if isinstance(value := inner.get(key), str)
         )
         numbered = {
             int(match.group(1)): key for key in inner if (match := _SESSION.fullmatch(key)) is not None
@@ -76,7 +79,7 @@ def sessions(json_value: object, *, name: str) -> Iterator[RawSession]:
                 )
 
 
-def _conversation(sample: dict[str, Any]) -> dict[str, Any]:
+def _conversation(sample: Json) -> Json:
     inner = sample.get("conversation")
     return inner if isinstance(inner, dict) else sample
 
@@ -84,7 +87,7 @@ def _conversation(sample: dict[str, Any]) -> dict[str, Any]:
 def parse_session(session: RawSession, *, path: str) -> Document:
     """The document of one session: ``Speaker: text [shares a photo: caption]``, a line a turn."""
     date = parse_session_date(session.date_text)
-    shared: dict[str, Any] = {"conversation": session.conversation, "session": session.number}
+    shared: Json = {"conversation": session.conversation, "session": session.number}
     if date is not None:
         shared["date"] = date.date().isoformat()
     lines: list[str] = []
@@ -139,8 +142,8 @@ def _turn_line(turn: Mapping[str, Any]) -> str:
     return f"{speaker}: {said}" if speaker and said else said
 
 
-def _turn_metadata(turn: Mapping[str, Any], key: str) -> dict[str, Any]:
-    metadata: dict[str, Any] = {"dia_id": key}
+def _turn_metadata(turn: Mapping[str, Any], key: str) -> Json:
+    metadata: Json = {"dia_id": key}
     for name, field in (("speaker", "speaker"), ("image_caption", "blip_caption"), ("image_query", "query")):
         if _text(turn, field):
             metadata[name] = _text(turn, field)

@@ -19,6 +19,7 @@ from typing import Any
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 from agentic_rag.extensions import load
 from agentic_rag.ingest import evernote_files, logseq_files, notion_files
@@ -497,7 +498,7 @@ def _raw_digest(raw: bytes) -> str:
     return blake2b(raw, digest_size=16).hexdigest()
 
 
-def load_record(line: bytes) -> dict[str, Any]:
+def load_record(line: bytes) -> Json:
     """One line of a BEIR corpus.
 
     Raises:
@@ -520,23 +521,23 @@ def load_record(line: bytes) -> dict[str, Any]:
     return loaded
 
 
-def record_id(record: dict[str, Any]) -> str:
+def record_id(record: Json) -> str:
     """The document id of a record that ``load_record`` accepted."""
     return valid_unicode(str(record["_id"]))
 
 
-def parse_record(record: dict[str, Any], *, path: str) -> Document:
+def parse_record(record: Json, *, path: str) -> Document:
     """The document of a record that ``load_record`` accepted; the title stands in for an empty text.
 
     Fields besides ``_id``, ``title`` and ``text`` become metadata, those of a ``metadata`` object too.
     """
-    title = valid_unicode(record.get("title") or "").strip()
-    text = valid_unicode(record.get("text") or "")
+    title = valid_unicode(str(record.get("title") or "")).strip()
+    text = valid_unicode(str(record.get("text") or ""))
     text = text if text.strip() else title
     inner = record.get("metadata")
     fields = dict(inner) if isinstance(inner, dict) else {} if inner is None else {"metadata": inner}
     fields.update({key: value for key, value in record.items() if key not in _RECORD_FIELDS})
-    metadata: dict[str, Any] = {}
+    metadata: Json = {}
     warnings: tuple[str, ...] = ()
     try:
         metadata = jsonable(fields)

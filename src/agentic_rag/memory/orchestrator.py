@@ -21,14 +21,16 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated, Any, Protocol, cast
+from typing import Annotated, Any, Literal, Protocol, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from agentic_rag.domain import Metadata
 from agentic_rag.domain.identity import memory_dataset
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 from agentic_rag.memory.schemas import (
     DEFAULT_MAX_RESULTS,
@@ -75,7 +77,7 @@ class RetrievalKeys(TypedDict, total=False):
     user_id: Annotated[str, Field(description="Whose memories are asked. Needed.")]
     max_results: Annotated[int, Field(description="Memories to give, 1 to 1000. Unset: 10.", ge=1, le=1000)]
     context: Annotated[
-        dict[str, Any],
+        Json,
         Field(
             description='{"as_of": "2024-06-30", "now": …}: what held then; by which time memories expire.'
         ),
@@ -88,9 +90,72 @@ class RetrievalKeys(TypedDict, total=False):
     ]
 
 
+class RoutingValues(TypedDict):
+    """A ``RoutingResult`` as plain values."""
+
+    target_memory_types: list[str]
+    selected_strategies: dict[str, str]
+    """By kind of memory, as the weights."""
+    strategy_weights: dict[str, float]
+    reasons: list[str]
+    confidence: float
+    method: Literal["rules", "chat", "given"]
+    fallback_reason: str | None
+
+
+class OutcomeValues(TypedDict):
+    """An ``AgentOutcome`` as plain values."""
+
+    status: str
+    reason: str | None
+    count: int
+    ms: float
+
+
+class MemoryScores(TypedDict):
+    """One agent's judgement of a memory."""
+
+    id: str
+    agent: str
+    memory_type: str
+    strategy: str
+    rank: int
+    """From 1 within the agent."""
+    base_score: float
+    score: float
+
+
+class AgentMemory(MemoryScores):
+    """A memory as one agent found it."""
+
+    content: str
+    metadata: Metadata
+
+
+class MergedMemory(TypedDict):
+    """A ``RetrievedMemory`` as plain values: what one or more agents found."""
+
+    id: str
+    memory_type: str
+    content: str
+    relevance_score: float
+    source_agent: str
+    retrieval_strategy: str
+    metadata: Metadata
+    sources: list[MemoryScores]
+
+
+class AgentAnswer(TypedDict):
+    """What asking one agent gave."""
+
+    agent: str
+    outcome: OutcomeValues
+    memories: list[AgentMemory]
+
+
 def join_answers(
-    earlier_answers: list[dict[str, Any]], new_answers: list[dict[str, Any]] | None
-) -> list[dict[str, Any]]:
+    earlier_answers: list[AgentAnswer], new_answers: list[AgentAnswer] | None
+) -> list[AgentAnswer]:
     """Reducer of ``answers``; None clears the answers of an earlier run on the thread."""
     return [] if new_answers is None else [*earlier_answers, *new_answers]
 
@@ -98,12 +163,12 @@ def join_answers(
 class MemoryState(RetrievalKeys, total=False):
     """The caller's keys, and the keys that each node adds; plain values."""
 
-    routing: Annotated[dict[str, Any], Field(description="Targets, strategies, weights, and why.")]
+    routing: Annotated[RoutingValues, Field(description="Targets, strategies, weights, and why.")]
     answers: Annotated[
-        list[dict[str, Any]], Field(description="Of each agent its outcome and finds."), join_answers
+        list[AgentAnswer], Field(description="Of each agent its outcome and finds."), join_answers
     ]
-    memories: Annotated[list[dict[str, Any]], Field(description="What was found, best first.")]
-    outcomes: Annotated[dict[str, dict[str, Any]], Field(description="By agent, how asking it went.")]
+    memories: Annotated[list[MergedMemory], Field(description="What was found, best first.")]
+    outcomes: Annotated[dict[str, OutcomeValues], Field(description="By agent, how asking it went.")]
 
 
 class AgentTask(TypedDict):
@@ -112,7 +177,7 @@ class AgentTask(TypedDict):
     memory_type: str
     strategy: str
     weight: float
-    parameters: dict[str, Any]
+    parameters: Json
 
 
 class MemoryOrchestrator:
@@ -182,18 +247,18 @@ class MemoryOrchestrator:
             processing_time_ms=round((time.perf_counter() - started) * 1000, 3),
         )
 
-    async def _route(self, state: MemoryState) -> dict[str, Any]:
+    async def _route(self, state: MemoryState) -> Json:
         request = _check_request(state)
         await self.initialize()
         return {"routing": _plain(await self._router.route(request)), "answers": None}
 
-    async def _ask_agent(self, task: AgentTask) -> dict[str, Any]:
+    async def _ask_agent(self, task: AgentTask) -> MemoryState:
         """One agent's outcome and scored results, never later than its time limit."""
         agent = self._agents[MemoryType(task["memory_type"])]
         started = time.perf_counter()
         request = TaskRequest("search", task["parameters"], timeout_ms=self._timeout_ms)
         asking = asyncio.ensure_future(agent.execute_task(request))
-        found: list[dict[str, Any]] = []
+        found: list[AgentMemory] = []
         try:
             # A task that ignores its cancellation is abandoned.
             await asyncio.wait({asking}, timeout=self._timeout_ms / 1000)
@@ -210,7 +275,8 @@ class MemoryOrchestrator:
             _LOGGER.warning("%s gave nothing: %s", agent.agent_id, outcome.status)
         status = outcome.status if found or outcome.status != "ok" else "empty"
         told = AgentOutcome(status, outcome.reason, len(found), milliseconds)
-        return {"answers": [{"agent": agent.agent_id, "outcome": asdict(told), "found": found}]}
+        values = cast(OutcomeValues, asdict(told))
+        return {"answers": [{"agent": agent.agent_id, "outcome": values, "memories": found}]}
 
 
 def to_agents(state: MemoryState) -> list[Send]:
@@ -237,7 +303,7 @@ def to_agents(state: MemoryState) -> list[Send]:
     ]
 
 
-def score_results(agent_id: str, task: AgentTask, response: TaskResponse) -> list[dict[str, Any]]:
+def score_results(agent_id: str, task: AgentTask, response: TaskResponse) -> list[AgentMemory]:
     """An agent's results with their scores, in the form of ``RetrievedMemory``; results without an id are left out."""
     results = [one for one in response.result.get("results", ()) if isinstance(one.get("id"), str)]
     # The strategy that the agent reports; the weight stays the one of the routing.
@@ -261,11 +327,11 @@ def score_results(agent_id: str, task: AgentTask, response: TaskResponse) -> lis
     ]
 
 
-def merge_memories(state: MemoryState) -> dict[str, Any]:
+def merge_memories(state: MemoryState) -> MemoryState:
     """Writes ``memories`` and ``outcomes``."""
     answers = state["answers"]
-    by_origin: dict[str, list[dict[str, Any]]] = {}
-    for found in (one for answer in answers for one in answer["found"]):
+    by_origin: dict[str, list[AgentMemory]] = {}
+    for found in (one for answer in answers for one in answer["memories"]):
         by_origin.setdefault(_origin(found), []).append(found)
     merged = sorted(
         map(_merge_results, by_origin.values()), key=lambda one: (-one["relevance_score"], one["id"])
@@ -276,17 +342,17 @@ def merge_memories(state: MemoryState) -> dict[str, Any]:
     }
 
 
-def _agent(answer: Mapping[str, Any]) -> str:
-    return str(answer["agent"])
+def _agent(answer: AgentAnswer) -> str:
+    return answer["agent"]
 
 
-def _origin(result: Mapping[str, Any]) -> str:
+def _origin(result: AgentMemory) -> str:
     """The id by which results of several agents merge: the latest message that a memory depends on."""
     evidence = result["metadata"].get("evidence") or [result["id"]]
     return str(evidence[-1])
 
 
-def _merge_results(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _merge_results(results: Sequence[AgentMemory]) -> MergedMemory:
     ordered = sorted(results, key=lambda one: (-one["score"], one["agent"], one["id"]))
     best = next(
         (
@@ -296,7 +362,6 @@ def _merge_results(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
         ),
         ordered[0],
     )
-    named = ("id", "agent", "memory_type", "strategy", "rank", "base_score", "score")
     return {
         "id": best["id"],
         "memory_type": best["memory_type"],
@@ -305,11 +370,23 @@ def _merge_results(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "source_agent": best["agent"],
         "retrieval_strategy": best["strategy"],
         "metadata": best["metadata"],
-        "sources": [{name: one[name] for name in named} for one in ordered],
+        "sources": [_scores(one) for one in ordered],
     }
 
 
-def _metadata(one: Mapping[str, Any]) -> dict[str, Any]:
+def _scores(one: AgentMemory) -> MemoryScores:
+    return {
+        "id": one["id"],
+        "agent": one["agent"],
+        "memory_type": one["memory_type"],
+        "strategy": one["strategy"],
+        "rank": one["rank"],
+        "base_score": one["base_score"],
+        "score": one["score"],
+    }
+
+
+def _metadata(one: Mapping[str, Any]) -> Metadata:
     """The metadata given with a memory, its details, its evidence and its dates."""
     known = ("evidence", "at", "valid_at", "invalid_at", "expires_at", "ended")
     shown = ("subject", "slot", "value", "block", "trigger", "steps", "speaker", "person", "order")
@@ -375,7 +452,7 @@ def _enum_member(kind: type[Any], name: Any) -> Any:
         raise InputError(f"unknown name {name!r}; use one of: {known}") from error
 
 
-def _plain(routing: RoutingResult) -> dict[str, Any]:
+def _plain(routing: RoutingResult) -> RoutingValues:
     decision = routing.decision
     return {
         "target_memory_types": [kind.value for kind in decision.target_memory_types],
@@ -388,7 +465,7 @@ def _plain(routing: RoutingResult) -> dict[str, Any]:
     }
 
 
-def _as_routing(plain: Mapping[str, Any]) -> RoutingResult:
+def _as_routing(plain: RoutingValues) -> RoutingResult:
     decision = RoutingDecision(
         tuple(map(MemoryType, plain["target_memory_types"])),
         {MemoryType(k): RetrievalStrategy(s) for k, s in plain["selected_strategies"].items()},
@@ -399,12 +476,14 @@ def _as_routing(plain: Mapping[str, Any]) -> RoutingResult:
     return RoutingResult(decision, plain["method"], plain["fallback_reason"])
 
 
-def _as_memory(plain: Mapping[str, Any]) -> RetrievedMemory:
+def _as_memory(plain: MergedMemory) -> RetrievedMemory:
     return RetrievedMemory(
-        **{
-            **plain,
-            "memory_type": MemoryType(plain["memory_type"]),
-            "retrieval_strategy": RetrievalStrategy(plain["retrieval_strategy"]),
-            "sources": tuple(plain["sources"]),
-        }
+        plain["id"],
+        MemoryType(plain["memory_type"]),
+        plain["content"],
+        plain["relevance_score"],
+        plain["source_agent"],
+        RetrievalStrategy(plain["retrieval_strategy"]),
+        plain["metadata"],
+        tuple(plain["sources"]),
     )

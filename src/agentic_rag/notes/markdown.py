@@ -24,6 +24,7 @@ from markdown_it.token import Token
 from agentic_rag.dates.names import date_in_name
 from agentic_rag.domain import Block, BlockKind, Document, Link
 from agentic_rag.domain.identity import aliases, names_in, unique_names
+from agentic_rag.domain.json_values import Json
 from agentic_rag.notes.frontmatter import Frontmatter, read_frontmatter
 from agentic_rag.notes.inline import InlineField, fields, hide_code, is_tag, tags
 from agentic_rag.notes.links import markdown_links, wikilinks
@@ -238,9 +239,7 @@ def _block(kind: BlockKind, text: str, start: int, end: int, path: tuple[str, ..
     return [Block(kind, start, end, path)] if end > start else []
 
 
-def _metadata(
-    front: Frontmatter, inline_fields: Iterable[InlineField]
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _metadata(front: Frontmatter, inline_fields: Iterable[InlineField]) -> tuple[Json, tuple[str, ...]]:
     """Properties, then Dataview fields; a name given several times holds the list of its values; and a warning."""
     metadata = dict(front.values)
     length = 0

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from agentic_rag.domain.json_values import Json
 from agentic_rag.fusion import CanvasOperation
-from agentic_rag_service.access import Caller
+from agentic_rag_service.access import Caller, ErrorEnvelope
 from agentic_rag_service.asking import EVENTS, require_unicode, to_the_end
 from agentic_rag_service.errors import ERROR_RESPONSES
 from agentic_rag_service.notes import dataset_names
@@ -181,5 +181,5 @@ async def _chunks(
     yield _END_OF_STREAM
 
 
-def _failure(error: Json) -> str:
+def _failure(error: ErrorEnvelope) -> str:
     return f"data: {json.dumps(error, ensure_ascii=False)}\n\n{_END_OF_STREAM}"

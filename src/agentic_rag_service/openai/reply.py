@@ -7,7 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import urlencode
 
 from langchain_core.messages import AnyMessage
@@ -51,13 +51,22 @@ def question_of(model: str, turns: Sequence[Turn]) -> Question:
     return Question(ask, earlier, background_answer(turns))
 
 
+class LinkCitation(TypedDict):
+    """A link in the text, in code points."""
+
+    start_index: int
+    end_index: int
+    url: str
+    title: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """An answer as clients read it."""
 
     text: str
-    citations: tuple[dict[str, Any], ...] = ()
-    """``start_index`` and ``end_index`` of each link, in code points, with ``url`` and ``title``; in order."""
+    citations: tuple[LinkCitation, ...] = ()
+    """In order."""
     is_cut: bool = False
     """Whether the limit on tokens cut the text."""
     prompt_tokens: int = 0
@@ -117,7 +126,7 @@ def shorten(text: str, stop: Sequence[str], limit: int | None) -> tuple[str, boo
     return (_OPEN_MARK.sub("", short).rstrip() if len(short) < len(text) else short), is_cut
 
 
-def link_citations(text: str, answer: Answer, base: str) -> tuple[str, list[dict[str, Any]]]:
+def link_citations(text: str, answer: Answer, base: str) -> tuple[str, list[LinkCitation]]:
     """The text with a link after each citation mark, and the position of each link.
 
     Args:
@@ -126,7 +135,8 @@ def link_citations(text: str, answer: Answer, base: str) -> tuple[str, list[dict
         base: address of the service.
     """
     by_number = {str(one["n"]): one for one in answer.citations}
-    linked_text, citations, end = "", [], 0
+    linked_text, end = "", 0
+    citations: list[LinkCitation] = []
     for mark in _MARK.finditer(text):
         linked_text += text[end : mark.start()]
         end = mark.end()
@@ -138,9 +148,14 @@ def link_citations(text: str, answer: Answer, base: str) -> tuple[str, list[dict
             start = len(linked_text)
             linked_text += f"[[{number}]]({url})" if url else f"[{number}]"
             if url:
-                title = citation["title"] or citation["path"]
-                place = {"start_index": start, "end_index": len(linked_text)}
-                citations.append({**place, "url": url, "title": title})
+                citations.append(
+                    {
+                        "start_index": start,
+                        "end_index": len(linked_text),
+                        "url": url,
+                        "title": citation["title"] or citation["path"],
+                    }
+                )
     return linked_text + text[end:], citations
 
 

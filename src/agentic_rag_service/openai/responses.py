@@ -13,12 +13,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from agentic_rag.domain.json_values import Json
+from agentic_rag_service.access import ErrorEnvelope
 from agentic_rag_service.asking import EVENTS, event, require_unicode, to_the_end
 from agentic_rag_service.errors import ERROR_RESPONSES
 from agentic_rag_service.openai.chat import ModelId, open_model
 from agentic_rag_service.openai.conversation import Message, Part, Turn, turns_of
 from agentic_rag_service.openai.parameters import RESPONSES, UnsupportedParameter, refuse_unsupported
-from agentic_rag_service.openai.reply import Reply, question_of, reply_to
+from agentic_rag_service.openai.reply import LinkCitation, Reply, question_of, reply_to
 from agentic_rag_service.service import TheCaller, TheService
 
 router = APIRouter(prefix="/v1", tags=["openai"])
@@ -99,7 +101,7 @@ class _Response:
         self._id, self._message_id = f"resp_{uuid4().hex}", f"msg_{uuid4().hex}"
         self._creation_time, self._numbers = int(time.time()), count()
 
-    def whole(self, reply: Reply) -> dict[str, Any]:
+    def whole(self, reply: Reply) -> Json:
         """The finished response."""
         cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
         return self._object(
@@ -126,19 +128,19 @@ class _Response:
         for part in self._texts(answer, place):
             yield part
         done = self.whole(answer)
-        (message,) = done["output"]
-        (content,) = message["content"]
+        message = self._message(answer)
+        (content,) = self._contents(answer)
         yield self._event("response.output_text.done", **place, text=answer.text, logprobs=[])
         yield self._event("response.content_part.done", **place, part=content)
         yield self._event("response.output_item.done", output_index=0, item=message)
         yield self._event(f"response.{done['status']}", response=done)
 
-    def failure(self, error: dict[str, Any]) -> str:
+    def failure(self, error: ErrorEnvelope) -> str:
         """The last event of a response that failed."""
         problem = {"code": "server_error", "message": error["error"]["message"]}
         return self._event("response.failed", response=self._object(status="failed", error=problem))
 
-    def _texts(self, reply: Reply, place: dict[str, Any]) -> list[str]:
+    def _texts(self, reply: Reply, place: Json) -> list[str]:
         """The lines of the text, each followed by the citations that end in it."""
         events, end, number = [], 0, 0
         for line in reply.lines:
@@ -154,16 +156,19 @@ class _Response:
     def _event(self, kind: str, **fields: Any) -> str:
         return event(kind, {"type": kind, "sequence_number": next(self._numbers), **fields})
 
-    def _message(self, reply: Reply) -> dict[str, Any]:
+    def _message(self, reply: Reply) -> Json:
         return {
             "id": self._message_id,
             "type": "message",
             "role": "assistant",
             "status": "incomplete" if reply.is_cut else "completed",
-            "content": [_part(reply.text, [_annotation(one) for one in reply.citations])],
+            "content": self._contents(reply),
         }
 
-    def _object(self, **fields: Any) -> dict[str, Any]:
+    def _contents(self, reply: Reply) -> list[Json]:
+        return [_part(reply.text, [_annotation(one) for one in reply.citations])]
+
+    def _object(self, **fields: Any) -> Json:
         """The response with these fields; in progress without them."""
         return {
             "id": self._id,
@@ -189,9 +194,9 @@ class _Response:
         }
 
 
-def _part(text: str, annotations: list[dict[str, Any]]) -> dict[str, Any]:
+def _part(text: str, annotations: list[Json]) -> Json:
     return {"type": "output_text", "text": text, "annotations": annotations, "logprobs": []}
 
 
-def _annotation(citation: dict[str, Any]) -> dict[str, Any]:
+def _annotation(citation: LinkCitation) -> Json:
     return {"type": "url_citation", **citation}

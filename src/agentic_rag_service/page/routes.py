@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -29,13 +29,14 @@ from agentic_rag.boards.files import SUFFIX
 from agentic_rag.boards.svg import board_svg
 from agentic_rag.diagnosis import examine
 from agentic_rag.domain.identity import entity_key, notes_dataset
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.notes.schema_text import counts_text, values_text
 from agentic_rag.rag import Rag
 from agentic_rag.stores.set_aside import check_conversations
-from agentic_rag_service.access import COOKIE, AccessRefusal, Caller
+from agentic_rag_service.access import COOKIE, AccessRefusal, Caller, ErrorEnvelope
 from agentic_rag_service.asking import (
     EVENTS,
     LONGEST,
@@ -48,6 +49,7 @@ from agentic_rag_service.asking import (
     to_the_end,
 )
 from agentic_rag_service.boards import board_place, check_board, vault_of
+from agentic_rag_service.conversations import StoredMessage
 from agentic_rag_service.errors import request_of
 from agentic_rag_service.notes import (
     IngestRequest,
@@ -211,16 +213,23 @@ async def ask_page(
     )
 
 
-def _turns(messages: Sequence[Mapping[str, Any]], base: str) -> list[dict[str, Any]]:
+class ShownTurn(TypedDict):
+    """A question of a conversation with the lines of its answer."""
+
+    question: str
+    lines: list[Markup]
+
+
+def _turns(messages: Sequence[StoredMessage], base: str) -> list[ShownTurn]:
     """The questions of a conversation with the lines of their answers, whose marks lead to their notes."""
-    turns: list[dict[str, Any]] = []
+    turns: list[ShownTurn] = []
     for one in messages:
         if one["role"] == "user" or not turns:
             turns.append({"question": one["text"] if one["role"] == "user" else "", "lines": []})
         if one["role"] == "assistant":
             dataset = one.get("dataset") or DEFAULT_DATASET
             cited = {
-                int(each["n"]): {**each, "address": note_url(base, dataset, each)}
+                each["n"]: {**each, "address": note_url(base, dataset, each)}
                 for each in one.get("citations", ())
             }
             turns[-1]["lines"] += linked_lines(one["text"], cited)
@@ -306,7 +315,7 @@ async def page_ask(
                         html = await answer_html(request, service, caller, part, seconds)
                         yield event("answer", {"html": html})
 
-    def failure_event(error: dict[str, Any]) -> str:
+    def failure_event(error: ErrorEnvelope) -> str:
         told = error["error"]
         html = _render(request, "error.html", kind=told["type"], message=told["message"])
         return event("failed", {"html": html})
@@ -359,13 +368,13 @@ async def answer_html(
     )
 
 
-def _fact_in_words(request: Request, fact: Mapping[str, Any]) -> dict[str, Any]:
+def _fact_in_words(request: Request, fact: Mapping[str, Any]) -> Json:
     """What is drawn of a fact, its relation in the page's language."""
     name = relation(str(fact["name"]), _language(request))
     return {**{key: fact.get(key) for key in ("source", "target", "valid_at", "invalid_at")}, "name": name}
 
 
-def _span(result: Mapping[str, Any]) -> dict[str, Any]:
+def _span(result: Mapping[str, Any]) -> Json:
     start = result["metadata"].get("start")
     return {"start": start, "end": None if start is None else start + len(result["content"])}
 

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.usage import Usage
 from agentic_rag.errors import BudgetSpent, ConfigError, ModelError
 from agentic_rag.models.endpoint import (
@@ -116,7 +117,7 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
 
     async def generate_response(
         self, messages: list[Any], response_model: Any = None, *args: Any, **kwargs: Any
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Graphiti's entry; raises ``CallFailed`` or ``EndpointRefused``."""
         now = reading.get() or Reading()
         task = asyncio.current_task()
@@ -124,9 +125,7 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
             now.calls.add(task)
         try:
             with self._endpoint.span():
-                answer: dict[str, Any] = await super().generate_response(
-                    messages, response_model, *args, **kwargs
-                )
+                answer: Json = await super().generate_response(messages, response_model, *args, **kwargs)
         except ModelError as failure:
             now.failure = now.failure or failure
             raise
@@ -139,7 +138,7 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
 
     async def _generate_response_with_retry(
         self, messages: list[Any], response_model: Any = None, *_: Any, **__: Any
-    ) -> dict[str, Any]:
+    ) -> Json:
         now = reading.get() or Reading()
         spent = 0
         show_schema = False
@@ -164,11 +163,11 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
             now.retry_count += 1
             await self._sleep(wait)
 
-    async def _try_once(self, messages: list[Any], response_model: Any, show_schema: bool) -> dict[str, Any]:
+    async def _try_once(self, messages: list[Any], response_model: Any, show_schema: bool) -> Json:
         """One try."""
         sent = [{"role": m.role, "content": self._clean_input(m.content)} for m in messages]
         sent[0]["content"] += f"\n\n{DATA}"
-        options: dict[str, Any] = {
+        options: Json = {
             **self._sampling,
             "max_tokens": self._longest,
             "response_format": self._build_response_format(response_model),
@@ -215,7 +214,7 @@ def _reported_usage(answer: Any, most: Usage) -> Usage:
     return Usage(prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
 
 
-def _parse_answer(answer: Any, response_model: Any) -> dict[str, Any]:
+def _parse_answer(answer: Any, response_model: Any) -> Json:
     """The JSON object of an answer, of the asked shape."""
     try:
         text = without_thoughts(answer.choices[0].message.content or "")
@@ -227,7 +226,7 @@ def _parse_answer(answer: Any, response_model: Any) -> dict[str, Any]:
         raise _Unusable("invalid JSON" if text else "an empty answer") from error
     if not isinstance(data, dict):
         raise _Unusable("JSON that is no object")
-    found: dict[str, Any] = _storable(data)
+    found: Json = _storable(data)
     if response_model is not None:
         try:
             response_model.model_validate(found)
@@ -265,7 +264,7 @@ def _endpoint_down(error: BaseException) -> bool:
 _DATES = ("valid_at", "invalid_at")
 
 
-def stated_dates(answer: dict[str, Any], text: str) -> dict[str, Any]:
+def stated_dates(answer: Json, text: str) -> Json:
     """The model's answer with every date whose year the text does not write set to None.
 
     Graphiti resolves relative dates against the episode's date. That of an undated chunk is a placeholder, and dates

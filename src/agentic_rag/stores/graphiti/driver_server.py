@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from typing import Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import ConfigError, StoreAway, needing
 from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.graph.change import Change
@@ -148,7 +149,7 @@ class ServerDriver:
         """Raises one of ``failures`` where the server cannot be used, without trying again and again."""
         raise NotImplementedError
 
-    async def run_alone(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
+    async def run_alone(self, query: str, **parameters: Any) -> list[Json]:
         """Rows of a statement that commits by itself."""
         raise NotImplementedError
 
@@ -180,7 +181,7 @@ class ServerDriver:
             await self.wait_for_answer(self.build_indices_and_constraints())
             self._indexes_made = True
 
-    async def run_answered(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
+    async def run_answered(self, query: str, **parameters: Any) -> list[Json]:
         """``run_alone``, ``wait_for_answer``."""
         return await self.wait_for_answer(self.run_alone(query, **parameters))
 
@@ -238,7 +239,7 @@ def _neo4j(address: SplitResult, user: str | None, password: str | None) -> Any:
         def session(self, database: str | None = None) -> CommittedSession:
             return CommittedSession(partial(super().session, database), self)
 
-        async def run_alone(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
+        async def run_alone(self, query: str, **parameters: Any) -> list[Json]:
             return [record.data() for record in (await self.execute_query(query, params=parameters)).records]
 
     try:
@@ -282,7 +283,7 @@ def _falkordb(address: SplitResult, user: str | None, password: str | None) -> A
             """Groups share one graph: they are told apart by their group id, as on every backend."""
             return self
 
-        async def run_alone(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
+        async def run_alone(self, query: str, **parameters: Any) -> list[Json]:
             found = await self.execute_query(query, **parameters)
             return list(found[0]) if found else []
 

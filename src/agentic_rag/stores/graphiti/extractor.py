@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain import Chunk, DocumentGraph
 from agentic_rag.domain.identity import episode_uuid, group_id
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import ExtractionOutcome, GraphStore
 from agentic_rag.errors import ConfigError, ModelError, StoreError
 from agentic_rag.stores.graph.chunks import READ_BY
@@ -272,7 +273,7 @@ class Quarantine:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    async def entries(self) -> list[dict[str, Any]]:
+    async def entries(self) -> list[Json]:
         """All lines, in the order they were written; lines that cannot be read are left out."""
         return await asyncio.to_thread(self._read)
 
@@ -299,7 +300,7 @@ class Quarantine:
         if kept != before:
             self._write(kept)
 
-    def _read(self) -> list[dict[str, Any]]:
+    def _read(self) -> list[Json]:
         try:
             lines = self.path.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
@@ -316,7 +317,7 @@ class Quarantine:
                 found.append(entry)
         return found
 
-    def _write(self, entries: list[dict[str, Any]]) -> None:
+    def _write(self, entries: list[Json]) -> None:
         try:
             if not entries:
                 self.path.unlink(missing_ok=True)

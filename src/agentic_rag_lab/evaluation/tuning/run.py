@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from agentic_rag.domain.filters import parse_filters
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.progress import Progress, in_this_loop, silent
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
@@ -83,7 +84,7 @@ class Gain:
         """Whether p is below 0.05 and the interval of the difference above 0."""
         return self.p < SIGNIFICANT and self.difference["low"] > 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Plain values."""
         return {**asdict(self), "beyond_chance": self.beyond_chance}
 
@@ -105,11 +106,11 @@ class TuneReport:
     ranking: Gain
     abstention: Gain | None
     """Balanced accuracy of answering or abstaining; None if every query is answerable."""
-    chosen: dict[str, Any]
+    chosen: Json
     """The best settings other than defaults, by dotted name, without the thresholds."""
-    settings: dict[str, Any]
+    settings: Json
     """The settings to be written, with thresholds; empty without a significant gain (unless ``anyway``)."""
-    chosen_in_folds: list[dict[str, Any]]
+    chosen_in_folds: list[Json]
     """By fold, the settings chosen without it."""
     repairs: tuple[str, ...]
 
@@ -118,7 +119,7 @@ class TuneReport:
         """Whether the gain of ranking or of abstention is significant."""
         return self.ranking.beyond_chance or (self.abstention is not None and self.abstention.beyond_chance)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Plain JSON values, deterministic for the same input."""
         data = "dataset queries unanswerable operation measure folds grouped".split()
         settings = "chosen settings chosen_in_folds".split()
@@ -133,7 +134,7 @@ class TuneReport:
         }
 
 
-def default_settings() -> dict[str, Any]:
+def default_settings() -> Json:
     """The default of every setting that tuning may write; None: unset."""
     plain = Parameters().model_dump(mode="json")
     return {name: plain[name.partition(".")[0]][name.partition(".")[2]] for name in TUNED_SETTINGS}
@@ -348,7 +349,7 @@ def _thresholds(replay: Replay, choice: _Choice, is_fitted: bool) -> dict[str, f
     return {name: value for name, value in told.items() if value != defaults[name]}
 
 
-def _written_changes(replay: Replay, changes: Changes) -> dict[str, Any]:
+def _written_changes(replay: Replay, changes: Changes) -> Json:
     """The changes, without a strategy that is every query's default anyway."""
     settings = dict(changes)
     own = {select_fusion_algorithm(one.operation).value for one in replay.collected_queries}
@@ -357,5 +358,5 @@ def _written_changes(replay: Replay, changes: Changes) -> dict[str, Any]:
     return settings
 
 
-def _in_order(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _in_order(settings: Mapping[str, Any]) -> Json:
     return {name: settings[name] for name in TUNED_SETTINGS if name in settings}
