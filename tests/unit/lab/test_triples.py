@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag_lab.designs.conversation import Dialog
@@ -137,7 +137,6 @@ def test_malformed_lines_are_counted_not_guessed(line: str) -> None:
     assert (len(reply.triples), reply.malformed_lines) == (1, 1)
 
 
-@settings(deadline=None)  # the first call loads the dictionary of Chinese words
 @given(st.text(max_size=300))
 def test_any_text_gives_whole_triples(text: str) -> None:
     every = [

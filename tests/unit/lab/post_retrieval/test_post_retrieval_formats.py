@@ -7,7 +7,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
@@ -146,7 +146,6 @@ async def test_no_text_closes_a_tag(text: str):
     assert root[1].text == "after"
 
 
-@settings(max_examples=100, deadline=None)
 @given(text=st.text(st.characters(), max_size=60), name=st.text(max_size=20))
 async def test_any_text_is_one_element(text: str, name: str):
     root = ElementTree.fromstring(await history([memory(text, speaker=name)], "xml"))
