@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from agentic_rag import RagConfig, open_rag
 from example_vault import EXAMPLE_VAULT
@@ -20,6 +21,9 @@ from vector_stores import milvus_lite, postgres_server
 
 # ranx, which tests agree with, compiles for a minute what then takes milliseconds either way.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
+# A loaded machine is slow, and the first example loads models and dictionaries.
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
 # Run by themselves: by make test-browser, for they need a browser and tools from npm, and by make test-distributed, for
 # they start a Ray cluster.
 APART = {"browser": "AGENTIC_RAG_BROWSER", "distributed": "AGENTIC_RAG_RAY"}

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -17,6 +18,13 @@ import uvicorn
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.testing import HashingEmbedding
 from agentic_rag_service.app import create_app
+from local_openai_server import LocalOpenAIServer
+
+
+def chat_config(data: Path, model: LocalOpenAIServer) -> RagConfig:
+    """Answers by a chat model from a data folder."""
+    chat = {"base_url": model.base_url, "model": "m", "api_key": "k"}
+    return RagConfig.model_validate({"data_dir": data, "chat": chat, "answer": {"method": "chat"}})
 
 
 @contextmanager

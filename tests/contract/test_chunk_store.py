@@ -293,7 +293,7 @@ def test_lancedb_filters_as_the_definition_does(tmp_path: Path):
         runner.run(store.replace_documents("notes", documents_of(*chunks)))
         told_apart = 0
 
-        @settings(max_examples=600, deadline=None, database=None)
+        @settings(max_examples=600, database=None)
         @given(EXPRESSIONS)
         def compare(wanted: Expression) -> None:
             nonlocal told_apart

@@ -81,7 +81,7 @@ def test_filters_are_what_the_definition_says(backend: str, where: str):
         store = runner.run(context.__aenter__())
         runner.run(store.replace_documents("notes", documents_of(*chunks)))
 
-        @settings(max_examples=250, deadline=None, database=None)
+        @settings(max_examples=250, database=None)
         @given(EXPRESSIONS)
         def compare(wanted: Expression) -> None:
             nonlocal told_apart, tried

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import agentic_rag.cli
 from agentic_rag.cli.app import app
 from agentic_rag.cli.render import drawing
+from command_line import command_line
 from example_vault import EXAMPLE_VAULT
 from local_openai_server import LocalOpenAIServer
 
@@ -37,41 +37,13 @@ RESULT = {
 }  # fmt: skip
 
 
-class Ended:
-    """What a command printed, and its exit code."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def json(self) -> Any:
-        assert self.code == 0, self.err
-        return json.loads(self.out)
-
-
 @pytest.fixture
 def cli(
     example_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Any:
     """Runs ``main`` in this process, in an empty folder, on the example's data."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AGENTIC_RAG_DATA_DIR", str(example_data))
-    monkeypatch.setenv("COLUMNS", "200")
-    for name in ("disable", "enable", "freeze"):  # for a process that ends with its command
-        monkeypatch.setattr(f"gc.{name}", lambda: None)
-
-    def run(*arguments: str) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["agentic-rag", *arguments])
-        capsys.readouterr()
-        code = 0
-        try:
-            agentic_rag.cli.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        said = capsys.readouterr()
-        return Ended(code, said.out, said.err)
-
-    return run
+    return command_line(tmp_path, 200, monkeypatch, capsys)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

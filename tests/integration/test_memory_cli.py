@@ -2,59 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-import agentic_rag.cli
 from agentic_rag.cli.app import app
+from command_line import Run, command_line
 
 OSLO = "I live in Oslo"
 BERGEN = "I live in Bergen now"
 ANSWERS = "I prefer short answers."
 
 
-class Ended:
-    """What a command printed, and its exit code."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def json(self) -> Any:
-        assert self.code == 0, self.err
-        return json.loads(self.out)
-
-
-Run = Callable[..., Ended]
-
-
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs ``agentic-rag memory`` in this process, in an empty folder, 80 columns wide."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.delenv("AGENTIC_RAG_DATA_DIR", raising=False)
-    for name in ("disable", "enable", "freeze"):  # for a process that ends with its command
-        monkeypatch.setattr(f"gc.{name}", lambda: None)
-
-    def run(*arguments: str) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["agentic-rag", "memory", *arguments])
-        capsys.readouterr()
-        code = 0
-        try:
-            agentic_rag.cli.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        said = capsys.readouterr()
-        return Ended(code, said.out, said.err)
-
-    return run
+    return partial(command_line(tmp_path, 80, monkeypatch, capsys), "memory")
 
 
 @pytest.fixture

@@ -11,9 +11,6 @@ from typing import Any
 import pytest
 
 nbformat = pytest.importorskip("nbformat")
-pytest.importorskip("nbclient")
-pytest.importorskip("ipykernel")
-pytest.importorskip("matplotlib")
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 NAMES = ("walkthrough", "fusion_study", "memory_agent")
@@ -55,6 +52,8 @@ def test_nothing_in_it_belongs_to_one_machine(path: Path) -> None:
 )
 @pytest.mark.timeout(600)
 async def test_runs_and_agrees(path: Path) -> None:
+    for needed in ("nbclient", "ipykernel", "matplotlib"):
+        pytest.importorskip(needed)
     kept = nbformat.read(path, as_version=4)
     executed = runpy.run_path(str(NOTEBOOKS / "execute.py"))["executed"]
     fresh = await executed(path)

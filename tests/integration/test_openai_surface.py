@@ -15,7 +15,7 @@ import pytest
 from agentic_rag import RagConfig
 from agentic_rag_service.openai.parameters import CHAT, RESPONSES, Parameter
 from local_openai_server import LocalOpenAIServer
-from service_server import running_service
+from service_server import chat_config, running_service
 
 QUESTION = "At what temperature and for how long is the second fire?"
 ASKED = [{"role": "user", "content": QUESTION}]
@@ -290,9 +290,7 @@ def test_a_model_is_retrieved_by_its_id(official: openai.OpenAI) -> None:
 def test_a_streamed_completion_ends_with_its_usage(
     example_data: Path, tmp_path: Path, model_server: LocalOpenAIServer
 ) -> None:
-    data = Path(shutil.copytree(example_data, tmp_path / "data"))
-    chat = {"base_url": model_server.base_url, "model": "m", "api_key": "k"}
-    config = RagConfig.model_validate({"data_dir": data, "chat": chat, "answer": {"method": "chat"}})
+    config = chat_config(shutil.copytree(example_data, tmp_path / "data"), model_server)
     with running_service(config) as address, openai.OpenAI(base_url=f"{address}/v1", api_key="any") as client:
         options = {"include_usage": True}
         completion = client.chat.completions.create(

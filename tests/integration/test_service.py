@@ -28,7 +28,7 @@ from agentic_rag_service.app import create_app
 from agentic_rag_service.notes import upload_path
 from example_vault import EXAMPLE_VAULT
 from local_openai_server import BROKEN_OFF, CUT, LocalOpenAIServer
-from service_server import running_service
+from service_server import chat_config, running_service
 
 QUESTION = "At what temperature and for how long is the second fire?"
 
@@ -422,9 +422,7 @@ def test_a_key_opens_its_users_things_alone(example_data: Path, tmp_path: Path) 
 def test_a_chat_models_words_come_as_it_writes_them(
     example_data: Path, tmp_path: Path, model_server: LocalOpenAIServer
 ) -> None:
-    data = Path(shutil.copytree(example_data, tmp_path / "data"))
-    chat = {"base_url": model_server.base_url, "model": "m", "api_key": "k"}
-    config = RagConfig.model_validate({"data_dir": data, "chat": chat, "answer": {"method": "chat"}})
+    config = chat_config(shutil.copytree(example_data, tmp_path / "data"), model_server)
     with running_service(config) as address, httpx.Client(base_url=address, timeout=60) as client:
         events = _events(client, "/ask", json={"query": "Where does tea come from?"})
         words = [told["text"] for name, told in events if name == "token"]
@@ -445,9 +443,7 @@ def test_a_chat_models_words_come_as_it_writes_them(
 def test_what_no_passage_supports_is_left_out_and_told_on_every_surface(
     example_data: Path, tmp_path: Path, model_server: LocalOpenAIServer
 ) -> None:
-    data = Path(shutil.copytree(example_data, tmp_path / "data"))
-    chat = {"base_url": model_server.base_url, "model": "m", "api_key": "k"}
-    config = RagConfig.model_validate({"data_dir": data, "chat": chat, "answer": {"method": "chat"}})
+    config = chat_config(shutil.copytree(example_data, tmp_path / "data"), model_server)
     question = "What is theanine?"
     model_server.answer = "Theanine is an amino acid [1]. It also cures cancer. Theanine is radioactive [42]."
     left_out = "2 of 3 statements left out: 2 without a citation"
@@ -471,9 +467,7 @@ def test_what_no_passage_supports_is_left_out_and_told_on_every_surface(
 async def test_a_chat_model_that_breaks_off_is_replaced_by_quotes_on_every_surface(
     example_data: Path, tmp_path: Path, model_server: LocalOpenAIServer
 ) -> None:
-    data = Path(shutil.copytree(example_data, tmp_path / "data"))
-    chat = {"base_url": model_server.base_url, "model": "m", "api_key": "k"}
-    config = RagConfig.model_validate({"data_dir": data, "chat": chat, "answer": {"method": "chat"}})
+    config = chat_config(shutil.copytree(example_data, tmp_path / "data"), model_server)
     model_server.answer = "An amino acid, theanine [1] is not called. So is tannin [1]."
     half = "amino acid, theanine [1]"
 

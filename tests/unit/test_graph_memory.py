@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -210,7 +210,6 @@ async def test_a_users_memories_are_no_dataset():
 ranked = st.lists(st.sampled_from("abcdef"), unique=True, max_size=6)
 
 
-@settings(deadline=None)
 @given(ranked, ranked, ranked)
 def test_three_lists_are_fused_by_rank(graph: list[str], vector: list[str], own: list[str]):
     hits = [[{"id": name} for name in names] for names in (graph, vector, own)]

@@ -7,7 +7,7 @@ import sys
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.answering.amounts import Amount, amounts, likeness, plain, without_amounts
@@ -87,7 +87,6 @@ def test_an_answer_with_another_unit_sign_or_negation_is_wrong(
     assert judge(asks, [expected], response, Names({})).mark == mark
 
 
-@settings(deadline=None)
 @given(
     st.text(st.sampled_from("0123456789.,-–/ 半一二十万两成点年前kmgh°CF%€ofhalfpastsecond½"), max_size=24)
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.answering.card_forms import GAP, drafts_of
@@ -208,7 +208,6 @@ SOMETHING = st.text(
 )
 
 
-@settings(deadline=None)  # the first Chinese text loads a dictionary
 @given(st.one_of(st.text(max_size=80), SOMETHING), st.text(max_size=10))
 def test_any_text_gives_cards_with_an_answer(text: str, title: str) -> None:
     note = result(text, title)

@@ -160,7 +160,7 @@ def test_asking_twice_gives_the_same():
     assert [-quote.score for quote in once] == sorted(-quote.score for quote in once)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.text(max_size=30),
     st.lists(

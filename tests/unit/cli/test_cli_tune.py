@@ -95,7 +95,7 @@ VALUES = (
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.dictionaries(NAMES, st.dictionaries(st.sampled_from(["k", "prior", "é"]), VALUES, min_size=1)),
     st.dictionaries(st.sampled_from(["fusion.k", "rerank.prior", "answer.sentences"]), st.none() | VALUES),

@@ -314,7 +314,6 @@ EXPRESSIONS = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(EXPRESSIONS, st.dictionaries(st.sampled_from("xyz"), SCALARS | st.lists(SCALARS, max_size=2)))
 def test_the_dict_of_an_expression_means_the_same(expression: Any, metadata: dict[str, Any]):
     plain = json.loads(json.dumps(as_dict(expression)))
@@ -323,7 +322,7 @@ def test_the_dict_of_an_expression_means_the_same(expression: Any, metadata: dic
     assert matches(again, metadata) == matches(expression, metadata)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     EXPRESSIONS | st.builds(Comparison, st.sampled_from("xyz"), st.just("$eq"), st.text(max_size=6)),
     st.dictionaries(st.sampled_from("xyz"), SCALARS | st.lists(SCALARS, max_size=2)),

@@ -56,7 +56,7 @@ def test_what_is_no_name(name: Any):
         group_id(name)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(NAMES, NAMES)
 def test_group_ids_are_injective_and_safe(one: str, other: str):
     assert re.fullmatch(r"[A-Za-z0-9_-]{1,98}", group_id(one))

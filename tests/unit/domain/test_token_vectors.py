@@ -34,7 +34,7 @@ def by_definition(asked: QuestionTokens, passage: np.ndarray) -> float:
     return nearest - 0.03 * math.log(len(passage) / 100)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 6), st.lists(st.integers(1, 9), min_size=1, max_size=5), st.integers(0, 10_000))
 def test_it_is_what_the_definition_says(asked: int, lengths: list[int], seed: int):
     one = question(asked, seed)
@@ -69,7 +69,6 @@ def test_what_has_no_tokens_is_far():
     assert similarities(question(0), [near]) == ([-1.0], -1.0)
 
 
-@settings(deadline=None)
 @given(arrays.arrays(np.uint8, st.integers(1, 30).filter(lambda size: size % 8)))
 def test_half_a_token_is_refused(damaged: np.ndarray):
     with pytest.raises(ValueError, match="8 bytes each"):

@@ -5,7 +5,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.errors import ConfigError, InputError
@@ -152,7 +152,6 @@ def test_what_is_no_ranking_of_ids_is_refused(ranking: Any):
 # ── properties ──────────────────────────────────────────────────────────────────────────────────
 
 
-@settings(deadline=None)
 @given(scored, scored, st.randoms(use_true_random=False))
 def test_the_order_of_scored_input_does_not_matter(graph: Hits, vector: Hits, rng: random.Random):
     shuffled = [rng.sample(items, len(items)) for items in (graph, vector)]
@@ -160,7 +159,6 @@ def test_the_order_of_scored_input_does_not_matter(graph: Hits, vector: Hits, rn
     assert [(one.id, one.fused_score) for one in fused] == [(one.id, one.fused_score) for one in again]
 
 
-@settings(deadline=None)
 @given(ranked_ids, ranked_ids, st.integers(1, 100), st.floats(0.1, 5), st.none() | st.integers(1, 12))
 def test_ids_alone_are_fused_as_hits_are(
     graph: list[str], vector: list[str], k: int, weight: float, limit: int | None
@@ -171,7 +169,6 @@ def test_ids_alone_are_fused_as_hits_are(
     assert alone == [(result.id, result.fused_score) for result in fused]
 
 
-@settings(deadline=None)
 @given(ranked_ids, ranked_ids)
 def test_the_sources_are_symmetric(graph: list[str], vector: list[str]):
     one, other = (reciprocal_rank_fusion(hits(*a), hits(*b)) for a, b in ((graph, vector), (vector, graph)))
@@ -180,7 +177,6 @@ def test_the_sources_are_symmetric(graph: list[str], vector: list[str]):
     ]
 
 
-@settings(deadline=None)
 @given(ranked_ids, ranked_ids, st.data())
 def test_a_better_rank_never_lowers_a_score(graph: list[str], vector: list[str], data: st.DataObject):
     if not graph:
@@ -194,7 +190,6 @@ def test_a_better_rank_never_lowers_a_score(graph: list[str], vector: list[str],
     assert after[graph[chosen]] >= before[graph[chosen]]
 
 
-@settings(deadline=None)
 @given(ranked_ids, ranked_ids)
 def test_weight_zero_removes_a_source(graph: list[str], vector: list[str]):
     fused = reciprocal_rank_fusion(hits(*graph), hits(*vector), graphiti_weight=0)
@@ -202,7 +197,6 @@ def test_weight_zero_removes_a_source(graph: list[str], vector: list[str]):
     assert all(result.source == "lancedb" for result in fused)
 
 
-@settings(deadline=None)
 @given(ranked_ids, ranked_ids)
 def test_one_identity_adds_up(graph: list[str], vector: list[str]):
     fused = reciprocal_rank_fusion(hits(*graph), hits(*vector))
@@ -213,14 +207,12 @@ def test_one_identity_adds_up(graph: list[str], vector: list[str]):
         )
 
 
-@settings(deadline=None)
 @given(scored, scored)
 def test_the_order_is_total(graph: Hits, vector: Hits):
     keys = [(-result.fused_score, result.id) for result in reciprocal_rank_fusion(graph, vector)]
     assert keys == sorted(set(keys))
 
 
-@settings(deadline=None)
 @given(scored, scored)
 def test_inputs_are_never_mutated(graph: Hits, vector: Hits):
     before = copy.deepcopy((graph, vector))
@@ -228,7 +220,6 @@ def test_inputs_are_never_mutated(graph: Hits, vector: Hits):
     assert (graph, vector) == before
 
 
-@settings(deadline=None)
 @given(scored)
 def test_reading_twice_changes_nothing(items: Hits):
     once = read_lancedb(items)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.errors import ConfigError, InputError
@@ -172,7 +172,6 @@ def test_other_parameters_are_checked():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(deadline=None)
 @given(raw=raw_scores)
 def test_every_present_hit_counts_more_than_absent_and_order_is_kept(method: str, raw: list[float]):
     values = {"min_max": min_max, "z_score": z_score}[method](raw)
@@ -184,7 +183,6 @@ def test_every_present_hit_counts_more_than_absent_and_order_is_kept(method: str
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(deadline=None)
 @given(graph=run, vector=run)
 def test_weight_zero_removes_a_source(method: str, graph: dict[str, float], vector: dict[str, float]):
     fused = weighted_fusion(hits(**graph), hits(**vector), 0.0, 1.0, method)  # type: ignore[arg-type]
@@ -193,7 +191,6 @@ def test_weight_zero_removes_a_source(method: str, graph: dict[str, float], vect
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(deadline=None)
 @given(graph=run, vector=run, rng=st.randoms(use_true_random=False))
 def test_order_symmetry_and_no_mutation(
     method: str, graph: dict[str, float], vector: dict[str, float], rng: random.Random
@@ -211,7 +208,6 @@ def test_order_symmetry_and_no_mutation(
     assert scores(shuffled) == pytest.approx(scores(fused))
 
 
-@settings(deadline=None)
 @given(run, run, st.sampled_from("abcdefgh"), st.floats(0, 1e6))
 def test_min_max_never_lowers_what_scores_better(
     graph: dict[str, float], vector: dict[str, float], chosen: str, more: float
@@ -224,7 +220,6 @@ def test_min_max_never_lowers_what_scores_better(
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(deadline=None)
 @given(
     raw=st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-50, 50), min_size=2),
     scale=st.floats(0.01, 100),

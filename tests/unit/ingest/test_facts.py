@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain import Block, Chunk, Document, DocumentGraph, Fact
@@ -422,7 +422,6 @@ _PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(deadline=None)
 @given(st.lists(_PIECES, max_size=25).map("".join))
 def test_any_note_gives_a_sound_graph(text: str) -> None:
     document = parse_markdown("x/Green tea.md", "x/Green tea.md", text)
@@ -431,7 +430,6 @@ def test_any_note_gives_a_sound_graph(text: str) -> None:
     assert derived(document) == graph
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["Anna", "Melanie", "王 明"]), st.lists(_PIECES).map("".join)), max_size=5

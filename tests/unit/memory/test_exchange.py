@@ -26,7 +26,7 @@ TEXTS = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.lists(TEXTS, min_size=1, max_size=5))
 def test_what_is_exported_is_imported_as_it_was(texts: list[str]):
     async def run() -> None:

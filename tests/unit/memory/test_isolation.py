@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.errors import InputError
@@ -88,7 +88,7 @@ async def owners_seen(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(what=said, other=user_ids, query=texts, strategy=st.none() | st.sampled_from(RetrievalStrategy))
 def test_each_sees_what_is_their_own_alone(
     what: list[tuple[str, str]], other: str, query: str, strategy: RetrievalStrategy | None
@@ -104,7 +104,7 @@ def test_each_sees_what_is_their_own_alone(
     asyncio.run(run())
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(what=said, data=st.data())
 def test_what_one_forgets_the_others_keep(what: list[tuple[str, str]], data: st.DataObject) -> None:
     async def run() -> None:

@@ -136,7 +136,7 @@ async def test_what_held_then_is_passed_on():
 FAILURES = ("raise", "hang", "deny", "mumble", "nothing", "never ready")
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.dictionaries(st.sampled_from(MemoryType), st.sampled_from(FAILURES)))
 def test_any_failing_agents_leave_exactly_the_results_of_the_others(failing: Mapping[MemoryType, str]):
     def agents(chosen: Mapping[MemoryType, str]) -> list[Told]:

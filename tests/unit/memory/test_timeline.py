@@ -6,7 +6,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain.identity import entity_key
@@ -181,7 +181,6 @@ SAID = st.builds(
 SETS = st.lists(SAID, max_size=12)
 
 
-@settings(deadline=None)
 @given(SETS, st.randoms())
 def test_the_order_and_repetition_of_what_is_given_make_no_difference(
     sayings: list[SlotEvidence], dice: Random
@@ -191,7 +190,6 @@ def test_the_order_and_repetition_of_what_is_given_make_no_difference(
     assert intervals(again) == intervals(sayings)
 
 
-@settings(deadline=None)
 @given(SETS)
 def test_those_that_held_follow_each_other(sayings: list[SlotEvidence]) -> None:
     found = intervals(sayings)
@@ -210,7 +208,6 @@ def test_those_that_held_follow_each_other(sayings: list[SlotEvidence]) -> None:
         )
 
 
-@settings(deadline=None)
 @given(SETS)
 def test_every_saying_stands_in_one_interval_with_its_value(sayings: list[SlotEvidence]) -> None:
     found = intervals(sayings)
@@ -224,7 +221,6 @@ def test_every_saying_stands_in_one_interval_with_its_value(sayings: list[SlotEv
         assert end is None or all(saying.moment <= end for saying in one.evidence)
 
 
-@settings(deadline=None)
 @given(SETS, NUMBERS)
 def test_what_holds_is_what_was_said_last_of_the_time_before(
     sayings: list[SlotEvidence], number: int
@@ -244,7 +240,6 @@ def test_what_holds_is_what_was_said_last_of_the_time_before(
     assert (None if found is None else entity_key(found.value)) == value
 
 
-@settings(deadline=None)
 @given(SETS, NUMBERS)
 def test_at_most_one_holds(sayings: list[SlotEvidence], number: int) -> None:
     found = intervals(sayings)
@@ -254,7 +249,6 @@ def test_at_most_one_holds(sayings: list[SlotEvidence], number: int) -> None:
     assert current(found, moment) == (holding[0] if holding else None)
 
 
-@settings(deadline=None)
 @given(SETS, SAID)
 def test_what_is_said_of_a_moment_changes_nothing_before_it(
     sayings: list[SlotEvidence], one: SlotEvidence
@@ -266,7 +260,6 @@ def test_what_is_said_of_a_moment_changes_nothing_before_it(
             assert (earlier and entity_key(earlier.value)) == (later and entity_key(later.value))
 
 
-@settings(deadline=None)
 @given(SETS, SAID)
 def test_what_is_back_dated_never_closes_what_began_after_it(
     sayings: list[SlotEvidence], one: SlotEvidence
@@ -279,14 +272,12 @@ def test_what_is_back_dated_never_closes_what_began_after_it(
             assert entity_key(then.value) == entity_key(now.value)
 
 
-@settings(deadline=None)
 @given(SETS, st.data())
 def test_forgetting_is_as_if_it_had_never_been_said(sayings: list[SlotEvidence], data: st.DataObject) -> None:
     kept = [saying for saying in sayings if data.draw(st.booleans())]
     assert intervals(saying for saying in sayings if saying in kept) == intervals(kept)
 
 
-@settings(deadline=None)
 @given(SETS)
 def test_ids_tell_intervals_apart(sayings: list[SlotEvidence]) -> None:
     numbered = [replace(saying, evidence=str(number)) for number, saying in enumerate(sayings)]
@@ -294,7 +285,6 @@ def test_ids_tell_intervals_apart(sayings: list[SlotEvidence]) -> None:
     assert len(set(ids)) == len(ids)
 
 
-@settings(deadline=None)
 @given(SETS, SAID)
 def test_what_is_said_later_leaves_ids_as_they_are(sayings: list[SlotEvidence], one: SlotEvidence) -> None:
     later = replace(one, said_at=day(50), evidence="later")

@@ -152,7 +152,7 @@ async def test_bad_input_keeps_nothing(memories: Memories, given: dict[str, Any]
     assert await memories.list("ada") == []
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=3_000).filter(
         str.strip

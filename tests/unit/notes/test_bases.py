@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, parse_filters
@@ -281,7 +281,7 @@ VIEWS = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300)
 @given(VIEWS, NOTES)
 def test_a_base_that_is_written_selects_the_same_notes(view: BaseView, notes: list[Note]):
     (again,) = read_base(write_base(view), "Mine.base").views

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain import Hit
@@ -297,7 +297,6 @@ def test_the_given_results_are_not_changed():
     assert given_results == before
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.text(max_size=40),
     st.lists(

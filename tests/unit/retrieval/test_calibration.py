@@ -138,7 +138,7 @@ EVIDENCE = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(EVIDENCE)
 def test_relevance_lies_between_0_and_1_whatever_is_said(evidence: Evidence):
     assert 0 <= SHIPPED.relevance(evidence) <= 1

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain.ports import GraphLinks
@@ -121,7 +121,6 @@ def test_the_walk_leans_to_where_more_of_it_starts():
     assert near > far
 
 
-@settings(deadline=None)
 @given(
     st.dictionaries(st.integers(0, 5), st.floats(0.01, 10.0), min_size=1),
     st.dictionaries(st.sampled_from([*MENTIONS, "gone"]), st.floats(0.0, 1.0)),

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.opening import token_counter
@@ -31,7 +31,6 @@ def test_a_text_ends_before_the_first_stop_text(stop: tuple[str, ...], expected:
     assert shorten(TEXT, stop, None) == (expected, False)
 
 
-@settings(deadline=None)  # the tokenizer is loaded once
 @given(st.text(alphabet="ab 茶。[1, 2]\n", max_size=80), st.integers(1, 60))
 def test_a_cut_text_begins_as_the_text_and_fits(text: str, limit: int) -> None:
     short, is_cut = shorten(text, (), limit)

@@ -343,7 +343,7 @@ memories = st.lists(
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: "-".join(map(str, step.values()))[:50])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(memories=memories, embedded=st.booleans(), now=st.sampled_from([None, "2023-08-03", "soon"]))
 async def test_every_step_keeps_its_promises(
     step: dict[str, Any], memories: list[dict[str, Any]], embedded: bool, now: str | None
@@ -375,7 +375,7 @@ async def test_every_step_keeps_its_promises(
             assert keys == sorted(keys)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(memories=memories, seed=st.randoms(use_true_random=False))
 async def test_reranking_does_not_depend_on_the_order_given(memories: list[dict[str, Any]], seed: Any):
     shuffled = list(memories)

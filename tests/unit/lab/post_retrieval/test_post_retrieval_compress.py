@@ -102,7 +102,7 @@ async def test_sentences_that_share_most_with_the_question_stay_in_their_order(
     assert (record["before"], record["after"]) == (len(texts), len(kept))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     texts=st.lists(st.text(alphabet="ab 茶水。.!\n(2)A: ", max_size=60), max_size=4),
     most=st.integers(1, 40),

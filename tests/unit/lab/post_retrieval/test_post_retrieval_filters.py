@@ -86,7 +86,7 @@ async def test_the_budget_counts_the_tokens_of_chinese():
         assert found == expected
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     words=st.lists(st.integers(0, 6), min_size=1, max_size=8),
     budget=st.integers(1, 20),

@@ -138,7 +138,7 @@ async def test_a_memory_without_an_id_is_not_followed():
     assert service.asked == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     links=st.dictionaries(
         st.sampled_from("abcdef"),

@@ -260,7 +260,6 @@ def graphs(draw: st.DrawFn) -> tuple[dict[tuple[int, int], float], np.ndarray]:
     return ties, restart
 
 
-@settings(max_examples=100, deadline=None)
 @given(graph=graphs(), damping=st.sampled_from([0.0, 0.5, 0.85, 0.95]))
 def test_the_walk_is_the_solution_of_its_equations(graph: Any, damping: float):
     ties, restart = graph
@@ -272,7 +271,7 @@ def test_the_walk_is_the_solution_of_its_equations(graph: Any, damping: float):
     assert float(visits.sum()) == pytest.approx(1.0)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(graph=graphs())
 def test_the_walk_is_networkx_s(graph: Any):
     networkx = pytest.importorskip("networkx", reason="the oracle is not installed")

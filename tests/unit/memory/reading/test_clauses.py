@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.memory.reading.clauses import MAX_SENTENCE, sentences
@@ -41,7 +41,6 @@ def test_what_is_asserted(text: str, expected: list[str]) -> None:
     assert asserted(text) == expected
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200) | st.text(alphabet='I, "“”`>?!.\nmyandif我，。：live', max_size=200))
 def test_spans_are_verbatim_and_in_order(text: str) -> None:
     end = 0

@@ -4,7 +4,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.memory.reading.schemas import MemoryStatement
@@ -118,7 +118,6 @@ def test_code_is_left_out() -> None:
     assert stated("```python\n# I live in Oslo.\n```\n~~~\nI work at Acme.") == []
 
 
-@settings(deadline=None)
 @given(
     st.text(max_size=300)
     | st.lists(

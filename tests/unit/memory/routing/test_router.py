@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.errors import InputError, ModelError
@@ -57,7 +57,6 @@ def holds(result: RoutingResult, strategies: Strategies) -> None:
     assert 0 <= decision.confidence <= 1
 
 
-@settings(deadline=None)
 @given(queries, agents)
 def test_any_text_is_routed_to_every_agent(query: str, strategies: Strategies):
     result = route(request(query), strategies)
@@ -67,7 +66,6 @@ def test_any_text_is_routed_to_every_agent(query: str, strategies: Strategies):
     assert (result.method, result.fallback_reason) == ("rules", None)
 
 
-@settings(deadline=None)
 @given(queries, agents, st.sampled_from(RetrievalStrategy), st.data())
 def test_what_the_request_names_is_kept(
     query: str, strategies: Strategies, preferred: RetrievalStrategy, data: st.DataObject
@@ -85,7 +83,6 @@ def test_what_the_request_names_is_kept(
     assert [only_types.method, only_strategy.method, both.method] == ["rules", "rules", "given"]
 
 
-@settings(deadline=None)
 @given(queries, st.text())
 def test_whatever_a_chat_model_says_is_a_decision(query: str, reply: str):
     holds(by_chat(query, reply), AGENTS)

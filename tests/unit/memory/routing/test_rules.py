@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.memory.routing.rules import LONGEST, evidence
@@ -62,7 +62,6 @@ def test_a_long_text_is_read_in_a_moment(words: str):
     assert time.process_time() - begun < 2.0
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_gives_the_same_each_time_and_quotes_itself(query: str):
     found = evidence(query)

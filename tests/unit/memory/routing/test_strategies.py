@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.memory.routing.strategies import choose_strategy
@@ -62,7 +62,6 @@ def test_the_default_goes_without_saying():
     assert choose_strategy("salt", CORE, (EMBEDDING, BM25)) == (EMBEDDING, None)
 
 
-@settings(deadline=None)
 @given(
     st.text(min_size=1),
     st.sampled_from(MemoryType),

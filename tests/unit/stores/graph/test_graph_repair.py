@@ -212,23 +212,19 @@ asyncio.run(main())
 
 @pytest.mark.slow
 async def test_kill_minus_nine(tmp_path: Path, embedding: HashingEmbedding) -> None:
-    chance = random.Random(7)
     script = _CHILD.format(tests=str(Path(__file__).parents[3]), folder=str(tmp_path))
-    for _ in range(2):
-        child = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE
-        )
-        assert child.stdout is not None
-        await child.stdout.readline()
-        await asyncio.sleep(chance.random())
-        os.kill(child.pid, signal.SIGKILL)
-        await child.communicate()
-        async with opened(tmp_path, embedding) as store:
-            await _is_whole(store)
-            await store.replace_documents("notes", [note(f"n{i}", "last", f"u{i}") for i in range(5)])
-            await _is_whole(store)
-            counts = await store.counts("notes")
-            assert (counts.entities, counts.facts, counts.episodes, counts.mentions) == (6, 5, 5, 10)
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)
+    assert child.stdout is not None
+    await child.stdout.readline()
+    await asyncio.sleep(random.random())
+    os.kill(child.pid, signal.SIGKILL)
+    await child.communicate()
+    async with opened(tmp_path, embedding) as store:
+        await _is_whole(store)
+        await store.replace_documents("notes", [note(f"n{i}", "last", f"u{i}") for i in range(5)])
+        await _is_whole(store)
+        counts = await store.counts("notes")
+        assert (counts.entities, counts.facts, counts.episodes, counts.mentions) == (6, 5, 5, 10)
 
 
 async def _is_whole(store: GraphitiStore) -> None:
