@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from agentic_rag.domain.identity import digest
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.memory import ReturnsAll
 from agentic_rag.domain.progress import Progress, silent
 from agentic_rag.errors import InputError, RunError, StoreError
@@ -144,7 +145,7 @@ def _check(tasks: Sequence[Conversation], path: Path) -> None:
             )
 
 
-def _kept_answer(question: int) -> dict[str, Any]:
+def _kept_answer(question: int) -> Json:
     return {"question_id": question, "status": "kept"}
 
 
@@ -187,7 +188,7 @@ class _Run:
         record = self.of(task, question, packet)
         return record is not None and record.status != "failed"
 
-    def known_result(self, task: str, question: int, packet: int) -> dict[str, Any] | None:
+    def known_result(self, task: str, question: int, packet: int) -> Json | None:
         """The result given to the main graph for a settled question: only that it is done."""
         return _kept_answer(question) if self.is_settled(task, question, packet) else None
 
@@ -240,7 +241,7 @@ class _Run:
 
 async def _run_all(
     run: _Run, rag_config: RagConfig, on_step: StepCallback | None, workers: Workers | None
-) -> dict[str, Any]:
+) -> Json:
     """Run every incomplete task; the insert counts by task."""
     earlier = run.earlier.get("inserts", {})
     waiting = [name for name in run.tasks if not (run.is_complete(name) and name in earlier)]
@@ -260,7 +261,7 @@ async def _run_all(
 
 async def _here(
     run: _Run, waiting: Sequence[str], rag_config: RagConfig, on_step: StepCallback | None
-) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+) -> AsyncGenerator[tuple[str, Json]]:
     """Run one task after the other, storing each record at once; yields name and insert counts."""
     runtime = run.config.runtime
     async with (
@@ -292,14 +293,12 @@ class ResultSink(Protocol):
 
     returns_all: bool
 
-    def known_result(self, task: str, question: int, packet: int) -> dict[str, Any] | None: ...
+    def known_result(self, task: str, question: int, packet: int) -> Json | None: ...
 
-    def record(self, task: str, packet: int, result: dict[str, Any]) -> None: ...
+    def record(self, task: str, packet: int, result: Json) -> None: ...
 
 
-async def _run_one(
-    sink: ResultSink, task: Conversation, config: PipelineConfig, lab: MemoryLab
-) -> dict[str, Any]:
+async def _run_one(sink: ResultSink, task: Conversation, config: PipelineConfig, lab: MemoryLab) -> Json:
     async def load(data: str | None, task_id: str) -> Conversation:
         return task
 
@@ -334,15 +333,15 @@ class TaskResults:
     settled_questions: frozenset[tuple[str, int, int]]
     """Task, question and packet of all settled questions."""
     returns_all: bool = False
-    results: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    results: list[tuple[int, Json]] = field(default_factory=list)
     """Packet and result, in order."""
-    inserts: dict[str, Any] = field(default_factory=dict)
+    inserts: Json = field(default_factory=dict)
     reader: str = ""
 
-    def known_result(self, task: str, question: int, packet: int) -> dict[str, Any] | None:
+    def known_result(self, task: str, question: int, packet: int) -> Json | None:
         return _kept_answer(question) if (task, question, packet) in self.settled_questions else None
 
-    def record(self, task: str, packet: int, result: dict[str, Any]) -> None:
+    def record(self, task: str, packet: int, result: Json) -> None:
         self.results.append((packet, result))
 
 
@@ -365,7 +364,7 @@ async def _results(open_lab: tuple[MemoryLab, PipelineConfig], task_results: Tas
 
 async def _apart(
     run: _Run, waiting: Sequence[str], rag_config: RagConfig, workers: Workers
-) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+) -> AsyncGenerator[tuple[str, Json]]:
     """Run each task in a worker, storing its records when it has ended."""
     tasks = [TaskResults(run.tasks[name], run.settled_questions(name)) for name in waiting]
     ended = workers.stream(
@@ -404,9 +403,7 @@ def _module_files(modules: Sequence[str]) -> list[Path]:
     ]
 
 
-def _summary(
-    run: _Run, task_id: str, inserts: Mapping[str, Any], seconds: float, control: bool
-) -> dict[str, Any]:
+def _summary(run: _Run, task_id: str, inserts: Mapping[str, Any], seconds: float, control: bool) -> Json:
     records = run.all_records()
     times = [row for name in run.tasks for row in run.records[name].times()]
     found = {
