@@ -367,7 +367,7 @@ def test_the_command_writes_everything(
     assert written["baseline"] == "full"
     assert "conv-1/q3: dropped by a correction: nobody spoke" in written["repairs"]
     assert "nobody spoke" in (tmp_path / "a.md").read_text(encoding="utf-8")
-    assert len(list((tmp_path / "charts").iterdir())) == 3
+    assert len(list((tmp_path / "charts").iterdir())) == 2
     command()
     assert "5 answers were kept from an earlier run" in capsys.readouterr().out
     assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -50,7 +51,9 @@ async def answer_json(
     expression = parse_terms(terms)
     asked: AskOptions = {**options, "filters": None if expression is None else as_dict(expression)}
     answer = await rag.ask(question, **asked)
-    report = None if board is None or answer.abstained else rag.write_board(answer, Path(board))
+    report = None
+    if board is not None and not answer.abstained:
+        report = await asyncio.to_thread(rag.write_board, answer, Path(board))
     written = None if base is None else asdict(await rag.write_base(answer, Path(base)))
     result = answer.to_dict()
     if explain:

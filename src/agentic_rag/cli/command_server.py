@@ -10,6 +10,7 @@ import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from agentic_rag.cli.open_process import as_json, settings_digest, socket_path
 from agentic_rag.cli.options import place_of
 from agentic_rag.errors import AgenticRagError, InputError, UnknownDataset
 from agentic_rag.rag import Rag
+from agentic_rag.settings.config import RagConfig
 
 logger = logging.getLogger(__name__)
 
@@ -50,26 +52,41 @@ async def commands_served(rag: Rag) -> AsyncIterator[None]:
     Not where another process serves them already, nor where the system or the folder allows no socket: commands then
     open the folder themselves.
     """
-    path = socket_path(rag.config.data_dir)
-    listening = _listen(path)
-    if listening is None:
+    listener = await asyncio.to_thread(_listen, rag.config)
+    if listener is None:
         yield
         return
-    inode = path.stat().st_ino
-    commands = _Commands(rag)
+    commands = _Commands(rag, listener.settings)
+    listening = listener.socket
     server = await asyncio.start_unix_server(commands.serve, sock=listening, limit=LONGEST_REQUEST)
     try:
         yield
     finally:
         server.close()
         await commands.cancel()
+        await asyncio.to_thread(listener.remove)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listener:
+    """A socket that listens in the data folder, readable by this user alone."""
+
+    socket: socket.socket
+    path: Path
+    inode: int
+    settings: str
+    """See ``settings_digest``."""
+
+    def remove(self) -> None:
+        """Delete it, unless another process's is there by now."""
         with suppress(OSError):
-            if path.stat().st_ino == inode:  # else it is another process's by now
-                path.unlink()
+            if self.path.stat().st_ino == self.inode:
+                self.path.unlink()
 
 
-def _listen(path: Path) -> socket.socket | None:
-    """A socket that listens there, readable by this user alone."""
+def _listen(config: RagConfig) -> _Listener | None:
+    """None where the folder is served already, or can have no socket."""
+    path = socket_path(config.data_dir)
     if not hasattr(socket, "AF_UNIX") or _is_served(path):
         return None
     beside = path.with_name(f"{path.name}.{os.getpid()}")
@@ -85,7 +102,7 @@ def _listen(path: Path) -> socket.socket | None:
             beside.unlink()
         logger.info("commands of the shell open the data folder themselves: no socket at %s: %s", path, error)
         return None
-    return listening
+    return _Listener(listening, path, path.stat().st_ino, settings_digest(config))
 
 
 def _is_served(path: Path) -> bool:
@@ -98,9 +115,9 @@ def _is_served(path: Path) -> bool:
 class _Commands:
     """The commands that are running; each connection brings one."""
 
-    def __init__(self, rag: Rag) -> None:
+    def __init__(self, rag: Rag, settings: str) -> None:
         self._rag = rag
-        self._settings = settings_digest(rag.config)
+        self._settings = settings
         self._running: set[asyncio.Task[Any]] = set()
 
     async def cancel(self) -> None:
@@ -132,9 +149,10 @@ class _Commands:
         if request["command"] not in COMMANDS:
             return {"declined": "another version"}
         try:
-            result = await command_function(request["command"])(self._rag, **request["arguments"])
+            function = await asyncio.to_thread(command_function, request["command"])
+            result = await function(self._rag, **request["arguments"])
         except UnknownDataset as error:
-            place = place_of(self._rag.config)
+            place = await asyncio.to_thread(place_of, self._rag.config)
             return _error(UnknownDataset(error.dataset, error.known_names, place))
         except AgenticRagError as error:
             return _error(error)
