@@ -53,7 +53,7 @@ def serving(config: RagConfig) -> Iterator[None]:
 
 @pytest.fixture
 def data(example_data: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(example_data, tmp_path / "data", ignore=shutil.ignore_patterns("*.sock*")))
+    return Path(shutil.copytree(example_data, tmp_path / "data"))
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -46,7 +47,7 @@ def server(example_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     (folder / "langgraph.json").symlink_to(ROOT / "langgraph.json")
     (folder / "graphs").symlink_to(ROOT / "graphs")
     # As README says it: in the folder of the data, whose path is then relative.
-    (folder / ".agentic-rag").symlink_to(example_data)
+    shutil.copytree(example_data, folder / ".agentic-rag")
     log = folder / "server.log"
     quiet = {"LANGGRAPH_CLI_NO_ANALYTICS": "1", "LANGSMITH_TRACING": "false"}
     command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload"]
