@@ -40,15 +40,27 @@ def _day(moment: Any) -> str:
     return str(moment or "").removesuffix(_MIDNIGHT)
 
 
-_PLAIN_RELATIONS = frozenset({"LINKS_TO", "MENTIONS", "CONTAINS", "HAS_TAG", "TALKS_ABOUT"})
+PLAIN_RELATIONS = {
+    "LINKS_TO": "链接到",
+    "MENTIONS": "提到",
+    "CONTAINS": "包含",
+    "HAS_TAG": "有标签",
+    "TALKS_ABOUT": "谈到",
+}
+"""Relations that the ingest names, in Chinese; the others are the words of the notes."""
 
 
 def is_plain(fact: Mapping[str, object]) -> bool:
     """Whether the fact has no labelled relation."""
-    return str(fact["name"]) in _PLAIN_RELATIONS
+    return str(fact["name"]) in PLAIN_RELATIONS
 
 
-def arrow(fact: Mapping[str, object]) -> str:
+def relation(name: str, *, in_chinese: bool = False) -> str:
+    """The relation of a fact as words."""
+    words = name.replace("_", " ").lower()
+    return PLAIN_RELATIONS.get(name, words) if in_chinese else words
+
+
+def arrow(fact: Mapping[str, object], *, in_chinese: bool = False) -> str:
     """``source —relation→ target``."""
-    relation = str(fact["name"]).replace("_", " ").lower()
-    return f"{fact['source']} —{relation}→ {fact['target']}"
+    return f"{fact['source']} —{relation(str(fact['name']), in_chinese=in_chinese)}→ {fact['target']}"

@@ -138,7 +138,8 @@ def relations(query: str, quotes: Sequence[Quote], citation_list: CitationList) 
         own = [fact for fact in facts if _says(quote, fact)]
         own = ([fact for fact in own if not is_plain(fact)] or own)[:MOST_ARROWS]
         told.update(map(_arrow_key, own))
-        lines.append(_with_arrows(own, quote, citation_list))
+        arrows = [arrow(fact, in_chinese=script(query) == "cjk") for fact in own]
+        lines.append(_with_arrows(arrows, quote, citation_list))
     return "\n".join(lines)
 
 
@@ -156,12 +157,11 @@ def with_related_sentences(query: str, quotes: Sequence[Quote]) -> list[Quote]:
     return brought
 
 
-def _with_arrows(facts: Sequence[GraphFact], quote: Quote, citation_list: CitationList) -> str:
+def _with_arrows(arrows: Sequence[str], quote: Quote, citation_list: CitationList) -> str:
     """The sentence, preceded by the arrows of the relations it states."""
     sentence = f"{quote.unit.display_text()} {citation_list.cite(quote)}"
-    arrows = "; ".join(map(arrow, facts))
     # An edge drawn in the text is already an arrow.
-    return f"{arrows}: {sentence}" if arrows and not _ARROW.search(quote.text) else sentence
+    return f"{'; '.join(arrows)}: {sentence}" if arrows and not _ARROW.search(quote.text) else sentence
 
 
 def _says(quote: Quote, fact: GraphFact) -> bool:

@@ -22,7 +22,7 @@ from markupsafe import Markup
 from starlette.staticfiles import StaticFiles
 
 from agentic_rag.answer import REPORTED_STATUSES, Answer, Step
-from agentic_rag.answering.passages import is_plain
+from agentic_rag.answering.passages import is_plain, relation
 from agentic_rag.boards.canvas import board_text, read_board
 from agentic_rag.boards.drawing import draw_board
 from agentic_rag.boards.files import SUFFIX
@@ -67,7 +67,7 @@ from agentic_rag_service.openai.reply import note_url
 from agentic_rag_service.page.answers import answer_parts, linked_lines
 from agentic_rag_service.page.markdown import MOST_DRAWN, excerpt, note_html, render_markdown
 from agentic_rag_service.page.sentences import in_words
-from agentic_rag_service.page.words import Language, language_of, list_in_words, relation, word
+from agentic_rag_service.page.words import Language, language_of, list_in_words, word
 from agentic_rag_service.service import Service, TheCaller, TheService, TheWriter, caller_of
 
 HERE = Path(__file__).parent
@@ -370,7 +370,7 @@ async def answer_html(
 
 def _fact_in_words(request: Request, fact: Mapping[str, Any]) -> Json:
     """What is drawn of a fact, its relation in the page's language."""
-    name = relation(str(fact["name"]), _language(request))
+    name = relation(str(fact["name"]), in_chinese=_language(request) == "zh")
     return {**{key: fact.get(key) for key in ("source", "target", "valid_at", "invalid_at")}, "name": name}
 
 

@@ -170,15 +170,6 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "error_internal": ("The service failed", "服务出错"),
 }
 
-RELATIONS = {
-    "LINKS_TO": "链接到",
-    "MENTIONS": "提到",
-    "CONTAINS": "包含",
-    "HAS_TAG": "有标签",
-    "TALKS_ABOUT": "谈到",
-}
-"""Relations that the ingest names, in Chinese; the others are the words of the notes."""
-
 
 def language_of(cookie: str | None, accept_language: str) -> Language:
     """The language chosen on the page, else the best one of the browser's header."""
@@ -191,12 +182,6 @@ def word(key: str, language: Language) -> str:
     """One of the page's texts; an unknown key is returned as it is."""
     found = WORDS.get(key)
     return key if found is None else found[language == "zh"]
-
-
-def relation(name: str, language: Language) -> str:
-    """The relation of a fact as words."""
-    words = name.replace("_", " ").lower()
-    return RELATIONS.get(name, words) if language == "zh" else words
 
 
 def list_in_words(text: str, language: Language) -> str:

@@ -156,6 +156,14 @@ def test_a_sentence_that_states_relations_of_two_quotes_is_brought_once():
     assert [one.text for one in brought] == [first.text, "Oolong comes from Fujian.", second.text]
 
 
+@pytest.mark.parametrize(("name", "drawn"), [("LINKS_TO", "链接到"), ("COMES_FROM", "comes from")])
+def test_relations_that_the_ingest_names_are_drawn_in_the_questions_language(name: str, drawn: str):
+    named = quote("铜壶", "铜壶用来煮茶。", FACT | {"source": "铜壶", "name": name, "target": "茶"})
+    shape, query = SHAPES[CanvasOperation.CONCEPT_RELATION], "铜壶和茶有什么关系？"
+    text = shape.render(query, [named], CitationList())
+    assert text == f"铜壶 —{drawn}→ 茶: 铜壶用来煮茶。 [1]"
+
+
 def test_a_link_is_not_drawn_where_a_label_says_how_the_two_are_connected():
     link = FACT | {"id": "link", "name": "LINKS_TO"}
     text, _ = shaped(
