@@ -80,7 +80,11 @@ async def test_the_stores_are_those_of_one_machine(address: str, vault: Path, tm
             await assert_alike(here.data_dir, there.data_dir)
         for question in QUESTIONS:
             one, two = await alone.ask(question), await many.ask(question)
-            assert one.citations == two.citations
+            # The walk adds up in the order of the rows, which is that of the writes: the last digits may differ.
+            scores = [[cited["score"] for cited in answer.citations] for answer in (one, two)]
+            assert scores[0] == pytest.approx(scores[1], abs=1e-6)
+            quoted = [[{**cited, "score": None} for cited in answer.citations] for answer in (one, two)]
+            assert quoted[0] == quoted[1]
             assert [hit["id"] for hit in one.results] == [hit["id"] for hit in two.results]
 
 
