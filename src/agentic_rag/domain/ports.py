@@ -372,8 +372,8 @@ class GraphStore(Protocol):
     ) -> list[GraphHit]:
         """Facts, entities and episodes for a query, each kind ranked from 1, up to ``limit`` a kind.
 
-        ``kinds``: those to look for. ``within``: only what comes from these chunk ids; ``as_of`` as in ``Restriction``. Any query
-        text is accepted; [] for a dataset without a graph.
+        ``kinds``: those to look for. ``within``: only what comes from these chunk ids; ``as_of`` as in ``Restriction``.
+        Any query text is accepted; [] for a dataset without a graph.
         """
 
     async def links(self, dataset: str) -> GraphLinks | None:

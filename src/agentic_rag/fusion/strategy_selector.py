@@ -76,7 +76,7 @@ MEMORY = "memory"
 MEMORY_SHARE = 0.5
 """Its weight under a weighted strategy: as much as the two others together, which share the rest. Else it is 1."""
 LIMIT = 200
-"""FusedResults results: all that two sources of 100 hits each can give."""
+"""Fused results: all that two sources of 100 hits each can give."""
 NOTE_SOURCES = frozenset(SOURCES)
 """The sources of the dataset's chunks; others bring results of their own, with the relevance that they give."""
 
@@ -196,7 +196,7 @@ class SourceHits:
 
 
 class FusedResults(NamedTuple):
-    """FusedResults results, best first, and what was done."""
+    """Fused results, best first, and what was done."""
 
     results: list[Result]
     report: FusionReport
@@ -204,7 +204,7 @@ class FusedResults(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FusionOutcome(Sequence[UnifiedResult]):
-    """FusedResults results, best first, and what was done.
+    """Fused results, best first, and what was done.
 
     It is the sequence of its results too: ``for result in outcome``, ``outcome[:10]``, ``len(outcome)``.
     """
@@ -257,7 +257,7 @@ def execute_fusion(
 def fuse_hits(
     strategy: FusionStrategy, hits: SourceHits, parameters: FusionParameters, limit: int = LIMIT
 ) -> FusedResults:
-    """``execute_fusion`` of what the graph's own nodes hits."""
+    """``execute_fusion`` of hits that need no reading: what the graph's own nodes found."""
     weights = _weights(strategy, parameters)
     share = each = 1.0
     if strategy in DEFAULT_WEIGHTS:

@@ -23,7 +23,7 @@ SKIPPED_STATUS = "skipped"
 
 
 def fuse_results(state: CanvasRAGState) -> CanvasRAGState:
-    """Writes ``fused_results`` (``UnifiedResult`` dicts), ``fusion`` (the report) and ``outcomes``.
+    """Writes ``fused_results`` (see ``domain.results.Result``), ``fusion`` (the report) and ``outcomes``.
 
     Where a user's memories hold the very fact that is asked of the user, the notes' hits are left out.
 

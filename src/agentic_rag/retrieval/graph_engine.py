@@ -133,8 +133,7 @@ class GraphEngine:
         then only nearness to the question is left, which the vector store knows better.
 
         Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. Nothing is found in an unknown
-        dataset. ``Findings.question`` has ``names`` and, where a
-        walk was made, ``specificity``.
+        dataset. ``Findings.question`` has ``names`` and, where a walk was made, ``specificity``.
 
         Raises:
             StoreError, ModelError: something behind the engine failed.
