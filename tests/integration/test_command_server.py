@@ -8,7 +8,6 @@ import os
 import shutil
 import socket
 import stat
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,16 +16,15 @@ from typing import Any
 
 import pytest
 
-import agentic_rag.cli
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.backup import back_up
 from agentic_rag.cli import command_server, open_process
 from agentic_rag.cli.command_server import COMMANDS, command_function, commands_served
 from agentic_rag.cli.open_process import CHANGING, SOCKET, answered_elsewhere, settings_digest, socket_path
 from agentic_rag.errors import RunError
+from command_line import Run, command_line
 
 QUESTION = "What does shading do to theanine?"
-Command = Callable[..., tuple[int, str, str]]
 
 
 @contextmanager
@@ -59,25 +57,9 @@ def data(example_data: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def command(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
-    monkeypatch.chdir(tmp_path)
+) -> Run:
     monkeypatch.setenv("AGENTIC_RAG_DATA_DIR", str(data))
-    monkeypatch.setenv("COLUMNS", "120")
-    for name in ("disable", "enable", "freeze"):  # for a process that ends with its command
-        monkeypatch.setattr(f"gc.{name}", lambda: None)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["agentic-rag", *arguments])
-        capsys.readouterr()
-        code = 0
-        try:
-            agentic_rag.cli.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return run
+    return command_line(tmp_path, 120, monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -93,8 +75,7 @@ def only_elsewhere(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return forbid
 
 
-def _timeless(printed: str) -> Any:
-    values = json.loads(printed)
+def _timeless(values: Any) -> Any:
     values.pop("seconds", None)
     for memory_outcome in values.get("outcomes", {}).values():
         if isinstance(memory_outcome, dict):
@@ -119,43 +100,43 @@ def _timeless(printed: str) -> Any:
     ],
 )
 def test_output_errors_and_exit_code_are_the_same(
-    arguments: tuple[str, ...], command: Command, data: Path, only_elsewhere: Callable[[], None]
+    arguments: tuple[str, ...], command: Run, data: Path, only_elsewhere: Callable[[], None]
 ) -> None:
-    code, out, err = command(*arguments)
+    here = command(*arguments)
     with serving(RagConfig(data_dir=data)):
         only_elsewhere()
         there = command(*arguments)
-    assert (there[0], there[2]) == (code, err)
-    if out and "--json" in arguments:
-        assert _timeless(there[1]) == _timeless(out)
+    assert (there.code, there.err) == (here.code, here.err)
+    if here.out and "--json" in arguments:
+        assert _timeless(there.json) == _timeless(here.json)
     else:
-        assert there[1] == out
+        assert there.out == here.out
 
 
 def test_a_memory_is_added_listed_exported_and_forgotten_there(
-    command: Command, data: Path, tmp_path: Path, only_elsewhere: Callable[[], None]
+    command: Run, data: Path, tmp_path: Path, only_elsewhere: Callable[[], None]
 ) -> None:
     only_elsewhere()
     with serving(RagConfig(data_dir=data)):
-        assert command("memory", "add", "I live in Oslo.", "--user-id", "ann")[0] == 0
-        listed = json.loads(command("memory", "list", "--user-id", "ann", "--json")[1])
+        assert command("memory", "add", "I live in Oslo.", "--user-id", "ann").code == 0
+        listed = command("memory", "list", "--user-id", "ann", "--json").json
         assert "I live in Oslo." in {one["content"] for one in listed["memories"]}
-        code, out, _ = command("memory", "export", "ann.jsonl", "--user-id", "ann")
-        assert code == 0
-        assert "written to" in out
+        exported = command("memory", "export", "ann.jsonl", "--user-id", "ann")
+        assert exported.code == 0
+        assert "written to" in exported.out
         assert (tmp_path / "ann.jsonl").exists()
-        assert command("memory", "forget", "--all", "--yes", "--user-id", "ann")[0] == 0
-        assert command("memory", "import", "ann.jsonl", "--user-id", "ann")[0] == 0
-        again = json.loads(command("memory", "list", "--user-id", "ann", "--json")[1])
+        assert command("memory", "forget", "--all", "--yes", "--user-id", "ann").code == 0
+        assert command("memory", "import", "ann.jsonl", "--user-id", "ann").code == 0
+        again = command("memory", "list", "--user-id", "ann", "--json").json
         assert again["memories"] == listed["memories"]
 
 
 def test_boards_and_bases_are_written_where_the_shell_is(
-    command: Command, data: Path, tmp_path: Path, only_elsewhere: Callable[[], None]
+    command: Run, data: Path, tmp_path: Path, only_elsewhere: Callable[[], None]
 ) -> None:
     only_elsewhere()
     with serving(RagConfig(data_dir=data)):
-        assert command("ask", QUESTION, "--canvas", "tea.canvas")[0] == 0
+        assert command("ask", QUESTION, "--canvas", "tea.canvas").code == 0
     assert (tmp_path / "tea.canvas").exists()
 
 
@@ -242,11 +223,10 @@ def _answering(data: Path, reply: bytes) -> Iterator[None]:
     listening.close()
 
 
-def test_a_process_that_ends_while_it_reads_is_replaced_by_the_command(data: Path, command: Command) -> None:
+def test_a_process_that_ends_while_it_reads_is_replaced_by_the_command(data: Path, command: Run) -> None:
     with _answering(data, b'{"result": {"ans'):
-        code, out, _ = command("ask", QUESTION, "--json")
-    assert code == 0
-    assert json.loads(out)["citations"]
+        answered = command("ask", QUESTION, "--json")
+    assert answered.json["citations"]
 
 
 @pytest.mark.parametrize("name", CHANGING)

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from agentic_rag.cli.open_process import as_json, settings_digest, socket_path
+from agentic_rag.cli.open_process import settings_digest, socket_path
 from agentic_rag.cli.options import place_of
 from agentic_rag.errors import AgenticRagError, InputError, UnknownDataset
 from agentic_rag.rag import Rag
@@ -57,8 +57,7 @@ async def commands_served(rag: Rag) -> AsyncIterator[None]:
         yield
         return
     commands = _Commands(rag, listener.settings)
-    listening = listener.socket
-    server = await asyncio.start_unix_server(commands.serve, sock=listening, limit=LONGEST_REQUEST)
+    server = await asyncio.start_unix_server(commands.serve, sock=listener.socket, limit=LONGEST_REQUEST)
     try:
         yield
     finally:
@@ -136,7 +135,7 @@ class _Commands:
                 reply = task.result() if task.done() and not task.cancelled() else None
                 await _cancel_all(task, hang_up)
                 if reply is not None:
-                    writer.write(json.dumps(reply).encode() + b"\n")
+                    writer.write(json.dumps(reply, default=str).encode() + b"\n")
                     await writer.drain()
         except (OSError, ValueError) as error:
             logger.info("a command of the shell could not be read or answered: %s", error)
@@ -159,7 +158,7 @@ class _Commands:
         except Exception as error:
             logger.exception("the command %s failed", request["command"])
             return _error(error)
-        return {"result": as_json(result)}
+        return {"result": result}
 
 
 def _error(error: Exception) -> dict[str, Any]:

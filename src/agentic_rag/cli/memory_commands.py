@@ -174,9 +174,7 @@ def export(
     """Write all memories of a user to a file, including those that no longer hold."""
     from agentic_rag.cli.memory_output import print_moved
 
-    memory_dataset(user_id)
-    result = run_on_rag(config, "memory export", user_id=user_id, file=str(file.absolute()))
-    result["file"] = str(file)
+    result = _run_on_file(config, "memory export", user_id, file)
     if as_json:
         print_json(result)
     else:
@@ -194,9 +192,7 @@ def import_(
     """Add the memories of an exported file to a user's; all of them or none."""
     from agentic_rag.cli.memory_output import print_moved
 
-    memory_dataset(user_id)
-    result = run_on_rag(config, "memory import", user_id=user_id, file=str(file.absolute()))
-    result["file"] = str(file)
+    result = _run_on_file(config, "memory import", user_id, file)
     if as_json:
         print_json(result)
     else:
@@ -209,6 +205,13 @@ def _of_user(config: RagConfig, command: str, nothing: dict[str, Any], **argumen
     if is_new(config):
         return {"user_id": arguments["user_id"], **nothing}
     return run_on_rag(config, command, **arguments)
+
+
+def _run_on_file(config: RagConfig, command: str, user_id: str, file: Path) -> dict[str, Any]:
+    """The result of a command on a file, with the file as it was given."""
+    memory_dataset(user_id)
+    result = run_on_rag(config, command, user_id=user_id, file=str(file.absolute()))
+    return {**result, "file": str(file)}
 
 
 def _list_records(

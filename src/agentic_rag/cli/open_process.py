@@ -86,10 +86,10 @@ def answered_elsewhere(config: RagConfig, command: str, arguments: Mapping[str, 
         InputError: the command's arguments are wrong.
         RunError: the command failed there, or the process ended while it changed data.
     """
-    request = {"settings": settings_digest(config), "command": command, "arguments": arguments}
     connection = _connect(socket_path(config.data_dir))
     if connection is None:
         return None
+    request = {"settings": settings_digest(config), "command": command, "arguments": arguments}
     with connection, connection.makefile("rb") as lines:
         try:
             connection.sendall(json.dumps(request, default=str).encode() + b"\n")
