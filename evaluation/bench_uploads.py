@@ -32,11 +32,14 @@ from figures import Row, options, report, row
 DATASETS = 3
 USERS = ("asker", "other", "uploader")
 LONG = "我住在上海。我喜欢茶。" * 1_818
+LISTED = "".join(f"I like tea{number}. " for number in range(1_200))
 YEARS = list(range(500))
 """As many values as the filters of a request may have."""
 LARGEST: list[tuple[str, str, dict[str, Any] | None]] = [
     ("POST", "/memory", {"text": LONG}),
     ("POST", "/ask", {"query": LONG, "top_k": 100}),
+    ("POST", "/memory", {"text": LISTED}),
+    ("POST", "/ask", {"query": LISTED, "top_k": 100}),
     ("POST", "/ask", {"query": "tea 1 " * 3_333, "top_k": 100}),
     ("POST", "/ask", {"query": "Tea?", "filters": {"$or": [{"year": {"$eq": year}} for year in YEARS]}}),
     ("POST", "/search", {"query": LONG, "top_k": 100, "filters": {"year": {"$in": YEARS}}}),

@@ -15,7 +15,7 @@ from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain.identity import digest, entity_key
 from agentic_rag.domain.json_values import Json
 from agentic_rag.memory.reading.schemas import MemoryStatement
-from agentic_rag.memory.records import MemoryRecord, slot_key
+from agentic_rag.memory.records import SAYS, MemoryRecord, slot_key
 from agentic_rag.memory.schemas import MemoryType, moment_text
 from agentic_rag.memory.timeline import SlotEvidence, ValueInterval, id_of, intervals
 
@@ -34,27 +34,28 @@ class MemoryChange:
 
 
 def says(statements: Iterable[MemoryStatement]) -> list[Json]:
-    """The statements of a text about slots, each once, as JSON values for its evidence record."""
-    found: dict[tuple[Any, ...], Json] = {}
+    """The statements of a text about slots, as JSON values for its evidence record.
+
+    A value that a text states again counts once, at its last place, so that a text which repeats itself stays small.
+    """
+    by_value: dict[tuple[Any, ...], Json] = {}
     for one in statements:
         if one.slot is None:
             continue
-        key = (slot_key(one.subject, one.slot), one.value, one.ends, one.start)
-        said = found.setdefault(
-            key,
-            {
-                "subject": one.subject,
-                "slot": one.slot,
-                "value": one.value or "",
-                "ends": one.ends,
-                "start": one.start,
-                "end": one.end,
-                "valid_at": moment_text(one.valid_at),
-                "block": None,
-            },
-        )
-        said["block"] = said["block"] or one.block
-    return list(found.values())
+        valid_at = moment_text(one.valid_at)
+        key = (slot_key(one.subject, one.slot), one.value, one.ends, valid_at)
+        earlier = by_value.pop(key, None)
+        by_value[key] = {
+            "subject": one.subject,
+            "slot": one.slot,
+            "value": one.value or "",
+            "ends": one.ends,
+            "start": one.start,
+            "end": one.end,
+            "valid_at": valid_at,
+            "block": one.block or (earlier and earlier["block"]),
+        }
+    return list(by_value.values())
 
 
 StatedEvidence = tuple[MemoryRecord, Mapping[str, Any]]
@@ -65,7 +66,7 @@ def by_slot(evidence: Iterable[MemoryRecord]) -> dict[str, list[StatedEvidence]]
     """All statements about slots in some evidence, in order, by the key of the slot."""
     found: dict[str, list[StatedEvidence]] = {}
     for record in evidence:
-        for said in record.details.get("says", ()):
+        for said in record.details.get(SAYS, ()):
             found.setdefault(slot_key(said["subject"], said["slot"]), []).append((record, said))
     return found
 

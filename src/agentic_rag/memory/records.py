@@ -20,6 +20,8 @@ from agentic_rag.memory.schemas import MemoryType, moment_text
 
 RECORD = "record"
 """Metadata key of a chunk for the record; the record's content is the text of the chunks."""
+SAYS = "says"
+"""Key of a message's details for its statements about slots; see ``derivation.says``."""
 TURN = "0"
 """Local key of a record's first chunk."""
 CURRENT, PAST = "current", "past"
@@ -45,7 +47,7 @@ class MemoryRecord:
     """End of a working memory."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """JSON values of its kind: ``subject``, ``slot``, ``value``, ``said`` of a fact; ``block`` of a core memory;
-    ``trigger``, ``steps`` of a procedure; ``order`` and ``speaker`` of a message."""
+    ``trigger``, ``steps`` of a procedure; ``order``, ``speaker`` and ``says`` of a message."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """JSON values, as given."""
 
@@ -58,7 +60,7 @@ class MemoryRecord:
     @property
     def slots(self) -> tuple[str, ...]:
         """Keys of its slots: a fact's own, or those that a message has statements about."""
-        said = (slot_key(one["subject"], one["slot"]) for one in self.details.get("says", ()))
+        said = (slot_key(one["subject"], one["slot"]) for one in self.details.get(SAYS, ()))
         return tuple(dict.fromkeys([*([] if self.slot is None else [self.slot]), *said]))
 
     @property
@@ -136,12 +138,30 @@ def from_chunks(chunks: Iterable[Chunk]) -> list[MemoryRecord]:
 
 def _from_parts(parts: Sequence[Chunk]) -> MemoryRecord:
     ordered = sorted(parts, key=lambda chunk: chunk.ordinal)
-    return _without_lead(ordered[0], "".join(chunk.text for chunk in ordered))
+    record = _without_lead(ordered[0], "".join(chunk.text for chunk in ordered))
+    if SAYS not in record.details:
+        return record
+    statements = [one for chunk in ordered for one in chunk.metadata[RECORD]["details"][SAYS]]
+    return replace(record, details={**record.details, SAYS: statements})
 
 
 def of_chunk(chunk: Chunk) -> MemoryRecord:
-    """The record of a chunk, with the text of this chunk only."""
+    """The record of a chunk, with the text of this chunk only, and its statements."""
     return _without_lead(chunk, chunk.text)
+
+
+def with_own_statements(chunk: Chunk, record: MemoryRecord) -> Chunk:
+    """The chunk of a message with the statements that begin in it: what is stored of a message grows with its text, not
+    with its text times its statements."""
+    if SAYS not in record.details:
+        return chunk
+    before = len(lead(record))
+    own = [one for one in record.details[SAYS] if chunk.start <= one["start"] + before < chunk.end]
+    stored = chunk.metadata[RECORD]
+    return replace(
+        chunk,
+        metadata={**chunk.metadata, RECORD: {**stored, "details": {**stored["details"], SAYS: own}}},
+    )
 
 
 def _without_lead(chunk: Chunk, text: str) -> MemoryRecord:

@@ -32,7 +32,14 @@ from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.named_things import named_things
 from agentic_rag.ingest.preparing import MAX_CHUNK_TOKENS, embedded_documents
 from agentic_rag.memory.intents import Intents
-from agentic_rag.memory.records import CURRENT, TURN, MemoryRecord, from_chunks, to_document
+from agentic_rag.memory.records import (
+    CURRENT,
+    TURN,
+    MemoryRecord,
+    from_chunks,
+    to_document,
+    with_own_statements,
+)
 from agentic_rag.memory.schemas import MemoryType
 
 Turn = Callable[[str], AbstractAsyncContextManager[None]]
@@ -203,13 +210,13 @@ class MemoryStore:
     async def _matching(self, user_id: str, condition: Expression) -> list[MemoryRecord]:
         dataset = memory_dataset(user_id)
         ids = await self._chunks.matching_chunk_ids(dataset, Restriction(condition), limit=MOST)
-        return from_chunks((await self._chunks.get_chunks(dataset, ids)).values())
+        chunks = await self._chunks.get_chunks(dataset, ids)
+        return await asyncio.to_thread(from_chunks, chunks.values())
 
     def _chunk(self, record: MemoryRecord, now: datetime) -> ChunkedRecord:
         document = to_document(record, now)
-        return ChunkedRecord(
-            record, chunk_document(document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=self._count_tokens)
-        )
+        chunks = chunk_document(document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=self._count_tokens)
+        return ChunkedRecord(record, tuple(with_own_statements(chunk, record) for chunk in chunks))
 
 
 def in_order(records: Sequence[MemoryRecord]) -> list[MemoryRecord]:

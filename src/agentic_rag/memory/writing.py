@@ -27,7 +27,7 @@ from agentic_rag.memory.derivation import (
     slot_changes,
 )
 from agentic_rag.memory.reading.schemas import MemoryStatement
-from agentic_rag.memory.records import MemoryRecord, plain, without
+from agentic_rag.memory.records import SAYS, MemoryRecord, plain, without
 from agentic_rag.memory.schemas import MemoryType, RememberReport
 from agentic_rag.memory.store import MemoryStore
 from agentic_rag.notes.values import jsonable, valid_unicode
@@ -154,7 +154,7 @@ class MemoryWriter:
             order = await self._store.next_order(user_id)
             name = f"said-{order:0{_ORDER_DIGITS}}-{digest(evidence.content, str(evidence.at), size=4)}"
             said = says(statements)
-            details = {**evidence.details, "order": order, **({"says": said} if said else {})}
+            details = {**evidence.details, "order": order, **({SAYS: said} if said else {})}
             evidence = replace(evidence, id=name, evidence=(name,), details=details)
             changes, gone = await self._slot_changes(user_id, evidence)
             kept = await self._changes_for(user_id, evidence, statements, expires_at)

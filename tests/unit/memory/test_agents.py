@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from agentic_rag.memory.agents.base import StoredAgent
+from agentic_rag.memory.agents.episodic import shown_messages
 from agentic_rag.memory.memories import Memories
+from agentic_rag.memory.records import MemoryRecord
 from agentic_rag.memory.schemas import (
     OPERATIONS,
     MemoryAgent,
@@ -17,6 +20,8 @@ from agentic_rag.memory.schemas import (
     TaskRequest,
     TaskResponse,
 )
+from agentic_rag.memory.searching import FoundMemory, Search
+from growth import assert_linear
 from user_memories import opened
 
 CORE, EPISODIC, SEMANTIC, PROCEDURAL, WORKING = MemoryType
@@ -243,3 +248,16 @@ async def test_working_memories_expire(memories: Memories):
     later = await do(working, "search", query="tea", now="2024-01-03")
     assert [one["id"] for one in later.result["results"]] == [own]
     assert (await do(working, "list", now="2024-01-09")).result["results"] == []
+
+
+async def test_showing_a_long_message_takes_time_by_its_length(memories: Memories):
+    """A message of 20,000 characters took 76 s, in which nobody else was answered."""
+    texts: dict[str, list[FoundMemory]] = {}
+    facts: dict[str, list[MemoryRecord]] = {}
+    for count in (250, 1000):
+        user = str(count)
+        await memories.remember(" ".join(f"I like tea{number}." for number in range(count)), user)
+        texts["." * count] = [FoundMemory(one, 1.0) for one in await memories.list(user, EPISODIC)]
+        facts["." * count] = list(await memories.list(user, SEMANTIC))
+    search = Search("ada", EPISODIC, "tea", 10, datetime.now(UTC))
+    assert_linear(lambda text: shown_messages(texts[text], facts[text], search), ".", 250)

@@ -10,12 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentic_rag.domain.filters import Comparison
+from agentic_rag.domain.identity import memory_dataset
+from agentic_rag.domain.ports import Restriction
 from agentic_rag.errors import InputError, ModelError
 from agentic_rag.memory.memories import Memories
 from agentic_rag.memory.reading.reader import ChatStatements
 from agentic_rag.memory.schemas import MemoryType, RememberReport
-from agentic_rag.testing import ScriptedChat
-from user_memories import opened
+from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
+from agentic_rag.testing import HashingEmbedding, ScriptedChat
+from user_memories import memories_on, opened
 
 CORE, EPISODIC, SEMANTIC, PROCEDURAL, WORKING = MemoryType
 
@@ -219,3 +224,29 @@ async def test_a_preference_of_the_opposite_sign_supersedes(
         assert held.content == then.rstrip(".。")
     found = await memories.search(question, "ada")
     assert found.memories[0].content == then.rstrip(".。")
+
+
+async def test_a_value_stated_again_in_one_message_counts_once_at_its_last_place(memories: Memories):
+    await memories.remember("I live in Oslo. I live in Bergen. I live in Oslo. I live in Oslo.", "ada")
+    (message,) = await memories.list("ada", EPISODIC)
+    stated = [(one["value"], one["start"]) for one in message.details["says"]]
+    assert stated == [("Bergen", 16), ("Oslo", 50)]
+    assert await facts(memories) == [("lives in", "Oslo")]
+
+
+async def test_each_passage_of_a_long_message_holds_its_own_statements():
+    embedding = HashingEmbedding()
+    chunks = InMemoryChunkStore(dimension=embedding.dimension)
+    memories = memories_on(embedding, chunks, InMemoryGraphStore(embedding))
+    text = " ".join(f"I like tea{number}." for number in range(1000))
+    await memories.remember(text, "ada")
+    of_message = Restriction(Comparison("memory_type", "$eq", "episodic"))
+    ids = await chunks.matching_chunk_ids(memory_dataset("ada"), of_message, limit=100)
+    passages = (await chunks.get_chunks(memory_dataset("ada"), ids)).values()
+    own = [one.metadata["record"]["details"]["says"] for one in passages]
+    assert len(passages) > 3
+    assert all(part[0]["value"] == "likes" and len(part) < 500 for part in own)
+    (message,) = await memories.list("ada", EPISODIC)
+    assert [one["start"] for one in message.details["says"]] == [
+        place for place in range(len(text)) if text.startswith("I like", place)
+    ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.memory.agents.base import StoredAgent, shown_memory
-from agentic_rag.memory.records import MemoryRecord, slot_key
+from agentic_rag.memory.records import SAYS, MemoryRecord, slot_key
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy, moment_text
 from agentic_rag.memory.searching import FoundMemory, Search
 
@@ -38,35 +39,44 @@ class EpisodicAgent(StoredAgent):
 
     async def as_json(self, search: Search, found_memories: list[FoundMemory]) -> list[dict[str, Any]]:
         slots = {slot for one in found_memories for slot in one.record.slots}
-        stored = await self._parts.search.store.of_slots(search.user_id, slots)
-        facts = [one for one in stored if one.memory_type is MemoryType.SEMANTIC]
-        shown = [_with_ended(one, facts, search) for one in found_memories]
-        return sorted(shown, key=lambda one: (-one["score"], one["id"]))
+        facts = await self._parts.search.store.of_slots(search.user_id, slots)
+        # A long message has thousands of statements.
+        return await asyncio.to_thread(shown_messages, found_memories, facts, search)
 
 
-def _with_ended(memory: FoundMemory, facts: Sequence[MemoryRecord], search: Search) -> dict[str, Any]:
-    said = [one for one in memory.record.details.get("says", ()) if not one["ends"]]
-    ended = [
-        {"subject": one["subject"], "slot": one["slot"], "value": one["value"], "until": until}
-        for one in said
-        if (until := _until(one, facts, search)) is not None
-    ]
+def shown_messages(
+    memories: Sequence[FoundMemory], facts: Sequence[MemoryRecord], search: Search
+) -> list[dict[str, Any]]:
+    by_value: dict[tuple[str, str], list[MemoryRecord]] = {}
+    for one in facts:
+        if one.memory_type is MemoryType.SEMANTIC and one.slot is not None:
+            by_value.setdefault((one.slot, entity_key(str(one.details["value"]))), []).append(one)
+    shown = [_with_ended(one, by_value, search) for one in memories]
+    return sorted(shown, key=lambda one: (-one["score"], one["id"]))
+
+
+def _with_ended(
+    memory: FoundMemory, facts: Mapping[tuple[str, str], Sequence[MemoryRecord]], search: Search
+) -> dict[str, Any]:
+    """The memory with those of its statements that no longer hold; facts by the keys of slot and value."""
+    statements = [one for one in memory.record.details.get(SAYS, ()) if not one["ends"]]
+    ended = []
+    for one in statements:
+        key = slot_key(one["subject"], one["slot"]), entity_key(one["value"])
+        if (until := _until(facts.get(key, ()), search)) is not None:
+            ended.append({**{name: one[name] for name in ("subject", "slot", "value")}, "until": until})
     # Of the past the facts tell, with their times.
     outdated = (
-        bool(said) and (len(ended) == len(said) or search.past is not None) and not search.include_ended
+        bool(statements)
+        and (len(ended) == len(statements) or search.past is not None)
+        and not search.include_ended
     )
     shown = shown_memory(memory.record, memory.score * (OUTDATED_FACTOR if outdated else 1.0))
     return {**shown, "ended": ended} if ended else shown
 
 
-def _until(statement: dict[str, Any], facts: Sequence[MemoryRecord], search: Search) -> str | None:
-    """When the stated value ended; None if it still holds."""
-    key = slot_key(statement["subject"], statement["slot"])
-    of_value = [
-        fact
-        for fact in facts
-        if fact.slot == key and entity_key(str(fact.details["value"])) == entity_key(statement["value"])
-    ]
-    if not of_value or any(fact.holds(search.as_of, search.now) for fact in of_value):
+def _until(facts: Sequence[MemoryRecord], search: Search) -> str | None:
+    """When the value of these facts ended; None if it still holds, or is not known to have held."""
+    if not facts or any(fact.holds(search.as_of, search.now) for fact in facts):
         return None
-    return max(filter(None, (moment_text(fact.invalid_at) for fact in of_value)), default=None)
+    return max(filter(None, (moment_text(fact.invalid_at) for fact in facts)), default=None)
