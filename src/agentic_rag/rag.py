@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 
 from agentic_rag.answer import Answer, Step, step_summary
 from agentic_rag.compiled import RagGraph
-from agentic_rag.domain import FACTS, is_own_note
+from agentic_rag.domain import is_own_note
 from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name, entity_key, group_id, notes_dataset
 from agentic_rag.domain.ports import (
     Chat,
@@ -631,9 +631,7 @@ class Rag:
         """
         await self.require_dataset(dataset)
         vector = (await self.embedding.embed_queries([name]))[0]
-        facts = await self.knowledge.search(
-            dataset, name, vector, limit=max(limit, 50), as_of=as_of, kinds=FACTS
-        )
+        facts = await self.knowledge.search(dataset, name, vector, limit=max(limit, 50), as_of=as_of)
         wanted = entity_key(name)
         named = [
             hit

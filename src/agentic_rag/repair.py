@@ -406,7 +406,7 @@ async def _restore_manifests(rag: Rag, tables: Sequence[str]) -> None:
     generations: dict[str, list[str]] = defaultdict(list)
     for table in tables:
         group, part = place_of(table)
-        if group is not None and part in ("chunks", "entities"):
+        if group is not None and part in ("chunks", "facts"):
             generations[group].append(table)
     for group, of_group in generations.items():
         stored = await manifests.stored_manifest(group)

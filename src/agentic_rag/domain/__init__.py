@@ -248,30 +248,25 @@ class DocumentGraph:
 
 
 HitKind = Literal["node", "edge", "episode", "community", "document"]
-GraphKind = Literal["edge", "node", "episode"]
-"""What a graph's search looks for: facts, entities, episodes."""
-GRAPH_KINDS: tuple[GraphKind, ...] = ("edge", "node", "episode")
-FACTS: tuple[GraphKind, ...] = ("edge",)
 
 
 @dataclass(frozen=True, slots=True)
-class GraphHit:
-    """One thing the graph's search found, before it is projected to chunks."""
+class FactHit:
+    """One fact that the graph's search found, before it is projected to chunks."""
 
-    kind: Literal["node", "edge", "episode", "community"]
     id: str
     """Graphiti uuid."""
     name: str
-    """Entity name, relation name, or chunk id of an episode."""
+    """Of the relation."""
     text: str
-    """Fact sentence, entity summary or name, episode content."""
+    """The fact's sentence."""
     rank: int
-    """From 1, within its kind, as Graphiti's own reranker ordered it."""
+    """From 1, as Graphiti's own reranker ordered it."""
     cosine: float | None
-    """Cosine of query and fact / name / passage in [-1, 1]; None where no vector was compared."""
+    """Cosine of query and sentence in [-1, 1]; None where no vector was compared."""
     bm25: float | None
     chunk_ids: tuple[str, ...]
-    """Chunks of the episodes it came from, in id order; empty for a thing without an episode."""
+    """Chunks of the episodes it came from, in id order; empty for a fact of no chunk."""
     source_name: str | None = None
     target_name: str | None = None
     valid_at: datetime | None = None

@@ -7,7 +7,7 @@ Each port has an in-memory reference (``stores.in_memory``, ``testing``) and one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain import GRAPH_KINDS, Chunk, DocumentGraph, GraphHit, GraphKind
+from agentic_rag.domain import Chunk, DocumentGraph, FactHit
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.token_vectors import Places, QuestionTokens
 
@@ -349,12 +349,12 @@ class GraphStore(Protocol):
         """Make each document's episodes, facts and mentions exactly the given ones; idempotent.
 
         An entity lives while a fact or mention names it. All given documents change together, or,
-        after a crash, are put right by calling again. ``vectors``: of names and sentences by text, where they were
-        made already; the others are embedded.
+        after a crash, are put right by calling again. ``vectors``: of sentences by text, where they were made already;
+        the others are embedded.
         """
 
     async def new_texts(self, dataset: str, graphs: Sequence[DocumentGraph]) -> list[str]:
-        """Names and sentences that ``replace_documents`` would embed now, each once."""
+        """Facts' sentences that ``replace_documents`` would embed now, each once."""
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         """Remove episodes, facts and mentions of the documents, and entities nothing names any more."""
@@ -368,12 +368,11 @@ class GraphStore(Protocol):
         limit: int,
         as_of: datetime | None = None,
         within: Sequence[str] | None = None,
-        kinds: Collection[GraphKind] = GRAPH_KINDS,
-    ) -> list[GraphHit]:
-        """Facts, entities and episodes for a query, each kind ranked from 1, up to ``limit`` a kind.
+    ) -> list[FactHit]:
+        """Up to ``limit`` facts for a query, by words and vector, ranked from 1.
 
-        ``kinds``: those to look for. ``within``: only what comes from these chunk ids; ``as_of`` as in ``Restriction``.
-        Any query text is accepted; [] for a dataset without a graph.
+        ``within``: only facts of these chunk ids; ``as_of`` as in ``Restriction``. Any query text is accepted; [] for a
+        dataset without a graph.
         """
 
     async def links(self, dataset: str) -> GraphLinks | None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from agentic_rag.domain import FACTS, Chunk, Findings, GraphHit, Hit, is_own_note
+from agentic_rag.domain import Chunk, FactHit, Findings, Hit, is_own_note
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.ports import (
     ChunkSearch,
@@ -196,11 +196,10 @@ class GraphEngine:
         graph: PassageGraph,
         start: _Start,
         passages: Sequence[ScoredChunk],
-        graph_hits: Sequence[GraphHit],
+        facts: Sequence[FactHit],
         judge: Judge,
     ) -> list[Hit]:
-        """The chunks that a walk visits and the found things without a chunk, as hits, up to the scope's
-        limit."""
+        """The chunks that a walk visits and the facts without a chunk, as hits, up to the scope's limit."""
         near = {p.chunk.id: judge(p.score, p.chunk.text) for p in passages}
         visits = await asyncio.to_thread(
             graph.visits,
@@ -219,10 +218,10 @@ class GraphEngine:
             {chunk_id: relevance.relevance(visits[chunk_id], start.specificity) for chunk_id in chunks},
             visits,
             graph.mentioned_in(chunks, start.entities),
-            graph_hits,
+            facts,
         )
         if scope.filters is None:
-            hits = rank_hits([*hits, *(alone(hit, judge) for hit in graph_hits if not hit.chunk_ids)])
+            hits = rank_hits([*hits, *(alone(hit, judge) for hit in facts if not hit.chunk_ids)])
         return hits[: scope.limit]
 
     async def _judge(self, question: str) -> Judge:
@@ -257,9 +256,9 @@ class GraphEngine:
         doubted = doubt(calibration, question, {"dense": passages}, vector, profile, self._nats)
         return doubted is not None and doubted <= 0
 
-    async def _facts(self, scope: _Scope, query: str, vector: FloatArray, limit: int) -> list[GraphHit]:
+    async def _facts(self, scope: _Scope, query: str, vector: FloatArray, limit: int) -> list[FactHit]:
         return await self._graph.search(
-            scope.dataset, query, vector, limit=limit, as_of=scope.as_of, within=scope.within, kinds=FACTS
+            scope.dataset, query, vector, limit=limit, as_of=scope.as_of, within=scope.within
         )
 
     async def _by_words(self, scope: _Scope, query: str) -> list[Chunk]:
@@ -273,7 +272,7 @@ class GraphEngine:
     async def _passages(
         self,
         scope: _Scope,
-        facts: Sequence[GraphHit],
+        facts: Sequence[FactHit],
         by_words: Sequence[Chunk],
         vector: FloatArray,
         passage_count: int,
@@ -323,13 +322,9 @@ def _start_at_names(graph: PassageGraph, named_entities: Sequence[int]) -> _Star
     )
 
 
-def _at_facts(graph: PassageGraph, graph_hits: Sequence[GraphHit], judge: Judge) -> _Start | None:
+def _at_facts(graph: PassageGraph, found_facts: Sequence[FactHit], judge: Judge) -> _Start | None:
     """A start at the ends of the best START_FACTS facts; None if no fact has the relevance NEAR_FACT."""
-    facts = [
-        (judge(hit.cosine, hit.text), hit)
-        for hit in graph_hits
-        if hit.kind == "edge" and hit.cosine is not None
-    ]
+    facts = [(judge(hit.cosine, hit.text), hit) for hit in found_facts if hit.cosine is not None]
     facts.sort(key=lambda pair: (-pair[0], pair[1].id))
     if not facts or facts[0][0] < NEAR_FACT:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agentic_rag.domain import Chunk, GraphHit, Hit, Metadata, new_hit
+from agentic_rag.domain import Chunk, FactHit, Hit, Metadata, new_hit
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.results import GraphFact
 from agentic_rag.retrieval.calibration import Judge
@@ -97,7 +97,7 @@ def hits_of(
     relevance: Mapping[str, float],
     visits: Mapping[str, float],
     entities: Mapping[str, Sequence[str]],
-    graph_hits: Sequence[GraphHit],
+    found_facts: Sequence[FactHit],
 ) -> list[Hit]:
     """One hit a chunk, relevance descending, then id.
 
@@ -106,13 +106,12 @@ def hits_of(
         relevance: of each, in [0, 1].
         visits: of at least these chunks, in (0, 1].
         entities: by chunk, the names of its entities that the question names.
-        found: hits of the graph's search; each fact joins the hits of its chunks.
+        found_facts: each joins the hits of its chunks.
     """
     facts: dict[str, list[GraphFact]] = defaultdict(list)
-    for hit in graph_hits:
-        if hit.kind == "edge":
-            for chunk_id in hit.chunk_ids:
-                facts[chunk_id].append(_fact(hit))
+    for hit in found_facts:
+        for chunk_id in hit.chunk_ids:
+            facts[chunk_id].append(_fact(hit))
     evidence = {i: {"walk": visits[i], "entities": list(entities[i])} for i in chunks}
     return rank_hits(
         [_hit(chunk, relevance[i], evidence[i], facts.get(i, [])) for i, chunk in chunks.items()]
@@ -132,11 +131,10 @@ def _hit(chunk: Chunk, relevance: float, evidence: Json, facts: list[GraphFact])
     )
 
 
-def alone(hit: GraphHit, judge: Judge) -> Hit:
-    """A hit for a graph thing without a chunk; its relevance comes from its cosine alone."""
-    score = None if hit.cosine is None else judge(hit.cosine, hit.text)
-    facts = [_fact(hit)] if hit.kind == "edge" else []
-    return new_hit(hit.id, hit.text, hit.kind, score=score, metadata={"name": hit.name}, facts=facts)
+def alone(fact: FactHit, judge: Judge) -> Hit:
+    """A hit for a fact without a chunk; its relevance comes from its cosine alone."""
+    score = None if fact.cosine is None else judge(fact.cosine, fact.text)
+    return new_hit(fact.id, fact.text, "edge", score=score, metadata={"name": fact.name}, facts=[_fact(fact)])
 
 
 def rank_hits(hits: Sequence[Hit]) -> list[Hit]:
@@ -145,7 +143,7 @@ def rank_hits(hits: Sequence[Hit]) -> list[Hit]:
     return [{**hit, "rank": rank} for rank, hit in enumerate(ordered, start=1)]
 
 
-def _fact(hit: GraphHit) -> GraphFact:
+def _fact(hit: FactHit) -> GraphFact:
     return {
         "id": hit.id,
         "name": hit.name,

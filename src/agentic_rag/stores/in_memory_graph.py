@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
@@ -11,22 +11,17 @@ import numpy as np
 
 from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import (
-    GRAPH_KINDS,
     Chunk,
     DocumentGraph,
     Entity,
     Fact,
-    GraphHit,
-    GraphKind,
-    search_text,
+    FactHit,
 )
-from agentic_rag.domain.identity import aliases, entity_uuid, episode_uuid, fact_uuid, group_id, mention_uuid
+from agentic_rag.domain.identity import aliases, fact_uuid, group_id, mention_uuid
 from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats, TableStats
 from agentic_rag.errors import InputError, ManifestMismatch
 from agentic_rag.stores.in_memory import bm25
 from agentic_rag.text import tokens
-
-MAX_ENTITY_CHUNKS = 50
 
 
 @dataclass
@@ -41,11 +36,11 @@ class _Dataset:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """Something a query can find: its text for BM25, its vector if it has one, and its hit, not yet ranked."""
+    """A fact that a query can find: its text for BM25, its vector, and its hit, not yet ranked."""
 
     words: str
-    vector: FloatArray | None
-    hit: GraphHit
+    vector: FloatArray
+    hit: FactHit
 
 
 class InMemoryGraphStore:
@@ -76,10 +71,9 @@ class InMemoryGraphStore:
         data.links = None
 
     async def new_texts(self, dataset: str, graphs: Sequence[DocumentGraph]) -> list[str]:
-        names = {entity.name for graph in graphs for entity in _entities([graph]).values()}
         sentences = {fact.text for graph in graphs for fact in graph.facts}
         stored = self._datasets.get(group_id(dataset), _Dataset()).vectors
-        return sorted((names | sentences) - set(stored))
+        return sorted(sentences - set(stored))
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         data = self._datasets.get(group_id(dataset), _Dataset())
@@ -96,8 +90,7 @@ class InMemoryGraphStore:
         limit: int,
         as_of: datetime | None = None,
         within: Sequence[str] | None = None,
-        kinds: Collection[GraphKind] = GRAPH_KINDS,
-    ) -> list[GraphHit]:
+    ) -> list[FactHit]:
         if vector.shape != (self._embedding.dimension,):
             raise ManifestMismatch(
                 f"the query vector has shape {vector.shape}, not {(self._embedding.dimension,)}"
@@ -112,18 +105,7 @@ class InMemoryGraphStore:
             for chunk in _chunks(data.documents.values())
             if (allowed is None or chunk.id in allowed) and not _later(chunk.date, as_of)
         }
-        candidates: dict[GraphKind, list[_Candidate]] = {
-            "edge": _fact_candidates(dataset, data, chunks, as_of),
-            "node": _entity_candidates(dataset, data, chunks),
-            "episode": _episode_candidates(dataset, chunks.values()),
-        }
-        words = tokens(query)
-        return [
-            hit
-            for kind, ours in candidates.items()
-            if kind in kinds
-            for hit in _fuse_legs(ours, words, usable, limit)
-        ]
+        return _fuse_legs(_candidates(dataset, data, chunks, as_of), tokens(query), usable, limit)
 
     async def links(self, dataset: str) -> GraphLinks | None:
         data = self._datasets.get(group_id(dataset))
@@ -239,7 +221,7 @@ def _fact_id(dataset: str, fact: Fact) -> str:
     return fact_uuid(dataset, fact.chunk_id, fact.source, fact.name, fact.target, fact.text)
 
 
-def _fact_candidates(
+def _candidates(
     dataset: str, data: _Dataset, chunks: Mapping[str, Chunk], as_of: datetime | None
 ) -> list[_Candidate]:
     names = {key: entity.name for key, entity in _entities(data.documents.values()).items()}
@@ -248,8 +230,8 @@ def _fact_candidates(
         if fact.chunk_id not in chunks or not _holds(fact, as_of):
             continue
         uuid = _fact_id(dataset, fact)
-        hit = GraphHit(
-            "edge", uuid, fact.name, fact.text, 0, None, None, (fact.chunk_id,),
+        hit = FactHit(
+            uuid, fact.name, fact.text, 0, None, None, (fact.chunk_id,),
             names[fact.source], names[fact.target], fact.valid_at, fact.invalid_at,
         )  # fmt: skip
         words = f"{fact.name.replace('_', ' ')} {fact.text}"
@@ -257,38 +239,15 @@ def _fact_candidates(
     return list(found.values())
 
 
-def _entity_candidates(dataset: str, data: _Dataset, chunks: Mapping[str, Chunk]) -> list[_Candidate]:
-    entities = _entities(data.documents.values())
-    found: list[_Candidate] = []
-    for key, named_in in _mentions_by_entity(data.documents.values()).items():
-        visible = tuple(sorted(named_in & set(chunks))[:MAX_ENTITY_CHUNKS])
-        if visible:
-            name = entities[key].name
-            hit = GraphHit("node", entity_uuid(dataset, key), name, name, 0, None, None, visible)
-            found.append(_Candidate(name, data.vectors[name], hit))
-    return found
-
-
-def _episode_candidates(dataset: str, chunks: Iterable[Chunk]) -> list[_Candidate]:
-    found: list[_Candidate] = []
-    for chunk in chunks:
-        hit = GraphHit(
-            "episode", episode_uuid(dataset, chunk.id), chunk.id, chunk.text, 0, None, None, (chunk.id,),
-            valid_at=chunk.date,
-        )  # fmt: skip
-        found.append(_Candidate(search_text(chunk), None, hit))
-    return found
-
-
 def _fuse_legs(
     candidates: Sequence[_Candidate], query: Sequence[str], vector: FloatArray | None, limit: int
-) -> list[GraphHit]:
+) -> list[FactHit]:
     """Both legs' best, fused by Graphiti's sum of 1 / rank; ties by id."""
     by_id = {candidate.hit.id: candidate for candidate in candidates}
     words = _best(bm25({key: tokens(one.words) for key, one in by_id.items()}, query), 2 * limit)
     cosine: dict[str, float] = {}
     if vector is not None:
-        cosine = {key: float(vector @ one.vector) for key, one in by_id.items() if one.vector is not None}
+        cosine = {key: float(vector @ one.vector) for key, one in by_id.items()}
     near = _best({key: score for key, score in cosine.items() if score > 0}, 2 * limit)
     scores: dict[str, float] = defaultdict(float)
     for leg in (words, near):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -12,14 +12,12 @@ import numpy as np
 import pytest
 
 from agentic_rag.domain import (
-    GRAPH_KINDS,
     Chunk,
     DocumentGraph,
     Entity,
     Fact,
+    FactHit,
     Findings,
-    GraphHit,
-    GraphKind,
     Mention,
 )
 from agentic_rag.domain.filters import Expression, parse_filters
@@ -61,7 +59,7 @@ class Graph(InMemoryGraphStore):
     def __init__(self, embedding: HashingEmbedding) -> None:
         super().__init__(embedding)
         self.asked: list[dict[str, Any]] = []
-        self.besides: list[GraphHit] = []
+        self.besides: list[FactHit] = []
 
     async def search(
         self,
@@ -72,12 +70,9 @@ class Graph(InMemoryGraphStore):
         limit: int,
         as_of: Any = None,
         within: Sequence[str] | None = None,
-        kinds: Collection[GraphKind] = GRAPH_KINDS,
-    ) -> list[GraphHit]:
+    ) -> list[FactHit]:
         self.asked.append({"query": query, "limit": limit, "within": within})
-        found = await super().search(
-            dataset, query, vector, limit=limit, as_of=as_of, within=within, kinds=kinds
-        )
+        found = await super().search(dataset, query, vector, limit=limit, as_of=as_of, within=within)
         return [*found, *self.besides]
 
 
@@ -248,7 +243,7 @@ async def test_a_fact_starts_a_walk_from_the_relevance_of_a_near_one(monkeypatch
     made = await world()
     (asked,) = await made.embedding.embed_queries([SAID])
     found = await made.graph.search("notes", SAID, asked, limit=50)
-    (fact,) = (hit for hit in found if hit.kind == "edge")
+    (fact,) = found
     relevance = SHIPPED.of_cosine(fact.cosine or 0.0, ("latin", "latin"))
     monkeypatch.setattr(graph_engine, "NEAR_FACT", relevance)
     assert await made.ids(SAID) != []
@@ -422,13 +417,13 @@ async def test_an_unknown_dataset_has_no_hits():
     )
 
 
-COMMUNITY = GraphHit("community", "c1", "Makers", "All who made pictures.", 1, None, None, ())
-LOOSE = GraphHit("edge", "f1", "MADE", "Who made pictures.", 1, 0.4, None, (), "Somebody", "Pictures")
+WORDED = FactHit("c1", "MADE", "All who made pictures.", 1, None, 3.0, ())
+LOOSE = FactHit("f1", "MADE", "Who made pictures.", 1, 0.4, None, (), "Somebody", "Pictures")
 
 
 async def test_a_thing_without_a_chunk_is_a_hit_of_its_own():
     made = await world()
-    made.graph.besides = [COMMUNITY, LOOSE]
+    made.graph.besides = [WORDED, LOOSE]
     found = await made.find(FILM)
     by_id = {hit["id"]: hit for hit in found.hits}
     assert {"film#0", "director#0", "town#0", "c1", "f1"} == set(by_id)
@@ -441,13 +436,13 @@ async def test_a_thing_without_a_chunk_is_a_hit_of_its_own():
 
 async def test_a_filter_is_passed_by_no_thing_without_a_chunk():
     made = await world()
-    made.graph.besides = [COMMUNITY, LOOSE]
+    made.graph.besides = [WORDED, LOOSE]
     assert await made.ids(FILM, filters=wanted({"document_id": "film"})) == ["film#0"]
 
 
 async def test_a_thing_without_a_chunk_is_not_found_where_no_walk_starts():
     made = await world()
-    made.graph.besides = [COMMUNITY, replace(LOOSE, cosine=1.0)]
+    made.graph.besides = [WORDED, replace(LOOSE, cosine=1.0)]
     assert await made.find("where was somebody born?") == nothing()
 
 

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain import GraphHit, Hit
+from agentic_rag.domain import FactHit, Hit
 from agentic_rag.retrieval.embedding_calibration import fitted_calibration
 from agentic_rag.retrieval.schemas import MAX_FACTS, alone, chunk_metadata, hits_of, rank_hits
 from agentic_rag.testing import fake_chunk
@@ -20,12 +19,10 @@ OWN = {"walk": ["home"], "legs": 4, "entities": "many", "familiarity": "high", "
 TEA = fake_chunk("tea", "Oolong tea comes from Fujian.", metadata=OWN)
 MILK = fake_chunk("milk", "Milk tea is sweet.")
 CALIBRATION = fitted_calibration().calibration
-FACT = GraphHit(
-    "edge", "f1", "COMES_FROM", "Oolong comes from Fujian.", 1, 0.9, 7.0, (TEA.id,), "Oolong", "Fujian",
+FACT = FactHit(
+    "f1", "COMES_FROM", "Oolong comes from Fujian.", 1, 0.9, 7.0, (TEA.id,), "Oolong", "Fujian",
     datetime(2024, 1, 1, tzinfo=UTC), None,
 )  # fmt: skip
-NODE = GraphHit("node", "n1", "Oolong", "Oolong", 1, 0.8, None, (TEA.id, MILK.id))
-EPISODE = GraphHit("episode", "e1", TEA.id, TEA.text, 1, None, 9.0, (TEA.id,))
 TOLD = {
     "id": "f1",
     "name": "COMES_FROM",
@@ -39,7 +36,7 @@ TOLD = {
 
 
 def projected(
-    *found: GraphHit, relevance: Mapping[str, float] | None = None, entities: Sequence[str] = ("Oolong",)
+    *found: FactHit, relevance: Mapping[str, float] | None = None, entities: Sequence[str] = ("Oolong",)
 ) -> list[Hit]:
     return hits_of(
         {TEA.id: TEA, MILK.id: MILK},
@@ -51,11 +48,11 @@ def projected(
 
 
 def test_where_nothing_was_visited_there_is_nothing():
-    assert hits_of({}, {}, {}, {}, [FACT, NODE, EPISODE]) == []
+    assert hits_of({}, {}, {}, {}, [FACT]) == []
 
 
 def test_a_chunk_is_a_hit_with_all_that_supports_it():
-    first, second = projected(FACT, NODE, EPISODE)
+    first, second = projected(FACT)
     assert first == {
         "id": TEA.id,
         "content": TEA.text,
@@ -71,7 +68,7 @@ def test_a_chunk_is_a_hit_with_all_that_supports_it():
 
 
 def test_a_property_named_as_what_the_walk_tells_is_the_notes_own():
-    (first, _) = projected(NODE)
+    (first, _) = projected()
     assert {key: first["metadata"][key] for key in OWN} == OWN
     assert first["evidence"] == {"walk": 1.0, "entities": ["Oolong"]}
 
@@ -81,9 +78,8 @@ def test_hits_are_plain_values():
     assert json.loads(json.dumps(hits)) == hits
 
 
-@pytest.mark.parametrize("found", [(), (NODE,), (EPISODE,), (NODE, EPISODE)])
-def test_without_a_fact_a_chunk_is_an_episode(found: tuple[GraphHit, ...]):
-    assert [hit["type"] for hit in projected(*found)] == ["episode", "episode"]
+def test_without_a_fact_a_chunk_is_an_episode():
+    assert [hit["type"] for hit in projected()] == ["episode", "episode"]
 
 
 def test_the_relevance_given_is_what_counts():
@@ -125,15 +121,8 @@ def test_a_fact_alone_is_judged_by_its_cosine():
     assert asked_in_chinese["score"] == CALIBRATION.of_cosine(0.9, ("cjk", "latin"))
 
 
-def test_a_thing_that_no_vector_was_compared_with_has_no_score():
-    community = GraphHit("community", "c1", "Teas", "All about tea.", 1, None, None, ())
-    hit = alone(community, CALIBRATION.judge("latin"))
-    assert (hit["type"], hit["score"], hit["metadata"], hit["facts"]) == (
-        "community",
-        None,
-        {"name": "Teas"},
-        [],
-    )
+def test_a_fact_that_no_vector_was_compared_with_has_no_score():
+    assert alone(replace(FACT, cosine=None, chunk_ids=()), CALIBRATION.judge("latin"))["score"] is None
 
 
 @given(st.dictionaries(st.text(max_size=3), st.none() | st.floats(0.0, 1.0)))

@@ -1,6 +1,6 @@
 """What documents add to a graph, as rows of its tables; pure.
 
-``plan_contributions`` assigns identities, ``build_contribution`` makes the rows once every text has its vector.
+``plan_contributions`` assigns identities, ``build_contribution`` makes the rows once every fact has its vector.
 """
 
 from __future__ import annotations
@@ -98,8 +98,7 @@ def settle_entity(entity: Entity, stored_row: Row | None) -> Entity:
 
     Labels add up; the stored name stays unless a new kind of thing names it.
 
-    So a note's title wins over other spellings in any order of writing, and a difference in case embeds nothing
-    again.
+    So a note's title wins over other spellings in any order of writing.
     """
     if stored_row is None:
         return entity
@@ -113,12 +112,6 @@ def is_settled(entity: Entity, stored_row: Row) -> bool:
     return bool(entity.name == stored_row["name"] and set(entity.labels) <= set(stored_row["labels"]))
 
 
-def texts(plan: Contributions, entities: Mapping[str, Entity]) -> dict[str, str]:
-    """Uuid → text to embed, of entities and facts."""
-    names = {uuid: entity.name for uuid, entity in entities.items()}
-    return names | {uuid: fact.text for uuid, fact in plan.facts.items()}
-
-
 def build_contribution(
     plan: Contributions,
     entities: Mapping[str, Entity],
@@ -126,12 +119,11 @@ def build_contribution(
     vectors: Mapping[str, FloatArray],
     now: datetime,
 ) -> Contribution:
-    """The rows; summary and attributes of entities that Graphiti enriched are kept."""
+    """The rows; summary and attributes of entities that Graphiti enriched are kept. ``vectors``: of the facts, by uuid."""
     return Contribution(
         episodes=_episodes(plan, now),
         entities=[
-            _entity(uuid, entity, plan.group, stored_rows.get(uuid), vectors[uuid], now)
-            for uuid, entity in entities.items()
+            _entity(uuid, entity, plan.group, stored_rows.get(uuid), now) for uuid, entity in entities.items()
         ],
         facts=[_fact(uuid, fact, plan, vectors[uuid], now) for uuid, fact in plan.facts.items()],
         mentions=[
@@ -207,9 +199,7 @@ def _episodes(plan: Contributions, now: datetime) -> list[Row]:
     ]
 
 
-def _entity(
-    uuid: str, entity: Entity, group: str, stored_row: Row | None, vector: FloatArray, now: datetime
-) -> Row:
+def _entity(uuid: str, entity: Entity, group: str, stored_row: Row | None, now: datetime) -> Row:
     return entity_row(
         {
             "uuid": uuid,
@@ -219,7 +209,6 @@ def _entity(
             "created_at": stored_row["created_at"] if stored_row else now,
             "summary": stored_row["summary"] if stored_row else "",
             "attributes": stored_row["attributes"] if stored_row else "{}",
-            "vector": vector,
         }
     )
 

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy import sparse
 
 from agentic_rag.domain.identity import aliases
 from agentic_rag.stores.graph.link_columns import LinkColumns
@@ -72,7 +71,7 @@ def assemble_links(
         names=entities["name"].combine_chunks(),
         labels=pa.array(labels, pa.int32()),
         label_sets=pa.array(label_sets, pa.list_(pa.string())),
-        **_link_arrays(pairs, len(chunks), len(entities)),
+        **_link_arrays(pairs, len(entities)),
         other_rows=pa.array([other_rows]),
     )
 
@@ -118,7 +117,7 @@ def brought_up_to_date(old: LinkColumns, since: Changes) -> LinkColumns | None:
         names=_both(since.entities["name"], old.names).take(known),
         labels=pa.array(labels, pa.int32()).take(known),
         label_sets=label_sets,
-        **_link_arrays(pairs, len(all_chunks), len(uuids)),
+        **_link_arrays(pairs, len(uuids)),
         other_rows=pa.array([since.mention_rows - int(rows_of_chunks.sum())]),
     )
 
@@ -172,7 +171,7 @@ def _unchanged_pairs(old: LinkColumns, chunk_now: pa.Array, entity_now: pa.Array
     return _number_pairs(chunks, entities, count)
 
 
-def _link_arrays(pairs: Pairs, chunks: int, entities: int) -> dict[str, pa.Array]:
+def _link_arrays(pairs: Pairs, entities: int) -> dict[str, pa.Array]:
     """The columns that say which chunk mentions which entity, each pair once, in order; ``pairs`` is changed."""
     pairs.sort()  # np.unique hashes them, which takes ten times as long
     both = pairs >> 1
@@ -180,18 +179,10 @@ def _link_arrays(pairs: Pairs, chunks: int, entities: int) -> dict[str, pa.Array
     mentioning, mentioned = (
         places.astype(np.int32) for places in np.divmod(once >> 1, np.int64(max(entities, 1)))
     )
-    ends = np.cumsum(np.bincount(mentioning, minlength=chunks))
-    # Transposed by counting, it sorts in a tenth of the time that argsort takes.
-    by_chunk = sparse.csr_array(
-        (np.ones(len(once), np.bool_), mentioned, np.r_[0, ends].astype(np.int32)), shape=(chunks, entities)
-    )
-    by_entity = by_chunk.tocsc()
     return {
         "mentioning": pa.array(mentioning),
         "mentioned_entities": pa.array(mentioned),
         "by_mention": pa.array(once & 1 == 0),
-        "chunks_of_entities": pa.array(by_entity.indices, pa.int32()),
-        "ends": pa.array(by_entity.indptr[1:], pa.int32()),
     }
 
 

@@ -28,8 +28,6 @@ TYPES = {
     "mentioning": pa.int32(),
     "mentioned_entities": pa.int32(),
     "by_mention": pa.bool_(),
-    "chunks_of_entities": pa.int32(),
-    "ends": pa.int32(),
     "other_rows": pa.int64(),
 }
 """Of each column of ``LinkColumns``, in its order."""
@@ -69,10 +67,6 @@ class LinkColumns:
     """Of each pair, the place of the entity; ascending within a chunk."""
     by_mention: pa.Array
     """Of each pair, whether a row of mentions says it; a fact may say it as well."""
-    chunks_of_entities: pa.Array
-    """Places of the chunks of one entity after those of the one before it, each entity's ascending."""
-    ends: pa.Array
-    """Of each entity, the end of its chunks in ``chunks_of_entities``."""
     other_rows: pa.Array
     """One number: mention rows without a chunk. It and ``rows_of_chunks`` show whether a row was deleted."""
 

@@ -8,15 +8,12 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.stores.graph.link_columns import TYPES, LinkColumns, Values
 
 DatedChunk = tuple[str, datetime | None]
 """A chunk's id and date."""
-CHUNKS_AT_ONCE = 50
-"""Chunks that are read at a time."""
 
 
 class LinkIndex:
@@ -27,8 +24,6 @@ class LinkIndex:
         self.links = _links(columns)
         self._episodes = SortedPlaces(columns.episodes, columns.episode_order.to_numpy())
         self._entities = SortedPlaces(columns.entities, range(len(columns.entities)))
-        self._mentioning = columns.chunks_of_entities.to_numpy()
-        self._ends = columns.ends.to_numpy()
 
     def names(self, entities: Collection[str]) -> dict[str, str]:
         """The known names."""
@@ -38,22 +33,9 @@ class LinkIndex:
         """The chunks that are known episodes."""
         found = dict(self._episodes.of(episodes))
         places = np.fromiter(found.values(), np.int32, len(found))
-        return dict(zip(found, self._chunks(places), strict=True))
-
-    def chunks_of_entities(self, entities: Collection[str]) -> dict[str, Iterator[DatedChunk]]:
-        """The chunks that mention known entities, in id order; read some at a time, for a tag is on every note."""
-        found: dict[str, Iterator[DatedChunk]] = {}
-        for uuid, place in self._entities.of(entities):
-            start = int(self._ends[place - 1]) if place else 0
-            found[uuid] = self._chunks(self._mentioning[start : self._ends[place]])
-        return found
-
-    def _chunks(self, places: NDArray[np.int32]) -> Iterator[DatedChunk]:
-        for start in range(0, len(places), CHUNKS_AT_ONCE):
-            some = places[start : start + CHUNKS_AT_ONCE]
-            ids = self.columns.chunk_ids.take(pa.array(some)).to_pylist()
-            dates = self.links.dates[some].tolist()
-            yield from zip(ids, (date and date.replace(tzinfo=UTC) for date in dates), strict=True)
+        ids = self.columns.chunk_ids.take(pa.array(places)).to_pylist()
+        dates = (date and date.replace(tzinfo=UTC) for date in self.links.dates[places].tolist())
+        return dict(zip(found, zip(ids, dates, strict=True), strict=True))
 
 
 class SortedPlaces:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from agentic_rag.dates.instants import as_utc
-from agentic_rag.domain import Chunk, search_text
+from agentic_rag.domain import Chunk
 from agentic_rag.stores.graph.schemas import Row
 from agentic_rag.stores.lancedb.full_text import index_text
 
@@ -25,11 +25,10 @@ def fact_row(columns: Row) -> Row:
 
 
 def episode_row(columns: Row, chunk: Chunk | None) -> Row:
-    """The episode with its full text, and what it has of its chunk, if it is one."""
+    """The episode with what it has of its chunk, if it is one."""
     return {
         **columns,
         "document_id": chunk.document_id if chunk else None,
-        "text": index_text(search_text(chunk) if chunk else columns["content"]),
         "chunk_id": chunk.id if chunk else None,
         "chunk_date": utc(chunk.date) if chunk else None,
     }

@@ -20,8 +20,9 @@ Row = dict[str, Any]
 
 KINDS: tuple[Kind, ...] = ("entities", "episodes", "facts", "mentions")
 """In the order a graph must be written: what an edge names comes before the edge."""
-FULL_TEXT: frozenset[Kind] = frozenset({"facts", "entities", "episodes"})
-WITH_VECTOR: frozenset[Kind] = frozenset({"facts", "entities"})
+FULL_TEXT: frozenset[Kind] = frozenset({"facts", "entities"})
+"""Episodes are chunks, which the chunk store searches."""
+WITH_VECTOR: frozenset[Kind] = frozenset({"facts"})
 OF_DOCUMENTS: tuple[Kind, ...] = ("episodes", "facts", "mentions")
 """Kinds with a document column in their rows, so that one filter replaces a document's rows."""
 INDEXED_COLUMNS: Mapping[Kind, tuple[str, ...]] = {
@@ -65,7 +66,6 @@ _COLUMNS: Mapping[Kind, Mapping[str, pa.DataType]] = {
         "source": _TEXT,
         "source_description": _TEXT,
         "content": _TEXT,
-        "text": _TEXT,
         "valid_at": _TIME,
         "chunk_id": _TEXT,
         "chunk_date": _TIME,
@@ -94,11 +94,6 @@ def schema(kind: Kind, *, dimension: int) -> pa.Schema:
     if kind in WITH_VECTOR:
         fields.append(pa.field("vector", vector_type(dimension), nullable=False))
     return pa.schema(fields)
-
-
-def embedded_column(kind: Kind) -> str:
-    """The column with the text of a row's vector."""
-    return "fact" if kind == "facts" else "name"
 
 
 def columns(kind: Kind) -> list[str]:

@@ -50,11 +50,10 @@ async def without_facts(
     facts += await tables.select_in(group, "facts", "target_uuid", named, columns)
     remaining = {fact["uuid"]: fact for fact in facts if fact["uuid"] not in removals}
     in_order = sorted(remaining.values(), key=lambda fact: (fact["created_at"], fact["uuid"]))
-    vectors = await tables.vectors(group, "entities", named)
     changed = []
     for row in rows:
         about = [f["fact"] for f in in_order if row["uuid"] in (f["source_uuid"], f["target_uuid"])]
-        changed.append(entity_row({**row, "summary": _join_sentences(about), "vector": vectors[row["uuid"]]}))
+        changed.append(entity_row({**row, "summary": _join_sentences(about)}))
     return changed
 
 
@@ -88,12 +87,10 @@ async def labels_given(
 
 
 async def relabel(tables: GraphTables, group: str, labels: Mapping[str, Collection[str]]) -> list[Row]:
-    """Whole rows, with vectors, of the stored entities that have other labels than these, with these."""
+    """Whole rows of the stored entities that have other labels than these, with these."""
     rows = await tables.select_in(group, "entities", "uuid", labels)
-    changed = [
+    return [
         {**row, "labels": sorted(labels[row["uuid"]])}
         for row in rows
         if set(row["labels"]) != set(labels[row["uuid"]])
     ]
-    vectors = await tables.vectors(group, "entities", [row["uuid"] for row in changed])
-    return [{**row, "vector": vectors[row["uuid"]]} for row in changed]

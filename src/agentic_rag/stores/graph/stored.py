@@ -6,11 +6,10 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentic_rag.domain import Entity
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.stores.graph import sql
 from agentic_rag.stores.graph.chunks import READ_BY
-from agentic_rag.stores.graph.contribution import Contributions, texts
+from agentic_rag.stores.graph.contribution import Contributions
 from agentic_rag.stores.graph.schemas import Row
 from agentic_rag.stores.graph.tables import GraphTables
 
@@ -76,13 +75,11 @@ async def stored_entities(tables: GraphTables, plan: Contributions) -> dict[str,
 
 
 async def stored_vectors(
-    tables: GraphTables, plan: Contributions, entities: Mapping[str, Entity], stored_rows: Mapping[str, Row]
+    tables: GraphTables, plan: Contributions
 ) -> tuple[dict[str, FloatArray], dict[str, str], dict[str, FloatArray]]:
-    """Stored vectors by uuid; texts by uuid without a vector; vectors of moved documents' texts, by text."""
-    same = [uuid for uuid, entity in entities.items() if stored_rows.get(uuid, {}).get("name") == entity.name]
-    vectors = await tables.vectors(plan.group, "entities", same)
-    vectors |= await tables.vectors(plan.group, "facts", plan.facts)
-    wanted = {uuid: text for uuid, text in texts(plan, entities).items() if uuid not in vectors}
+    """Of the facts: stored vectors by uuid; texts by uuid without a vector; vectors of moved documents' texts, by text."""
+    vectors = await tables.vectors(plan.group, "facts", plan.facts)
+    wanted = {uuid: fact.text for uuid, fact in plan.facts.items() if uuid not in vectors}
     return vectors, wanted, await _by_text(tables, plan.group, plan.moved_from)
 
 

@@ -20,7 +20,6 @@ from agentic_rag.stores.graph.schemas import (
     Kind,
     Row,
     columns,
-    embedded_column,
     schema,
     table_name,
 )
@@ -171,36 +170,35 @@ class GraphTables(TableReader):
         return StoreStats(manifest.model, manifest.dimension, manifest.metric, tuple(found))
 
     def vector_tables(self, group: str) -> tuple[VectorTable, ...]:
-        """For ``reindex``: entities and facts."""
-        return tuple(self._vector_table(group, kind) for kind in KINDS if kind in WITH_VECTOR)
-
-    def _vector_table(self, group: str, kind: Kind) -> VectorTable:
-        made, column = schema(kind, dimension=self.dimension), embedded_column(kind)
+        """For ``reindex``: the facts."""
+        kind: Kind = "facts"
+        made = schema(kind, dimension=self.dimension)
 
         def rows_of(rows: Sequence[Row], vectors: PassageVectors) -> pa.Table:
             return _to_arrow(
                 [{**row, "vector": vector} for row, vector in zip(rows, vectors.vectors, strict=True)], made
             )
 
-        return VectorTable(
+        facts = VectorTable(
             name=kind,
             base=table_name(group, kind),
             key="uuid",
             columns=columns(kind),
-            measured_column=column,
+            measured_column="fact",
             schema=made,
-            text=lambda row: str(row[column]),
+            text=lambda row: str(row["fact"]),
             make_rows=rows_of,
             prepare=index_words,
             plan=_plan(kind),
         )
+        return (facts,)
 
     async def _create_table(self, group: str, kind: Kind) -> Any:
         table = await self._open_table(group, kind)
         if table is not None:
             return table
-        generation = await self._manifests.make(group) if kind in WITH_VECTOR else 0
-        name = generation_name(table_name(group, kind), generation)
+        generation = await self._manifests.make(group)
+        name = generation_name(table_name(group, kind), generation if kind in WITH_VECTOR else 0)
         prepare = index_words if kind in FULL_TEXT else None
         return await self._connection.create_table(
             name, schema(kind, dimension=self.dimension), "uuid", prepare

@@ -56,7 +56,7 @@ class GraphWriter:
         tables: LanceDB, read here and written by the transaction's commit.
         driver: its sessions give transactions with a ``change``.
         graph: how a server is written.
-        embedding: for names and sentences that have no stored vector yet.
+        embedding: for sentences that have no stored vector yet.
     """
 
     def __init__(self, tables: GraphTables, driver: Any, graph: NoGraph, embedding: Embedding) -> None:
@@ -84,8 +84,7 @@ class GraphWriter:
     async def new_texts(self, dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> list[str]:
         """What ``replace`` would embed now, each text once."""
         plan = await asyncio.to_thread(plan_contributions, dataset, group, graphs)
-        stored = await stored_entities(self._tables, plan)
-        _, wanted, known = await stored_vectors(self._tables, plan, _changed_entities(plan, stored), stored)
+        _, wanted, known = await stored_vectors(self._tables, plan)
         return sorted(set(wanted.values()) - known.keys())
 
     async def _try_replace(
@@ -94,7 +93,7 @@ class GraphWriter:
         version = await self._tables.version(plan.group, "entities")
         stored = await stored_entities(self._tables, plan)
         changed = _changed_entities(plan, stored)
-        vectors = await self._vectors(plan, changed, stored, given_vectors)
+        vectors = await self._vectors(plan, given_vectors)
         now = datetime.now(UTC)
         contribution = await asyncio.to_thread(build_contribution, plan, changed, stored, vectors, now)
         await self._carry_over(plan.group, contribution, keep)
@@ -245,14 +244,10 @@ class GraphWriter:
         return candidates - await named_entities(self._tables, group, candidates, outside(documents))
 
     async def _vectors(
-        self,
-        plan: Contributions,
-        entities: Mapping[str, Entity],
-        stored_rows: Mapping[str, Row],
-        given_vectors: Mapping[str, FloatArray],
+        self, plan: Contributions, given_vectors: Mapping[str, FloatArray]
     ) -> dict[str, FloatArray]:
         """Stored vectors where the text is the same, then the given ones; the others embedded, each text once."""
-        vectors, wanted, moved = await stored_vectors(self._tables, plan, entities, stored_rows)
+        vectors, wanted, moved = await stored_vectors(self._tables, plan)
         known = {**given_vectors, **moved}
         for batch in batches(sorted(set(wanted.values()) - known.keys()), EMBED_BATCH):
             known |= dict(zip(batch, await self._embedding.embed_passages(batch), strict=True))

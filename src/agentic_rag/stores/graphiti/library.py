@@ -66,9 +66,8 @@ from graphiti_core.prompts.lib import (  # noqa: E402
 )
 from graphiti_core.search.search_config import (  # noqa: E402
     EdgeSearchMethod,
-    NodeSearchMethod,
 )
-from graphiti_core.search.search_config_recipes import COMBINED_HYBRID_SEARCH_RRF  # noqa: E402
+from graphiti_core.search.search_config_recipes import EDGE_HYBRID_SEARCH_RRF  # noqa: E402
 from graphiti_core.search.search_filters import (  # noqa: E402
     ComparisonOperator,
     DateFilter,
@@ -80,7 +79,7 @@ from graphiti_core.utils.maintenance import node_operations  # noqa: E402
 node_operations._resolve_with_similarity = merge_same_spelling
 
 __all__ = [
-    "COMBINED_HYBRID_SEARCH_RRF",
+    "EDGE_HYBRID_SEARCH_RRF",
     "PROMPT_GROUPS",
     "CommunityEdge",
     "CommunityNode",
@@ -105,7 +104,6 @@ __all__ = [
     "LLMConfig",
     "NextEpisodeEdge",
     "NodeNotFoundError",
-    "NodeSearchMethod",
     "OpenAIGenericClient",
     "SagaNode",
     "SearchFilters",

@@ -38,7 +38,7 @@ def columns_of_objects(kind: Kind) -> list[str]:
 
 
 def entity_row(data: Mapping[str, Any]) -> Row:
-    """An entity; its vector may be missing."""
+    """An entity, without Graphiti's vector of its name, by which nothing is found here."""
     return rows.entity_row(
         {
             **_common(data),
@@ -46,7 +46,6 @@ def entity_row(data: Mapping[str, Any]) -> Row:
             "summary": data.get("summary") or "",
             "labels": data.get("labels", []),
             "attributes": _attributes(data, _ENTITY_KEYS),
-            "vector": data.get("name_embedding"),
         }
     )
 

@@ -25,7 +25,7 @@ from agentic_rag.stores.lancedb.sql import not_after
 
 
 class ReadOperations(GraphOperationsInterface):  # type: ignore[misc]
-    """Entities, facts and episodes by uuid, entities by name, the latest episodes, and stored vectors.
+    """Entities, facts and episodes by uuid, entities by name, the latest episodes, and facts' vectors.
 
     Args:
         tables: where all of it is read.
@@ -38,23 +38,14 @@ class ReadOperations(GraphOperationsInterface):  # type: ignore[misc]
         super().__init__()
         self._tables = tables
 
-    async def node_load_embeddings(self, node: Any, driver: Any) -> None:
-        vectors = await self.node_load_embeddings_bulk(driver, [node])
-        node.name_embedding = _only(vectors.get(node.uuid), NodeNotFoundError(node.uuid))
-
     async def edge_load_embeddings(self, edge: Any, driver: Any) -> None:
         vectors = await self.edge_load_embeddings_bulk(driver, [edge])
         edge.fact_embedding = _only(vectors.get(edge.uuid), EdgeNotFoundError(edge.uuid))
 
-    async def node_load_embeddings_bulk(
-        self, driver: Any, nodes: list[Any], batch_size: int = 100
-    ) -> dict[str, list[float]]:
-        return await _vectors(self._tables, "entities", nodes)
-
     async def edge_load_embeddings_bulk(
         self, driver: Any, edges: list[Any], batch_size: int = 100
     ) -> dict[str, list[float]]:
-        return await _vectors(self._tables, "facts", edges)
+        return await _vectors(self._tables, edges)
 
     async def node_get_by_uuid(self, _cls: Any, driver: Any, uuid: str) -> Any:
         return _only(await self.node_get_by_uuids(_cls, driver, [uuid]), NodeNotFoundError(uuid))[0]
@@ -125,13 +116,13 @@ async def _rows(tables: GraphTables, kind: Kind, uuids: Collection[str]) -> list
     return [found[uuid] for uuid in dict.fromkeys(uuids) if uuid in found]
 
 
-async def _vectors(tables: GraphTables, kind: Kind, things: Sequence[Any]) -> dict[str, list[float]]:
+async def _vectors(tables: GraphTables, facts: Sequence[Any]) -> dict[str, list[float]]:
     """By uuid, of those that are stored."""
     groups: dict[str, list[str]] = {}
-    for thing in things:
-        groups.setdefault(thing.group_id, []).append(thing.uuid)
+    for fact in facts:
+        groups.setdefault(fact.group_id, []).append(fact.uuid)
     found: dict[str, list[float]] = {}
     for group, uuids in groups.items():
-        vectors = await tables.vectors(group, kind, uuids)
+        vectors = await tables.vectors(group, "facts", uuids)
         found |= {uuid: [float(x) for x in vector] for uuid, vector in vectors.items()}
-    return {thing.uuid: found[thing.uuid] for thing in things if thing.uuid in found}
+    return {fact.uuid: found[fact.uuid] for fact in facts if fact.uuid in found}

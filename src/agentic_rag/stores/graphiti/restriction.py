@@ -1,13 +1,12 @@
 """What one search may see: Graphiti's ``SearchFilters`` with allowed episodes, a reference time and raw scores.
 
-Most restrictions are predicates on the row. Two are not: whether an allowed chunk names an entity, and the labels
-of a fact's ends. They are checked on the rows a leg found, and the leg fetches more rows until enough pass.
+Most restrictions are predicates on the row. The labels of a fact's ends are not: they are checked on the rows a leg
+found, and the leg fetches more rows until enough pass.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -44,27 +43,21 @@ class Recorder:
 
 
 class RestrictedFilters(SearchFilters):  # type: ignore[misc]
-    """Filters of one search, whose legs give objects with a uuid alone; never share an instance between searches.
+    """Filters of one search for facts, whose legs give objects with a uuid alone; never share an instance between
+    searches.
 
     ``within``: only what comes from these episodes; None allows all, an empty list nothing.
-    ``as_of``: chunks dated later, and facts and entities that only such chunks name, are left out; the
-    facts' own validity is in ``valid_at`` and ``invalid_at`` (see ``as_of_filters``).
+    ``as_of``: facts that only chunks dated later name are left out; the facts' own validity is in ``valid_at`` and
+    ``invalid_at`` (see ``as_of_filters``).
     """
 
     within: list[str] | None = None
     as_of: datetime | None = None
     _recorder: Recorder = PrivateAttr(default_factory=Recorder)
-    _conditions: dict[tuple[str, str], asyncio.Task[str]] = PrivateAttr(default_factory=dict)
 
     @property
     def recorder(self) -> Recorder:
         return self._recorder
-
-    async def once(self, group: str, kind: str, make: Callable[[], Coroutine[Any, Any, str]]) -> str:
-        """The predicate of ``within`` for a kind; the legs of a search share one look-up."""
-        if (group, kind) not in self._conditions:
-            self._conditions[group, kind] = asyncio.create_task(make())
-        return await self._conditions[group, kind]
 
 
 def as_of_filters(as_of: datetime | None, within: list[str] | None) -> RestrictedFilters:
@@ -85,38 +78,29 @@ class Visibility:
 
     tables: GraphTables
     group: str
-    kind: Kind
     conditions: tuple[str, ...]
     labels: frozenset[str] | None
     """A fact needs one of these labels at both ends."""
-    as_of: Any
-    """An entity needs a chunk that is not dated later, or none at all."""
 
     @classmethod
-    async def of(cls, tables: GraphTables, group: str, kind: Kind, filters: Any) -> Visibility:
+    def of(cls, tables: GraphTables, group: str, kind: Kind, filters: Any) -> Visibility:
         """The restriction that Graphiti's filters or ours state; None restricts nothing."""
-        ours = filters if isinstance(filters, RestrictedFilters) else RestrictedFilters()
-        within = ours.within
-        as_of = ours.as_of
         labels = getattr(filters, "node_labels", None)
         conditions: list[str | None] = []
         if kind == "facts" and filters is not None:
             conditions.extend(edge_filter(filters))
-        if kind in ("facts", "episodes") and as_of is not None:
-            conditions.append(not_after("chunk_date", as_of))
         if kind == "entities" and labels:
             conditions.append(sql.has_any("labels", labels))
-        if within is not None:
-            episodes = list(within)
-            made = await ours.once(group, kind, lambda: _within(tables, group, kind, episodes))
-            conditions.append(made)
+        if isinstance(filters, RestrictedFilters):
+            if filters.as_of is not None:
+                conditions.append(not_after("chunk_date", filters.as_of))
+            if filters.within is not None:
+                conditions.append(sql.has_any("episodes", filters.within))
         return cls(
             tables=tables,
             group=group,
-            kind=kind,
             conditions=tuple(condition for condition in conditions if condition),
             labels=frozenset(labels) if labels and kind == "facts" else None,
-            as_of=as_of if kind == "entities" else None,
         )
 
     async def fill_leg(self, fetch: Callable[[int], Awaitable[ScoredRows]], limit: int) -> ScoredRows:
@@ -131,53 +115,14 @@ class Visibility:
             count *= GROWTH
 
     async def allowed_rows(self, rows: Sequence[Row]) -> list[Row]:
-        """Rows that pass the restrictions on labels and dates that are no predicates."""
+        """Rows that pass the restriction on labels, which is no predicate."""
         if rows and self.labels is not None:
             ends = {row["source_uuid"] for row in rows} | {row["target_uuid"] for row in rows}
             having = sql.has_any("labels", self.labels)
             found = await self.tables.select_in(self.group, "entities", "uuid", ends, ["uuid"], having)
             good = {row["uuid"] for row in found}
             rows = [row for row in rows if row["source_uuid"] in good and row["target_uuid"] in good]
-        if rows and self.as_of is not None:
-            dated = await self._only_later({row["uuid"] for row in rows})
-            rows = [row for row in rows if row["uuid"] not in dated]
         return list(rows)
-
-    async def _only_later(self, entities: Collection[str]) -> set[str]:
-        """Entities that chunks name, all of them dated after the reference time."""
-        named: set[str] = set()
-        visible: set[str] = set()
-        for kind, column in _NAMING:
-            names = [column, "chunk_date"]
-            for row in await self.tables.select_in(self.group, kind, column, entities, names):
-                named.add(row[column])
-                if row["chunk_date"] is None or row["chunk_date"] <= self.as_of:
-                    visible.add(row[column])
-        return named - visible
-
-
-_NAMING: tuple[tuple[Kind, str], ...] = (
-    ("mentions", "target_uuid"),
-    ("facts", "source_uuid"),
-    ("facts", "target_uuid"),
-)
-"""Where a chunk names an entity: its mentions and both ends of its facts."""
-
-
-async def _within(tables: GraphTables, group: str, kind: Kind, episodes: Sequence[str]) -> str:
-    if kind == "facts":
-        return sql.has_any("episodes", episodes)
-    if kind == "episodes":
-        return sql.is_in("uuid", episodes)
-    return sql.is_in("uuid", await _entities_of(tables, group, episodes))
-
-
-async def _entities_of(tables: GraphTables, group: str, episodes: Sequence[str]) -> set[str]:
-    mentions = await tables.select_in(group, "mentions", "source_uuid", episodes, ["target_uuid"])
-    facts = await tables.select(
-        group, "facts", sql.has_any("episodes", episodes), ["source_uuid", "target_uuid"]
-    )
-    return {row["target_uuid"] for row in (*mentions, *facts)} | {row["source_uuid"] for row in facts}
 
 
 def edge_filter(filters: Any) -> list[str | None]:

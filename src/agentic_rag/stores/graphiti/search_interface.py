@@ -1,4 +1,5 @@
-"""Graphiti's ``SearchInterface`` answered by LanceDB: full text, cosine, breadth first, distance, mentions.
+"""Graphiti's ``SearchInterface`` answered by LanceDB: facts by full text and cosine, entities by full text, breadth
+first, distance, mentions.
 
 Every leg orders totally (score descending, then uuid) and never opens the graph.
 """
@@ -20,7 +21,7 @@ from agentic_rag.stores.graph.schemas import Kind, Row
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graph.walk import neighbours, reach
 from agentic_rag.stores.graphiti import objects
-from agentic_rag.stores.graphiti.library import EntityEdge, EntityNode, EpisodicNode, SearchInterface
+from agentic_rag.stores.graphiti.library import EntityEdge, EntityNode, SearchInterface
 from agentic_rag.stores.graphiti.restriction import RestrictedFilters, ScoredRows, Visibility
 
 MAX_WORDS = 60
@@ -86,8 +87,8 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         group_ids: list[str] | None = None,
         limit: int = 100,
     ) -> list[Any]:
-        found = await self._full_text(_Leg("episodes", search_filter, group_ids, limit), query)
-        return _objects("episodes", found, search_filter)
+        """None: episodes are chunks, which the chunk store searches."""
+        return []
 
     # Cosine
 
@@ -119,9 +120,8 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         limit: int = 100,
         min_score: float = 0.7,
     ) -> list[Any]:
-        leg = _Leg("entities", search_filter, group_ids, limit)
-        found = await self._cosine(leg, search_vector, min_score)
-        return _objects("entities", found, search_filter)
+        """None: entities have no vectors here. Graphiti's hybrid recipes find them by the words of name and summary."""
+        return []
 
     # Breadth first
 
@@ -227,7 +227,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         """One leg over all groups, each restricted before ranks are given."""
 
         async def one(group: str) -> ScoredRows:
-            visible = await Visibility.of(self._tables, group, leg.kind, leg.search_filter)
+            visible = Visibility.of(self._tables, group, leg.kind, leg.search_filter)
             where = sql.every([*visible.conditions, *ends])
             return await visible.fill_leg(lambda count: fetch(group, where, count), leg.limit)
 
@@ -238,7 +238,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
     async def _pick_rows(
         self, group: str, kind: Kind, uuids: Sequence[str], search_filter: Any
     ) -> dict[str, Row]:
-        visible = await Visibility.of(self._tables, group, kind, search_filter)
+        visible = Visibility.of(self._tables, group, kind, search_filter)
         where = sql.every(visible.conditions)
         rows = await self._tables.select_in(group, kind, "uuid", uuids, also=where)
         return {row["uuid"]: row for row in await visible.allowed_rows(rows)}
@@ -251,14 +251,12 @@ def _columns(kind: Kind, search_filter: Any) -> list[str]:
     """Columns that a leg reads of the rows it finds; reading costs more than searching."""
     if not isinstance(search_filter, RestrictedFilters):
         return objects.columns_of_objects(kind)
-    ends = ["source_uuid", "target_uuid"] if kind == "facts" and search_filter.node_labels else []
-    return ["uuid", "_rowid", *ends]
+    return ["uuid", "_rowid"]
 
 
 _TYPES: Mapping[Kind, tuple[Callable[[Row], Any], Any]] = {
     "facts": (objects.to_fact, EntityEdge.model_construct(uuid="")),
     "entities": (objects.to_entity, EntityNode.model_construct(uuid="")),
-    "episodes": (objects.to_episode, EpisodicNode.model_construct(uuid="")),
 }
 """Constructor of Graphiti's objects by kind, and an empty object: a copy takes a hundredth of a construction."""
 

@@ -3,44 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from agentic_rag.domain import GraphHit, GraphKind
+from agentic_rag.domain import FactHit
 from agentic_rag.domain.identity import episode_uuid
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ManifestMismatch
 from agentic_rag.stores.graph.link_index import LinkIndex
 from agentic_rag.stores.graph.links import LinkReader
-from agentic_rag.stores.graph.schemas import Kind, Row, Scope
+from agentic_rag.stores.graph.schemas import Row, Scope
 from agentic_rag.stores.graph.tables import GraphTables
-from agentic_rag.stores.graphiti.library import (
-    COMBINED_HYBRID_SEARCH_RRF,
-    EdgeSearchMethod,
-    NodeSearchMethod,
-)
+from agentic_rag.stores.graphiti.library import EDGE_HYBRID_SEARCH_RRF, EdgeSearchMethod
 from agentic_rag.stores.graphiti.restriction import Recorder, as_of_filters
 from agentic_rag.stores.graphiti.search_interface import searchable
 
-_OF_HITS: Mapping[Kind, tuple[str, ...]] = {
-    "facts": (
-        "uuid", "name", "fact", "episodes", "source_uuid", "target_uuid", "valid_at", "invalid_at",
-    ),
-    "entities": ("uuid", "name", "summary"),
-    "episodes": ("uuid", "name", "content", "metadata"),
-}  # fmt: skip
+_OF_HITS = ("uuid", "name", "fact", "episodes", "source_uuid", "target_uuid", "valid_at", "invalid_at")
 """Columns that hits are made from."""
-MAX_ENTITY_CHUNKS = 50
-"""Chunks an entity's hit names, the first in id order; a tag on every note would name them all."""
 
 
 class Searcher:
-    """Facts, entities and episodes for a query: full text and cosine by Graphiti's RRF, episodes by full text."""
+    """Facts for a query: full text and cosine by Graphiti's RRF."""
 
     def __init__(self, graphiti: Any, tables: GraphTables, links: LinkReader) -> None:
         self._graphiti = graphiti
@@ -54,9 +39,8 @@ class Searcher:
         vector: FloatArray,
         *,
         limit: int,
-        kinds: Collection[GraphKind],
-    ) -> list[GraphHit]:
-        """Hits by kind (facts, entities, episodes), each ranked from 1; see ``ports.GraphStore.search``."""
+    ) -> list[FactHit]:
+        """See ``ports.GraphStore.search``."""
         text = searchable(query)
         if not text or limit < 1 or not await self._tables.exists(scope.group):
             return []
@@ -67,12 +51,12 @@ class Searcher:
         dense = self._usable(vector)
         found = await self._graphiti.search_(
             text,
-            config=_config(limit, kinds, dense=dense is not None),
+            config=_config(limit, dense=dense is not None),
             group_ids=[scope.group],
             search_filter=filters,
             query_vector=dense.tolist() if dense is not None else [0.0] * self._tables.dimension,
         )
-        return await self._hits(scope, found, filters.recorder, dense)
+        return await self._hits(scope, found.edges, filters.recorder, dense)
 
     def _usable(self, vector: FloatArray) -> FloatArray | None:
         """The query's unit vector; None for a zero vector."""
@@ -88,33 +72,18 @@ class Searcher:
         return unit
 
     async def _hits(
-        self, scope: Scope, search_results: Any, recorder: Recorder, query_vector: FloatArray | None
-    ) -> list[GraphHit]:
-        async def read(kind: Kind, objects: Sequence[Any], vector: FloatArray | None) -> list[Row]:
-            """The rows of the found objects, in order."""
-            ids = [recorder.rows[one.uuid] for one in objects]
-            rows = await self._tables.by_row_id(scope.group, kind, ids, _OF_HITS[kind], vector)
-            return [rows[one.uuid] for one in objects if one.uuid in rows]
-
-        facts, entities, of_search = await asyncio.gather(
-            read("facts", search_results.edges, query_vector),
-            read("entities", search_results.nodes, query_vector),
-            read("episodes", search_results.episodes, None),
-        )
+        self, scope: Scope, edges: Sequence[Any], recorder: Recorder, query_vector: FloatArray | None
+    ) -> list[FactHit]:
+        ids = [recorder.rows[one.uuid] for one in edges]
+        rows = await self._tables.by_row_id(scope.group, "facts", ids, _OF_HITS, query_vector)
+        facts = [rows[one.uuid] for one in edges if one.uuid in rows]
         ends = {row[end] for row in facts for end in ("source_uuid", "target_uuid")}
         episodes = {uuid for row in facts for uuid in row["episodes"]}
         index = await self._links.latest(scope.group)
-        names, of_episodes, of_entities = await asyncio.gather(
-            self._names(scope, index, ends),
-            self._chunks_of_episodes(scope, index, episodes),
-            self._chunks_of_entities(scope, index, {row["uuid"] for row in entities}),
+        names, chunks = await asyncio.gather(
+            self._names(scope, index, ends), self._chunks_of_episodes(scope, index, episodes)
         )
-        bm25 = recorder.bm25
-        return [
-            *(_fact(rank, row, bm25, names, of_episodes) for rank, row in enumerate(facts, 1)),
-            *(_entity(rank, row, bm25, of_entities) for rank, row in enumerate(entities, 1)),
-            *(_episode(rank, row, bm25) for rank, row in enumerate(of_search, 1)),
-        ]
+        return [_hit(rank, row, recorder.bm25, names, chunks) for rank, row in enumerate(facts, 1)]
 
     # What the links in memory do not know, as episodes that are no chunks, is looked up.
 
@@ -133,64 +102,21 @@ class Searcher:
         chunks |= {row["uuid"]: (row["chunk_id"], row["chunk_date"]) for row in rows}
         return {uuid: chunk for uuid, (chunk, date) in chunks.items() if scope.allows(chunk, date)}
 
-    async def _chunks_of_entities(
-        self, scope: Scope, index: LinkIndex, entities: set[str]
-    ) -> dict[str, list[str]]:
-        """The first MAX_ENTITY_CHUNKS chunks, by id, with mentions or facts of the entity."""
-        found = await asyncio.to_thread(_known_chunks, scope, index, entities)
-        unknown = entities - found.keys()
-        sources: list[tuple[Kind, str, str]] = [
-            ("mentions", "target_uuid", "chunk_id"),
-            ("facts", "source_uuid", "chunk_ids"),
-            ("facts", "target_uuid", "chunk_ids"),
-        ]
-        parts = await asyncio.gather(
-            *(
-                self._tables.select_in(scope.group, kind, end, unknown, [end, named, "chunk_date"])
-                for kind, end, named in sources
-            )
-        )
-        read: dict[str, set[str]] = {}
-        for (_, end, named), rows in zip(sources, parts, strict=True):
-            for row in rows:
-                held = row[named] if isinstance(row[named], list) else [row[named]]
-                allowed = (chunk for chunk in held if scope.allows(chunk, row["chunk_date"]))
-                read.setdefault(row[end], set()).update(allowed)
-        return found | {uuid: sorted(chunks)[:MAX_ENTITY_CHUNKS] for uuid, chunks in read.items()}
 
-
-def _known_chunks(scope: Scope, index: LinkIndex, entities: set[str]) -> dict[str, list[str]]:
-    """The first MAX_ENTITY_CHUNKS allowed chunks of each entity that the links know, by id."""
-    return {
-        uuid: list(islice((chunk for chunk, date in dated if scope.allows(chunk, date)), MAX_ENTITY_CHUNKS))
-        for uuid, dated in index.chunks_of_entities(entities).items()
-    }
-
-
-def _config(limit: int, kinds: Collection[GraphKind], *, dense: bool) -> Any:
-    """Graphiti's combined recipe as a copy, for the shared one must not change; no communities."""
-    config = COMBINED_HYBRID_SEARCH_RRF.model_copy(deep=True)
+def _config(limit: int, *, dense: bool) -> Any:
+    """Graphiti's recipe for facts as a copy, for the shared one must not change."""
+    config = EDGE_HYBRID_SEARCH_RRF.model_copy(deep=True)
     config.limit = limit
-    config.community_config = None
-    config.edge_config = config.edge_config if "edge" in kinds else None
-    config.node_config = config.node_config if "node" in kinds else None
-    config.episode_config = config.episode_config if "episode" in kinds else None
-    if config.edge_config is not None:
-        config.edge_config.sim_min_score = 0.0
-        if not dense:
-            config.edge_config.search_methods = [EdgeSearchMethod.bm25]
-    if config.node_config is not None:
-        config.node_config.sim_min_score = 0.0
-        if not dense:
-            config.node_config.search_methods = [NodeSearchMethod.bm25]
+    config.edge_config.sim_min_score = 0.0
+    if not dense:
+        config.edge_config.search_methods = [EdgeSearchMethod.bm25]
     return config
 
 
-def _fact(
+def _hit(
     rank: int, row: Row, bm25: Mapping[str, float], names: Mapping[str, str], chunks: Mapping[str, str]
-) -> GraphHit:
-    return GraphHit(
-        kind="edge",
+) -> FactHit:
+    return FactHit(
         id=row["uuid"],
         name=row["name"],
         text=row["fact"],
@@ -202,33 +128,4 @@ def _fact(
         target_name=names.get(row["target_uuid"]),
         valid_at=row["valid_at"],
         invalid_at=row["invalid_at"],
-    )
-
-
-def _entity(rank: int, row: Row, bm25: Mapping[str, float], chunks: Mapping[str, list[str]]) -> GraphHit:
-    return GraphHit(
-        kind="node",
-        id=row["uuid"],
-        name=row["name"],
-        text=row["summary"] or row["name"],
-        rank=rank,
-        cosine=row.get("cosine"),
-        bm25=bm25.get(row["uuid"]),
-        chunk_ids=tuple(chunks.get(row["uuid"], ())),
-    )
-
-
-def _episode(rank: int, row: Row, bm25: Mapping[str, float]) -> GraphHit:
-    metadata = json.loads(row["metadata"]) if row["metadata"] else {}
-    date = metadata.get("date")
-    return GraphHit(
-        kind="episode",
-        id=row["uuid"],
-        name=row["name"],
-        text=row["content"],
-        rank=rank,
-        cosine=None,
-        bm25=bm25.get(row["uuid"]),
-        chunk_ids=(row["name"],) if "document_id" in metadata else (),
-        valid_at=datetime.fromisoformat(date) if date else None,
     )

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from agentic_rag.domain import GRAPH_KINDS, Chunk, DocumentGraph, GraphHit, GraphKind
+from agentic_rag.domain import Chunk, DocumentGraph, FactHit
 from agentic_rag.domain.identity import episode_uuid, group_id
 from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats
 from agentic_rag.errors import AgenticRagError, StoreError
@@ -134,13 +134,12 @@ class GraphitiStore:
         limit: int,
         as_of: datetime | None = None,
         within: Sequence[str] | None = None,
-        kinds: Collection[GraphKind] = GRAPH_KINDS,
-    ) -> list[GraphHit]:
-        """See ``ports.GraphStore``; never opens the graph. An entity names its first 50 chunks in id order."""
+    ) -> list[FactHit]:
+        """See ``ports.GraphStore``; never opens the graph."""
         with translated_failure(f"searching {dataset!r}"):
             allowed = None if within is None else frozenset(within)
             scope = Scope(dataset, group_id(dataset), utc(as_of), allowed)
-            return await self._engine.searcher.search(scope, query, vector, limit=limit, kinds=kinds)
+            return await self._engine.searcher.search(scope, query, vector, limit=limit)
 
     async def links(self, dataset: str) -> GraphLinks | None:
         with translated_failure(f"reading the links of {dataset!r}"):

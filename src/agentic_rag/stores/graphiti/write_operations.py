@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
-from agentic_rag.stores.graph.schemas import Kind, Row, embedded_column
+from agentic_rag.stores.graph.schemas import Kind, Row
 from agentic_rag.stores.graph.server_graph import NoGraph
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graphiti import objects
@@ -79,7 +79,7 @@ class GraphOperations(DeleteOperations):
     Args:
         tables: where rows go after the commit.
         graph: how rows are written to a server.
-        embedder: for nodes and edges that are saved without a vector.
+        embedder: for facts that are saved without a vector, and for names when Graphiti asks for their vectors.
     """
 
     _embedder: EmbedderClient = PrivateAttr()
@@ -88,6 +88,16 @@ class GraphOperations(DeleteOperations):
         super().__init__(tables)
         self._graph = graph
         self._embedder = embedder
+
+    async def node_load_embeddings(self, node: Any, driver: Any) -> None:
+        node.name_embedding = await self._embedder.create(node.name)
+
+    async def node_load_embeddings_bulk(
+        self, driver: Any, nodes: list[Any], batch_size: int = 100
+    ) -> dict[str, list[float]]:
+        """No entity's vector is stored: its name is embedded again."""
+        vectors = await self._embedder.create_batch([node.name for node in nodes]) if nodes else []
+        return {node.uuid: list(vector) for node, vector in zip(nodes, vectors, strict=True)}
 
     # One object at a time
 
@@ -107,7 +117,7 @@ class GraphOperations(DeleteOperations):
         """Many objects of one kind in one transaction."""
         if things:
             rows = [_ROWS[kind](thing.model_dump()) for thing in things]
-            await self._embed(kind, rows)  # before the turn to write
+            await self._embed(rows)  # before the turn to write
             await _in_transaction(driver, lambda transaction: self._put(transaction, kind, rows))
 
     # Many in one transaction; Graphiti's bulk writer calls these four
@@ -133,14 +143,14 @@ class GraphOperations(DeleteOperations):
         await self._put(transaction, "facts", [objects.fact_row(edge) for edge in edges])
 
     async def _put(self, transaction: Any, kind: Kind, rows: list[Row]) -> None:
-        await self._embed(kind, rows)
+        await self._embed(rows)
         await self._graph.put(transaction, kind, rows)
 
-    async def _embed(self, kind: Kind, rows: Sequence[Row]) -> None:
+    async def _embed(self, rows: Sequence[Row]) -> None:
         missing = [row for row in rows if "vector" in row and row["vector"] is None]
         if missing:
-            texts = [str(row[embedded_column(kind)]) for row in missing]
-            for row, vector in zip(missing, await self._embedder.create_batch(texts), strict=True):
+            vectors = await self._embedder.create_batch([row["fact"] for row in missing])
+            for row, vector in zip(missing, vectors, strict=True):
                 row["vector"] = vector
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agentic_rag.domain import GRAPH_KINDS, Chunk, DocumentGraph, Entity, Fact, GraphHit, Mention
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, FactHit, Mention
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.domain.ports import GraphCounts, GraphStore
 from agentic_rag.errors import InputError, ManifestMismatch
@@ -102,13 +102,21 @@ def travel() -> DocumentGraph:
 
 async def find(
     store: GraphStore, embedding: HashingEmbedding, query: str, dataset: str = "notes", **options: Any
-) -> list[GraphHit]:
+) -> list[FactHit]:
     vector = (await embedding.embed_queries([query]))[0]
     return await store.search(dataset, query, vector, **{"limit": 10, **options})
 
 
-def by_kind(hits: list[GraphHit], kind: str) -> list[GraphHit]:
-    return [hit for hit in hits if hit.kind == kind]
+async def chunks_of(store: GraphStore, key: str) -> set[str]:
+    """Ids of the chunks that are linked to an entity."""
+    links = await store.links("notes")
+    assert links is not None
+    pairs = zip(links.mentioning, links.mentioned_entities, strict=True)
+    return {
+        links.chunk_ids[chunk]
+        for chunk, entity in pairs
+        if entity_key(links.names[entity]) == entity_key(key)
+    }
 
 
 async def labels_of(store: GraphStore, key: str) -> set[str]:
@@ -170,71 +178,48 @@ class GraphStoreContract:
         }  # fmt: skip
         assert "Note" in await labels_of(store, "oolong")
 
-    async def test_finds_facts_entities_and_episodes(
-        self, store: GraphStore, embedding: HashingEmbedding
-    ) -> None:
+    async def test_finds_facts(self, store: GraphStore, embedding: HashingEmbedding) -> None:
         await store.replace_documents("notes", [tea(), travel()])
-        hits = await find(store, embedding, "oolong Fujian")
-        fact, entity, episode = (by_kind(hits, kind)[0] for kind in ("edge", "node", "episode"))
-        assert (fact.text, fact.source_name, fact.target_name) == (
-            "Oolong comes from Fujian.",
-            "Oolong",
-            "Fujian",
-        )
+        fact = (await find(store, embedding, "oolong Fujian"))[0]
+        assert (fact.name, fact.text) == ("COMES_FROM", "Oolong comes from Fujian.")
+        assert (fact.source_name, fact.target_name) == ("Oolong", "Fujian")
         assert fact.chunk_ids == ("tea#0",)
-        assert entity.name in ("Oolong", "Fujian")
-        assert (episode.name, episode.chunk_ids) == ("tea#0", ("tea#0",))
-
-    async def test_finds_the_kinds_asked_for(self, store: GraphStore, embedding: HashingEmbedding) -> None:
-        await store.replace_documents("notes", [tea(), travel()])
-        everything = await find(store, embedding, "oolong Fujian")
-        for kind in GRAPH_KINDS:
-            hits = await find(store, embedding, "oolong Fujian", kinds=(kind,))
-            assert hits == by_kind(everything, kind)
-        assert await find(store, embedding, "oolong Fujian", kinds=()) == []
 
     async def test_raw_scores_are_kept(self, store: GraphStore, embedding: HashingEmbedding) -> None:
         await store.replace_documents("notes", [tea(), travel()])
         query = "Oolong comes from Fujian."
         hits = await find(store, embedding, query)
-        fact = by_kind(hits, "edge")[0]
-        assert fact.cosine == pytest.approx(1.0, abs=1e-5)
-        assert fact.bm25 is not None
-        assert fact.bm25 > 0
-        assert all(hit.cosine is None for hit in by_kind(hits, "episode"))
+        assert hits[0].cosine == pytest.approx(1.0, abs=1e-5)
+        assert hits[0].bm25 is not None
+        assert hits[0].bm25 > 0
 
     async def test_what_only_full_text_found_has_its_cosine_too(
         self, store: GraphStore, embedding: HashingEmbedding
     ) -> None:
         await store.replace_documents("notes", [tea(), travel()])
         opposite = -(await embedding.embed_queries(["Oolong comes from Fujian."]))[0]
-        hits = by_kind(await store.search("notes", "oolong comes", opposite, limit=5), "edge")
+        hits = await store.search("notes", "oolong comes", opposite, limit=5)
         assert hits[0].text == "Oolong comes from Fujian."
         assert hits[0].cosine == pytest.approx(-1.0, abs=1e-5)
 
-    async def test_ranks_run_from_one_within_each_kind(
-        self, store: GraphStore, embedding: HashingEmbedding
-    ) -> None:
+    async def test_ranks_run_from_one(self, store: GraphStore, embedding: HashingEmbedding) -> None:
         await store.replace_documents("notes", [tea(), travel()])
         hits = await find(store, embedding, "Oolong Fujian mountains comes")
-        for kind in ("edge", "node", "episode"):
-            ranks = [hit.rank for hit in by_kind(hits, kind)]
-            assert ranks == list(range(1, len(ranks) + 1))
-        assert len(by_kind(await find(store, embedding, "Oolong Fujian mountains", limit=1), "node")) == 1
+        assert [hit.rank for hit in hits] == [1, 2]
+        assert len(await find(store, embedding, "Oolong Fujian mountains", limit=1)) == 1
         assert await find(store, embedding, "Oolong", limit=0) == []
 
     async def test_finds_chinese(self, store: GraphStore, embedding: HashingEmbedding) -> None:
-        await store.replace_documents("笔记", [tea()])
-        hits = await find(store, embedding, "水果", "笔记")
-        assert [hit.name for hit in by_kind(hits, "episode")] == ["tea#1"]
-        assert by_kind(await find(store, embedding, "苹果", "笔记"), "node")[0].name == "苹果"
+        fact = Fact("苹果", "苹果", "IS", "苹果是水果", "tea#1")
+        await store.replace_documents("笔记", [replace(tea(), facts=(*tea().facts, fact))])
+        assert (await find(store, embedding, "水果", "笔记"))[0].text == "苹果是水果"
 
     async def test_full_width_and_composed_forms_are_one(
         self, store: GraphStore, embedding: HashingEmbedding
     ) -> None:
         await store.replace_documents("notes", [tea()])
-        hits = await find(store, embedding, "Ｏｏｌｏｎｇ")
-        assert by_kind(hits, "episode")[0].name == "tea#0"
+        (hit,) = await find(store, embedding, "Ｏｏｌｏｎｇ")
+        assert hit.bm25 is not None
 
     async def test_chunks_come_back_exactly(self, store: GraphStore) -> None:
         graph = tea(date=JAN)
@@ -242,24 +227,11 @@ class GraphStoreContract:
         found = await store.get_chunks("notes", ["tea#0", "tea#1", "tea#9"])
         assert found == {c.id: c for c in graph.chunks}
 
-    async def test_an_entity_names_the_chunks_of_its_mentions_and_facts(
-        self, store: GraphStore, embedding: HashingEmbedding
+    async def test_an_entity_is_linked_to_the_chunks_of_its_mentions_and_facts(
+        self, store: GraphStore
     ) -> None:
         await store.replace_documents("notes", [tea(), travel()])
-        hits = by_kind(await find(store, embedding, "Fujian"), "node")
-        fujian = next(hit for hit in hits if hit.name == "Fujian")
-        assert fujian.chunk_ids == ("tea#0", "travel#0")
-
-    async def test_an_entity_names_fifty_chunks_at_most(
-        self, store: GraphStore, embedding: HashingEmbedding
-    ) -> None:
-        chunks = tuple(chunk("log", str(i), f"entry {i}") for i in range(60))
-        graph = DocumentGraph(
-            "log", chunks, (Entity("daily", "daily"),), (), tuple(Mention("daily", c.id) for c in chunks)
-        )
-        await store.replace_documents("notes", [graph])
-        hit = by_kind(await find(store, embedding, "daily"), "node")[0]
-        assert list(hit.chunk_ids) == sorted(c.id for c in chunks)[:50]
+        assert await chunks_of(store, "fujian") == {"tea#0", "travel#0"}
 
     async def test_replacing_is_idempotent(self, store: GraphStore, embedding: HashingEmbedding) -> None:
         await store.replace_documents("notes", [tea(), travel()])
@@ -299,8 +271,8 @@ class GraphStoreContract:
         )  # fmt: skip
         await store.replace_documents("notes", [smaller])
         assert await store.counts("notes") == GraphCounts(entities=3, facts=1, episodes=2, mentions=3)
-        names = {hit.name for hit in by_kind(await find(store, embedding, "Oolong Fujian Pu-erh"), "node")}
-        assert "Oolong" not in names
+        assert [hit.name for hit in await find(store, embedding, "Oolong Fujian Pu-erh")] == ["HAS"]
+        assert await chunks_of(store, "Oolong") == set()
         assert (await store.get_chunks("notes", ["tea#0", "tea#1"])).keys() == {"tea#0"}
 
     async def test_removing_keeps_what_others_name(
@@ -309,8 +281,7 @@ class GraphStoreContract:
         await store.replace_documents("notes", [tea(), travel()])
         await store.remove_documents("notes", ["tea", "never there"])
         assert await store.counts("notes") == GraphCounts(entities=2, facts=1, episodes=1, mentions=2)
-        fujian = by_kind(await find(store, embedding, "Fujian"), "node")[0]
-        assert fujian.chunk_ids == ("travel#0",)
+        assert await chunks_of(store, "fujian") == {"travel#0"}
         await store.remove_documents("notes", ["travel"])
         assert await store.counts("notes") == GraphCounts(0, 0, 0, 0)
         assert await find(store, embedding, "Fujian mountains") == []
@@ -331,7 +302,7 @@ class GraphStoreContract:
         self, store: GraphStore, embedding: HashingEmbedding
     ) -> None:
         await store.replace_documents("notes", [replace(tea(), entities=())])
-        assert by_kind(await find(store, embedding, "oolong"), "node")[0].name == "oolong"
+        assert (await find(store, embedding, "oolong"))[0].source_name == "oolong"
 
     async def test_a_document_without_chunks_disappears(self, store: GraphStore) -> None:
         await store.replace_documents("notes", [tea()])
@@ -343,8 +314,8 @@ class GraphStoreContract:
         await store.replace_documents("茶 — 笔记", [travel()])
         assert (await store.counts("notes")).episodes == 2
         assert (await store.counts("茶 — 笔记")).episodes == 1
-        assert by_kind(await find(store, embedding, "mountains"), "episode") == []
-        assert by_kind(await find(store, embedding, "mountains", "茶 — 笔记"), "episode") != []
+        assert "HAS" not in {hit.name for hit in await find(store, embedding, "mountains")}
+        assert [hit.name for hit in await find(store, embedding, "mountains", "茶 — 笔记")] == ["HAS"]
         await store.remove_documents("茶 — 笔记", ["travel", "tea"])
         assert (await store.counts("notes")).episodes == 2
 
@@ -375,7 +346,7 @@ class GraphStoreContract:
         await store.replace_documents("notes", [replace(tea(), facts=facts)])
 
         async def true_at(moment: datetime | None) -> set[str]:
-            return {h.text for h in by_kind(await find(store, embedding, "true", as_of=moment), "edge")}
+            return {hit.text for hit in await find(store, embedding, "true", as_of=moment)}
 
         assert await true_at(None) == set(sentences)
         assert await true_at(JUN) == {"always true", "true from june"}
@@ -386,44 +357,18 @@ class GraphStoreContract:
         assert await true_at(JAN) == {"always true", "true until june", "true only in january"}
         assert await true_at(datetime(1066, 1, 1, tzinfo=UTC)) == {"always true", "true long ago"}
 
-    async def test_as_of_leaves_out_later_chunks_and_what_only_they_say(
+    async def test_as_of_leaves_out_what_only_later_chunks_say(
         self, store: GraphStore, embedding: HashingEmbedding
     ) -> None:
         await store.replace_documents("notes", [tea(date=JUN), travel()])
         hits = await find(store, embedding, "Oolong Fujian mountains", as_of=JAN)
-        assert [hit.name for hit in by_kind(hits, "episode")] == ["travel#0"]
-        assert [hit.text for hit in by_kind(hits, "edge")] == ["Fujian has mountains."]
-        assert {hit.name for hit in by_kind(hits, "node")} == {"Fujian", "mountains"}
-        assert all(hit.chunk_ids == ("travel#0",) for hit in hits)
-        everything = await find(store, embedding, "Oolong Fujian mountains", as_of=JUN)
-        assert "tea#0" in {hit.name for hit in by_kind(everything, "episode")}
+        assert [(hit.text, hit.chunk_ids) for hit in hits] == [("Fujian has mountains.", ("travel#0",))]
+        assert len(await find(store, embedding, "Oolong Fujian mountains", as_of=JUN)) == 2
 
-    async def test_as_of_looks_further_for_entities(
-        self, store: GraphStore, embedding: HashingEmbedding
-    ) -> None:
-        later = tuple(chunk("later", str(i), "tea", JUN) for i in range(30))
-        graphs = [
-            DocumentGraph(
-                "later",
-                later,
-                tuple(Entity(f"tea {i}", f"tea {i}") for i in range(30)),
-                (),
-                tuple(Mention(f"tea {i}", c.id) for i, c in enumerate(later)),
-            ),
-            DocumentGraph(
-                "before", (chunk("before", "0", "tea", JAN),), (Entity("z", "z tea z"),), (), (Mention("z", "before#0"),)
-            ),
-        ]  # fmt: skip
-        await store.replace_documents("notes", graphs)
-        hits = await find(store, embedding, "tea", as_of=JAN, limit=2)
-        assert [hit.name for hit in by_kind(hits, "node")] == ["z tea z"]
-
-    async def test_within_restricts_every_kind(self, store: GraphStore, embedding: HashingEmbedding) -> None:
+    async def test_within_restricts_facts(self, store: GraphStore, embedding: HashingEmbedding) -> None:
         await store.replace_documents("notes", [tea(), travel()])
         hits = await find(store, embedding, "Oolong Fujian mountains", within=["travel#0", "unknown'#1"])
-        assert {hit.kind for hit in hits} == {"edge", "node", "episode"}
-        assert all(hit.chunk_ids == ("travel#0",) for hit in hits)
-        assert {hit.name for hit in by_kind(hits, "node")} == {"Fujian", "mountains"}
+        assert [hit.chunk_ids for hit in hits] == [("travel#0",)]
         assert await find(store, embedding, "Oolong", within=[]) == []
 
     async def test_stats_tell_rows_and_model(self, store: GraphStore) -> None:
@@ -496,8 +441,7 @@ class GraphStoreContract:
         graphs: list[DocumentGraph] = [note, mention]
         for graph in reversed(graphs) if reverse else graphs:
             await store.replace_documents("notes", [graph])
-        hits = by_kind(await find(store, embedding, "oolong"), "node")
-        assert hits[0].name == "Oolong"
+        assert (await find(store, embedding, "oolong"))[0].source_name == "Oolong"
 
     async def test_satisfies_the_protocol(self, store: GraphStore) -> None:
         assert isinstance(store, GraphStore)

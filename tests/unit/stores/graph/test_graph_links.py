@@ -100,12 +100,10 @@ def values(known: LinkIndex) -> list[object]:
         [of[place] for place in found.documents.tolist()] for of in (found.titles, found.aliases)
     )
     texts = (found.chunk_ids, titles, aliases, found.names, found.labels)
-    of_entities = known.chunks_of_entities([entity_uuid("notes", entity_key(name)) for name in NAMES])
     return [
         *(array.tolist() for array in arrays),
         *map(list, texts),
         known.chunks_of_episodes([episode_uuid("notes", f"note0#{word}") for word in WORDS]),
-        {uuid: list(chunks) for uuid, chunks in of_entities.items()},
     ]
 
 

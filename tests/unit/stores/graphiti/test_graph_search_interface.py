@@ -9,11 +9,10 @@ import pytest
 
 from agentic_rag.domain.identity import entity_uuid, episode_uuid, group_id
 from agentic_rag.stores.graphiti.library import (
-    COMBINED_HYBRID_SEARCH_RRF,
+    EDGE_HYBRID_SEARCH_RRF,
     ComparisonOperator,
     DateFilter,
     EntityEdge,
-    EntityNode,
     SearchFilters,
 )
 from agentic_rag.stores.graphiti.search_interface import MAX_CHARACTERS, MAX_WORDS, searchable
@@ -56,14 +55,10 @@ async def test_full_text_and_cosine(store: GraphitiStore, embedding: HashingEmbe
         None, await vector(embedding, "relates"), uuid("a1"), uuid("b1"), NONE, groups, 5, 0.0
     )
     assert [edge.fact for edge in ends] == ["a1 relates to b1 in one."]
-    nodes = await search(store).node_similarity_search(
-        None, await vector(embedding, "e1"), NONE, groups, 1, 0.5
-    )
-    assert [node.name for node in nodes] == ["e1"]
+    of_name = await vector(embedding, "e1")
+    assert await search(store).node_similarity_search(None, of_name, NONE, groups, 1, 0.5) == []
     assert [n.name for n in await search(store).node_fulltext_search(None, "c1", NONE, groups, 5)] == ["c1"]
-    episodes = await search(store).episode_fulltext_search(None, "e1", NONE, groups, 5)
-    assert [episode.name for episode in episodes] == ["two#0"]
-    assert episodes[0].episode_metadata["document_id"] == "two"
+    assert await search(store).episode_fulltext_search(None, "e1", NONE, groups, 5) == []
 
 
 async def test_no_groups_means_all_and_no_terms_means_none(store: GraphitiStore) -> None:
@@ -179,9 +174,9 @@ async def test_graphiti_s_own_recipes_run(store: GraphitiStore) -> None:
 
 
 async def test_the_shared_recipe_is_left_alone(store: GraphitiStore, embedding: HashingEmbedding) -> None:
-    before = COMBINED_HYBRID_SEARCH_RRF.model_dump()
+    before = EDGE_HYBRID_SEARCH_RRF.model_dump()
     await store.search("notes", "a1", (await embedding.embed_queries(["a1"]))[0], limit=1)
-    assert COMBINED_HYBRID_SEARCH_RRF.model_dump() == before
+    assert EDGE_HYBRID_SEARCH_RRF.model_dump() == before
 
 
 async def test_an_index_answers_like_the_scan(
@@ -201,19 +196,8 @@ async def test_an_index_answers_like_the_scan(
         assert {i.columns[0] for i in await facts.list_indices()} >= {"vector", "text", "uuid", "document_id"}
         assert await store.search("notes", "topic7 topic8", query, limit=10) == before
         await store.replace_documents("notes", [note("late", "topic7", "fresh")])
-        names = {h.name for h in await store.search("notes", "fresh", query, limit=10)}
-        assert "fresh" in names, "rows outside the index are found"
-
-
-async def test_node_saved_without_a_chunk_passes_as_of(
-    store: GraphitiStore, embedding: HashingEmbedding
-) -> None:
-    await EntityNode(name="lonely", group_id="notes").save(store.graphiti.driver)
-    hits = await store.search(
-        "notes", "lonely", (await embedding.embed_queries(["lonely"]))[0], limit=1, as_of=Y2020
-    )
-    lonely = next(hit for hit in hits if hit.kind == "node")
-    assert (lonely.name, lonely.chunk_ids) == ("lonely", ())
+        ends = {hit.target_name for hit in await store.search("notes", "fresh", query, limit=10)}
+        assert "fresh" in ends, "rows outside the index are found"
 
 
 @pytest.mark.parametrize(
