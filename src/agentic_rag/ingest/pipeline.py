@@ -24,11 +24,12 @@ from agentic_rag.domain.ports import (
     Ledger,
 )
 from agentic_rag.domain.progress import Meter, Progress, StageClock, in_this_loop, silent
-from agentic_rag.domain.usage import counting
+from agentic_rag.domain.usage import Usage, counting
 from agentic_rag.errors import InputError, RunError, StoreError
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, IngestEngine, InProcess, Order
 from agentic_rag.ingest.extraction import Extractor
+from agentic_rag.ingest.layers import STORING_ACTIONS, joined_reports, layers, never_read
 from agentic_rag.ingest.planning import (
     BY_CHAT,
     FORMAT_VERSION,
@@ -158,7 +159,22 @@ class IngestPipeline:
             discover, paths, kind, holders=holders, seen_files=seen, extractor=self._documents
         )
         clock.lap("scan")
-        return await self._carry_out(dataset, scan, records, progress, clock, cache)
+        reasons = _reasons(scan, await self._ledger.failures(dataset), self._documents)
+        parts = None if self._reads_by_chat else layers(scan, records, reasons)
+        with counting() as usage:
+            first: list[FileReport] = []
+            if parts is not None:
+                await self._ledger.put(dataset, parts.marks(records))
+                records = await self._ledger.records(dataset)
+                first, _ = await self._carry_out(
+                    dataset, parts.texts, records, progress, clock, cache, waiting=parts.waiting
+                )
+                records = await self._ledger.records(dataset)
+            earlier_count = sum(file.action in STORING_ACTIONS for file in first)
+            last, counts = await self._carry_out(
+                dataset, scan, records, progress, clock, cache, earlier_count=earlier_count
+            )
+        return await self._report(dataset, joined_reports(first, last), counts, usage, clock)
 
     async def remove(
         self, paths: Sequence[Path] | None, dataset: str, progress: Progress | None = None
@@ -183,7 +199,9 @@ class IngestPipeline:
         # Like a scan that finds nothing there: the remaining documents are relinked and tidied as after any
         # ingest.
         scan = SourceScan((), (), tuple(gone))
-        return await self._carry_out(dataset, scan, records, progress or silent, clock)
+        with counting() as usage:
+            files, counts = await self._carry_out(dataset, scan, records, progress or silent, clock)
+        return await self._report(dataset, files, counts, usage, clock)
 
     async def _carry_out(
         self,
@@ -193,7 +211,14 @@ class IngestPipeline:
         progress: Progress,
         clock: StageClock,
         cache: DatasetCache[Any] | None = None,
-    ) -> IngestReport:
+        *,
+        waiting: Sequence[SourceItem] = (),
+        earlier_count: int = 0,
+    ) -> tuple[list[FileReport], ExtractionCounts]:
+        """Make the dataset hold what the scan found; ``waiting``: what is read afterwards, for which the indexes wait too.
+
+        ``earlier_count``: number of documents stored before, without tidying.
+        """
         way = BY_CHAT if self._reads_by_chat else FORMAT_VERSION
         failures = await self._ledger.failures(dataset)
         reasons = _reasons(scan, failures, self._documents)
@@ -201,14 +226,15 @@ class IngestPipeline:
         plan = await self._make_plan(scan, state, way, in_this_loop(progress))
         await self._ledger.replace_failures(dataset, _failures(plan, scan, failures, self._documents))
         clock.lap("parse")
+        wanted = {one.document_id for one in (*waiting, *(work.item for work in plan.work))}
         gone = [record.document_id for record in plan.removed_records]
+        gone += never_read(records, scan.roots, {*wanted, *gone})
         await self._ledger.put(dataset, _marks(plan, records))
-        with counting() as used:
-            written, counts, done = await self._write(dataset, plan, progress, clock)
+        written, counts, done = await self._write(dataset, plan, progress, clock)
         await self._writer.remove(dataset, gone)
         clock.lap("remove")
         plan = replace(plan, work=())  # what is stored makes room for the indexes
-        if len(written) + len(gone) > TIDIED_FROM * len(records):
+        if not waiting and earlier_count + len(written) + len(gone) > TIDIED_FROM * len(records):
             # One after the other: each takes hundreds of MB for a large dataset, and all cores.
             await self._engine.optimize(self._chunks, dataset)
             await self._engine.optimize(self._graph, dataset)
@@ -216,10 +242,20 @@ class IngestPipeline:
         await self._ledger.put(dataset, [*done, *untouched])
         await self._ledger.remove(dataset, gone)
         clock.lap("index")
+        return [*plan.files, *written], counts
+
+    async def _report(
+        self,
+        dataset: str,
+        files: Sequence[FileReport],
+        counts: ExtractionCounts,
+        usage: Usage,
+        clock: StageClock,
+    ) -> IngestReport:
         held = await self._graph.counts(dataset)
         return IngestReport(
             dataset=dataset,
-            files=tuple(sorted([*plan.files, *written], key=lambda file: (file.path, file.action))),
+            files=tuple(sorted(files, key=lambda file: (file.path, file.action))),
             documents=len(await self._ledger.records(dataset)),
             chunks=await self._chunks.count(dataset),
             entities=held.entities,
@@ -227,7 +263,7 @@ class IngestPipeline:
             seconds=clock.total(),
             stages=clock.stages,
             extraction=counts,
-            usage=used.to_dict() if used.calls else {},
+            usage=usage.to_dict() if usage.calls else {},
         )
 
     async def _make_plan(self, scan: SourceScan, state: StoredDataset, way: str, progress: Progress) -> Plan:

@@ -317,7 +317,8 @@ class _Relinking:
         before = {r.document_id: r.names for r in records.values() if not r.pending}
         after = {identity: names for identity, names in before.items() if identity not in gone} | now
         hashes = {record.graph_hash for record in unchanged_records if record.graph_hash}
-        whole = not any(record.pending for record in records.values())
+        # A document that only waits to be read has no name yet that another note's facts could rest on.
+        whole = not any(r.pending and (r.names or r.chunks) for r in records.values())
         graph_hash = _graph_hash(way, held)
         if cache.titles is None or cache.titles[0] != graph_hash:
             cache.titles = graph_hash, TitleIndex(sorted(held.items()))

@@ -44,6 +44,8 @@ class SourceItem:
     """Reads the text, where the document is that text; raises as ``parse``. None: only parsing tells."""
     is_exported: bool = False
     """A conversation, which the export of it that is ingested last gives, whatever file that is."""
+    is_extracted: bool = False
+    """A document or picture, which a process of its own takes up to seconds to read."""
 
 
 @dataclass(frozen=True, slots=True)

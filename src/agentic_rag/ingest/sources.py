@@ -360,7 +360,9 @@ def _looked_at(
     file = _FileVersion(path, relative, found)
     parse = partial(_parse_file, file, document_id, url, day, extractor)
     read = partial(_read_file, file) if suffix in _READ_AS_THEY_ARE else None
-    return SourceItem(document_id, relative, str(root), content_hash, parse, read)
+    return SourceItem(
+        document_id, relative, str(root), content_hash, parse, read, is_extracted=suffix in MIME_TYPES
+    )
 
 
 @dataclass(frozen=True, slots=True)

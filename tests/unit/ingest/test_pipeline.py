@@ -541,3 +541,70 @@ async def test_a_cancelled_ingest_ends_what_it_reads(tmp_path: Path) -> None:
     async with asyncio.timeout(10):
         await asyncio.get_running_loop().shutdown_default_executor()
     assert not reading()
+
+
+async def test_texts_are_stored_before_a_document_is_read(tmp_path: Path) -> None:
+    vault = write(tmp_path, {"slow.html": "hang now", "A.md": "Oolong, see [[slow]].", "B.md": "Withering."})
+    ingest = documents_pipeline(pipeline(), Extractor(30, reader="extractor_stand_in"))
+    running = asyncio.create_task(ingest.run([vault], "d"))
+    async with asyncio.timeout(20):
+        while await ingest._chunks.count("d") < 2 or (await ingest._ledger.records("d"))["A.md"].pending:
+            await asyncio.sleep(0.02)
+    waiting = (await ingest._ledger.records("d"))["slow.html"]
+    assert (waiting.pending, waiting.chunks) == (True, 0), "it counts as not ingested yet"
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    write(vault, {"slow.html": "Kettles."})
+    again = await ingest.run([vault], "d")
+    assert actions(again) == {"A.md": "relinked", "B.md": "unchanged", "slow.html": "added"}
+
+
+async def test_a_document_that_waited_and_cannot_be_read_is_pending_no_more(tmp_path: Path) -> None:
+    vault = write(tmp_path, {"bad.html": "exit now", "A.md": "Oolong."})
+    ingest = documents_pipeline(pipeline(), Extractor(reader="extractor_stand_in"))
+    assert actions(await ingest.run([vault], "d")) == {"bad.html": "failed", "A.md": "added"}
+    assert list(await ingest._ledger.records("d")) == ["A.md"]
+
+
+@pytest.mark.parametrize("gone", [False, True])
+async def test_in_layers_or_at_once_the_same_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: bool
+) -> None:
+    """Notes that name documents, edited and new ones of both kinds, with a removed one or without."""
+    before = {
+        "A.md": "See [[Kettle]].",
+        "B.md": "Kettle and Cup.",
+        "Kettle.html": "Of iron.",
+        "Old.md": "Old.",
+    }
+    after = {
+        "A.md": "See [[Cup]] and [[Kettle]].",
+        "Cup.html": "Of clay.",
+        "Kettle.html": "Of steel.",
+        "C.md": "Cup.",
+    }
+    stored = []
+    for at_once in (False, True):
+        ingest = documents_pipeline(pipeline(), Extractor(reader="extractor_stand_in"))
+        with monkeypatch.context() as patch:
+            if at_once:
+                patch.setattr("agentic_rag.ingest.pipeline.layers", lambda *_: None)
+            vault = write(tmp_path / str(at_once), before)
+            first = actions(await ingest.run([vault], "d"))
+            write(vault, after)
+            if gone:
+                (vault / "Old.md").unlink()
+            second = actions(await ingest.run([vault], "d"))
+        links = await ingest._graph.links("d")
+        assert links is not None
+        texts = await ingest._chunks.get_chunks("d", list(links.chunk_ids))
+        pairs = {
+            (links.chunk_ids[chunk], links.names[entity])
+            for chunk, entity in zip(links.mentioning, links.mentioned_entities, strict=True)
+        }
+        records = {
+            (one.path, one.graph_hash, one.pending) for one in (await ingest._ledger.records("d")).values()
+        }
+        stored.append((first, second, {one.text for one in texts.values()}, pairs, records))
+    assert stored[0] == stored[1]
