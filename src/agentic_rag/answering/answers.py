@@ -134,7 +134,9 @@ def from_selection(
     if query["ask"] == "overview":
         return Evidence(overview_lines(selection, documents, is_chinese=is_chinese))
     head = f"{'理解为' if is_chinese else 'Read as'}: {reading}"
-    if query["ask"] == "extreme":
+    if query["ask"] == "names":
+        count = f"共 {len(entries)} 个:" if is_chinese else f"{len(entries)}:"
+    elif query["ask"] == "extreme":
         best = entries[0]["value"]
         entries = [entry for entry in entries if entry["value"] == best]
         count = None

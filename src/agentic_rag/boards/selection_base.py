@@ -126,7 +126,7 @@ def _require_notes(selection: Mapping[str, Any]) -> None:
             f"only a question that selects notes can be kept as a Base, and this one was not read as such{reason}; "
             f"ask by what agentic-rag stats lists: a property, tag, folder or date; or {_OTHER}"
         )
-    if selection["query"]["ask"] == "overview":
+    if selection["query"]["ask"] in ("overview", "names"):
         raise InputError(
             f"a question about all notes selects none of them, so there is nothing to keep as a Base; ask for some, or {_OTHER}"
         )

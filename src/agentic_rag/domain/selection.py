@@ -8,8 +8,9 @@ from typing_extensions import TypedDict
 
 from agentic_rag.domain.json_values import Json
 
-Ask = Literal["list", "count", "extreme", "average", "sum", "base", "overview"]
-"""``average``, ``sum``: of the property that orders; ``base``: the notes of a base that is named; ``overview``: what all notes are about."""
+Ask = Literal["list", "count", "extreme", "average", "sum", "base", "overview", "names"]
+"""``average``, ``sum``: of the property that orders; ``base``: the notes of a base that is named; ``overview``: what all notes are about;
+``names``: the tags, folders, properties or values that the notes use."""
 Target = Literal["notes", "entries", "tasks"]
 
 

@@ -23,6 +23,7 @@ from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.questions.bases import shown_by_base
 from agentic_rag.questions.choosing import choose
 from agentic_rag.questions.model_reading import is_worth_asking, read_by_model
+from agentic_rag.questions.name_lists import name_list
 from agentic_rag.questions.overview import asks_for_everything, overview, state_of
 from agentic_rag.questions.query import Query, Selection, is_span
 from agentic_rag.questions.reading import read_query
@@ -103,6 +104,9 @@ async def _select(
     if asks_for_everything(request.asked):
         return await asyncio.to_thread(_of_everything, snapshot, request, start_time)
 
+    names = await asyncio.to_thread(_names, request.asked, snapshot, request)
+    if names is not None:
+        return _selection_keys(names, start_time)
     vocabulary = await asyncio.to_thread(_vocabulary, snapshot)
 
     async def read_rest(question: str) -> Query | None:
@@ -192,10 +196,18 @@ def _within(snapshot: Snapshot, request: Request) -> tuple[Note, ...]:
 
 def _of_everything(snapshot: Snapshot, request: Request, start_time: float) -> SelectionValues:
     """The overview of all notes that the caller's restrictions pass."""
+    passing = _passing(snapshot, request)
+    return {**_outcome("ok" if passing.notes else "none", start_time), **state_of(overview(passing))}
+
+
+def _names(question: str, snapshot: Snapshot, request: Request) -> Selection | None:
+    """The names that a question asks for, of the notes that the caller's restrictions pass."""
+    return name_list(question, _passing(snapshot, request)) if len(question) <= MOST_READ else None
+
+
+def _passing(snapshot: Snapshot, request: Request) -> Snapshot:
     passing = _within(snapshot, request)
-    if len(passing) < len(snapshot.notes):
-        snapshot = Snapshot.of(passing)
-    return {**_outcome("ok" if passing else "none", start_time), **state_of(overview(snapshot))}
+    return snapshot if len(passing) == len(snapshot.notes) else Snapshot.of(passing)
 
 
 def _selection_keys(selection: Selection, start_time: float) -> SelectionValues:

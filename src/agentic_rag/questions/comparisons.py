@@ -266,9 +266,10 @@ def free(text: str) -> Span | None:
 
 
 _NEGATION = re.compile(
-    r"(?<![a-z])(?:not|n['’]t|without|except(?: for)?|other than|never|no|excluding|ohne|nicht|keine?)(?![a-z])|不含|不是|没有|不带|非|除了|不(?=[^\s过])",
+    r"(?:n['’]t|(?<![a-z])(?:not|without|except(?: for)?|other than|never|no|excluding|ohne|nicht|keine?))(?![a-z])|不含|不是|没有|不带|非|除了|不(?=[^\s过])",
     re.IGNORECASE,
 )
+_LACK = re.compile(r"(?<![a-z])(?:missing|lack(?:s|ing)?)(?![a-z])|缺少?|没写|没填", re.IGNORECASE)
 REACH = 14
 """Characters between a negation and what it negates."""
 
@@ -279,6 +280,12 @@ def negation_before(text: str, span: Span) -> Span | None:
         if span.start - match.end() <= REACH:
             return Span(*match.span())
     return None
+
+
+def lack_before(text: str, span: Span) -> Span | None:
+    """The words right before a property that say that it is not there: "missing a"."""
+    matches = list(_LACK.finditer(text, max(0, span.start - REACH), span.start))
+    return Span(*matches[-1].span()) if matches else None
 
 
 Open = Literal["open", "done", "cancelled", "doing"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
 from agentic_rag.domain.notes import ITEMS
-from agentic_rag.questions.comparisons import negation_before, state
+from agentic_rag.questions.comparisons import lack_before, negation_before, state
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import ACTIVITY, ENGLISH_NOUN, HAS, LAST_NOUN, MAKING, NOUN, PAST_DEED
 from agentic_rag.questions.generic_words import QUERY_WORDS
@@ -161,19 +161,32 @@ def read_booleans(draft: Draft) -> None:
 
 
 def read_existing(draft: Draft) -> None:
-    """Add a property that the notes are to have, "how many books have I finished?" where some say when, or to lack."""
-    if not draft.classes or draft.strength or not draft.asks_many:
+    """Add a property that the notes are to have, "how many books have I finished?" where some say when, or to lack,
+    "which notes have no rating?"."""
+    if draft.strength:
         return
     members = draft.members()
     for key, place in draft.vocabulary.keys_in(draft.words):
+        if not draft.is_free(place):
+            continue
+        negation = lack_before(draft.text, place) or negation_before(draft.text, place)
+        if negation is not None and (draft.classes or _ANY_NOTE.search(draft.text)):
+            if not draft.classes and any(not note.path.endswith(".md") for note in members):
+                draft.conditions.append(Comparison("file.ext", "$eq", "md"))  # a picture has no properties
+            draft.add(Comparison(key, "$exists", False), place, negation)
+            return
         having = sum(
             any(f.key == key and f.value not in (None, "", []) for f in note.fields) for note in members
         )
-        if draft.is_free(place) and 0 < having < len(members):
-            negation = negation_before(draft.text, place)
-            draft.add(Comparison(key, "$exists", negation is None), place, negation)
+        if draft.classes and draft.asks_many and 0 < having < len(members):
+            draft.add(Comparison(key, "$exists", True), place)
             draft.shown_keys.append(key)
             return
+
+
+_ANY_NOTE = re.compile(
+    r"(?<![a-z])(?:notes?|pages?|files?|documents?)(?![a-z])|笔记|文档|文件", re.IGNORECASE
+)
 
 
 def read_items(draft: Draft) -> None:

@@ -126,9 +126,12 @@ def asks_for_everything(question: str) -> bool:
     >>> asks_for_everything("What are my notes about?"), asks_for_everything("What are my notes about tea about?")
     (True, False)
     """
-    if _HAN.search(question):
-        return _is_whole(_plain_zh(question), _WHOLE_ZH)
-    return _is_whole(_plain(question), _WHOLE)
+    return _is_whole(plain_question(question), _WHOLE_ZH if _HAN.search(question) else _WHOLE)
+
+
+def plain_question(question: str) -> str:
+    """The question folded, without punctuation and polite words, to be compared with forms of whole questions."""
+    return _plain_zh(question) if _HAN.search(question) else _plain(question)
 
 
 def overview(snapshot: Snapshot) -> Overview:

@@ -43,6 +43,8 @@ class Query:
 
     def text(self) -> str:
         """The query in words: ``notes in games with price > 20``."""
+        if self.ask == "names":
+            return f"all {self.classes[0]}"
         subject = {"notes": "notes", "tasks": f"{self.state or 'all'} tasks", "entries": "entries"}[
             self.target
         ]

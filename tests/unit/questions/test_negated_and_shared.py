@@ -42,6 +42,12 @@ async def selected(question: str, vault: Snapshot = SHOWS) -> list[str] | None:
     ("question", "texts"),
     [
         ("Which shows do not have 2 seasons?", ["Bay"]),
+        ("Which shows don't have 2 seasons?", ["Bay"]),
+        ("Which notes have no score?", ["What is", "2023", "Ann", "Boat", "Shed"]),
+        ("Which notes don't have an author?", ["What is", "Ann", "Boat", "Shed", "Ash", "Bay", "Elm"]),
+        ("Which projects are missing a needs?", ["Boat"]),
+        ("How many shows lack a runtime?", []),
+        ("哪些笔记没有 born？", ["What is", "2023", "Boat", "Shed", "Ash", "Bay", "Elm"]),
         ("Which shows do not have a score of 4/5?", ["Ash", "Elm"]),
         ("Which shows have a score of at least 4/5?", ["Ash", "Bay"]),
         ("Which shows have a score below 4/5?", ["Elm"]),
