@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agentic_rag.domain import folders_above
@@ -49,43 +49,53 @@ class _Use:
 
 
 def name_list(question: str, snapshot: Snapshot) -> Selection | None:
-    """The tags, folders, properties, or values of a property that the notes use, most frequent first; None where the
-    question is for none of these.
+    """The tags, folders or properties that the notes use, most frequent first; None where the question is for none of
+    these.
 
     Each entry is a name with the number of its notes and one of them, which is cited.
     """
+    name = _asked_name(question)
+    kind = next((kind for kind, pattern in _KINDS.items() if pattern.fullmatch(name)), None)
+    return None if kind is None else _selection(question, name, _uses(kind, snapshot.notes))
+
+
+def value_list(question: str, snapshot: Snapshot) -> Selection | None:
+    """The values of a property, as ``name_list`` has names; a kind of notes may have the same name, and goes before it."""
+    name = _asked_name(question)
+    keys = [one.name for one in snapshot.schema.keys if name and stem(one.name.casefold()) == stem(name)]
+    return _selection(question, name, _values(keys, snapshot.notes)) if keys else None
+
+
+def _asked_name(question: str) -> str:
     text = plain_question(question)
     match = next((match for form in _FORMS if (match := form.fullmatch(text))), None)
-    if match is None:
-        return None
-    asked = match["name"].strip()
-    kind = next((kind for kind, pattern in _KINDS.items() if pattern.fullmatch(asked)), None)
-    keys = [one.name for one in snapshot.schema.keys if stem(one.name.casefold()) == stem(asked)]
-    if kind is None and not keys:
-        return None
-    uses = list(_uses(kind, keys, snapshot.notes))
-    is_chinese = script(question) == "cjk"
-    return Selection(Query("notes", "names", classes=(asked,)), tuple(_entries(uses, is_chinese=is_chinese)))
+    return "" if match is None else match["name"].strip()
 
 
-def _uses(kind: str | None, keys: Sequence[str], notes: Sequence[Note]) -> Iterator[_Use]:
+def _selection(question: str, name: str, uses: Iterator[_Use]) -> Selection:
+    entries = _entries(uses, is_chinese=script(question) == "cjk")
+    return Selection(Query("notes", "names", classes=(name,)), tuple(entries))
+
+
+def _uses(kind: str, notes: Sequence[Note]) -> Iterator[_Use]:
     for note in notes:
         if kind == "tags":
             stated = next((field for field in note.fields if field.key.casefold() in ("tags", "tag")), None)
             yield from (_Use(f"#{tag}", note, stated) for tag in note.tags)
         elif kind == "folders":
             yield from (_Use(folder, note) for folder in folders_above(note.path)[:1])
-        elif kind == "properties":
-            yield from (_Use(field.key, note, field) for field in note.fields if not field.is_line)
         else:
-            for field in (one for one in note.fields if one.key in keys):
-                values = field.value if isinstance(field.value, list) else [field.value]
-                yield from (
-                    _Use(value_name(value), note, field) for value in values if value not in (None, "")
-                )
+            yield from (_Use(field.key, note, field) for field in note.fields if not field.is_line)
 
 
-def _entries(uses: Sequence[_Use], *, is_chinese: bool) -> Iterator[Entry]:
+def _values(keys: Sequence[str], notes: Sequence[Note]) -> Iterator[_Use]:
+    for note in notes:
+        for field in (one for one in note.fields if one.key in keys):
+            values = field.value if isinstance(field.value, list) else [field.value]
+            yield from (_Use(value_name(value), note, field) for value in values if value not in (None, ""))
+
+
+def _entries(uses: Iterable[_Use], *, is_chinese: bool) -> Iterator[Entry]:
     by_name: dict[str, dict[str, _Use]] = {}
     for use in uses:
         by_name.setdefault(use.name, {}).setdefault(use.note.document_id, use)

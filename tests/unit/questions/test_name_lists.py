@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.questions.name_lists import name_list
+from agentic_rag.questions.name_lists import name_list, value_list
 from note_rows import VAULT, snapshot_of
 
 SNAPSHOT = snapshot_of()
 
 
 def listed(question: str) -> list[str] | None:
-    selection = name_list(question, SNAPSHOT)
+    selection = name_list(question, SNAPSHOT) or value_list(question, SNAPSHOT)
     return None if selection is None else [entry.text for entry in selection.entries]
 
 
