@@ -140,14 +140,6 @@ async def test_packets_and_questions_go_their_ways():
     assert [service.closed for service in design.services] == [1]
 
 
-async def test_each_run_has_a_memory_of_its_own():
-    design = Design()
-    graph = build_main_graph(design.runs())
-    first, second = await graph.ainvoke({"task_id": "c"}), await graph.ainvoke({"task_id": "c"})
-    assert first["results"][-1]["predicted_answer"] == second["results"][-1]["predicted_answer"] == "d"
-    assert [service.texts for service in design.services] == [["a", "b", "c", "d"]] * 2
-
-
 @pytest.mark.parametrize("operator", ["PreRetrieval", "MemoryRetrieval", "PostRetrieval", "MemoryTest"])
 async def test_a_failing_operator_fails_its_question_with_the_reason(operator: str):
     def fails(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -380,19 +372,6 @@ async def test_a_thread_may_be_begun_anew_after_its_run_and_in_the_middle_of_one
         ["a", "b", "c", "d"],
     ]
     assert [service.closed for service in design.services] == [1] * 4
-
-
-async def test_a_run_that_was_broken_off_goes_on_where_it_was():
-    design = failing_design(["broken off"])
-    graph = build_main_graph(design.runs())
-    graph.checkpointer = InMemorySaver()
-    thread: Any = {"configurable": {"thread_id": "t"}}
-    with pytest.raises(ConfigError, match="broken off"):
-        await graph.ainvoke({"task_id": "c"}, thread)
-    state = await graph.ainvoke(None, thread)
-    assert [r["question_id"] for r in state["results"]] == [1, 2]
-    assert [service.texts for service in design.services] == [["a", "b"], ["a", "b", "c", "d"]]
-    assert [service.closed for service in design.services] == [1, 1]
 
 
 @pytest.mark.parametrize("given", [{}, {"task_id": 26}])

@@ -14,10 +14,7 @@ from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalT
 from agentic_rag_lab.designs.post_retrieval.compress import shorten
 from agentic_rag_lab.designs.post_retrieval.items import read_memories
 from growth import assert_linear
-
-
-def count_words(texts: Sequence[str]) -> list[int]:
-    return [len(text.split()) for text in texts]
+from word_counts import count_words
 
 
 def count_words_and_gaps(texts: Sequence[str]) -> list[int]:
