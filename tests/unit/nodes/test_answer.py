@@ -72,10 +72,6 @@ async def test_a_result_without_sentences_is_quoted_whole():
     assert [(citation["quote"], citation["start"]) for citation in written["citations"]] == [("茶", 2)]
 
 
-async def test_without_a_rerank_score_the_sources_judge():
-    assert (await answered(result("a", TEA, None)))["abstained"] is False
-
-
 @pytest.mark.parametrize(
     "operation", ["verification_canvas", "weak_point_clustering", "concept_relation", "文档检索", None]
 )
