@@ -240,38 +240,6 @@ def test_what_holds_is_what_was_said_last_of_the_time_before(
     assert (None if found is None else entity_key(found.value)) == value
 
 
-@given(SETS, NUMBERS)
-def test_at_most_one_holds(sayings: list[SlotEvidence], number: int) -> None:
-    found = intervals(sayings)
-    moment = day(number)
-    holding = [one for one in found if current((one,), moment) is not None]
-    assert len(holding) <= 1
-    assert current(found, moment) == (holding[0] if holding else None)
-
-
-@given(SETS, SAID)
-def test_what_is_said_of_a_moment_changes_nothing_before_it(
-    sayings: list[SlotEvidence], one: SlotEvidence
-) -> None:
-    before, after = intervals(sayings), intervals([*sayings, one])
-    for number in range(-1, 7):
-        if day(number) < one.moment:
-            earlier, later = current(before, day(number)), current(after, day(number))
-            assert (earlier and entity_key(earlier.value)) == (later and entity_key(later.value))
-
-
-@given(SETS, SAID)
-def test_what_is_back_dated_never_closes_what_began_after_it(
-    sayings: list[SlotEvidence], one: SlotEvidence
-) -> None:
-    before, after = intervals(sayings), intervals([*sayings, one])
-    for number in range(7):
-        then, now = current(before, day(number)), current(after, day(number))
-        if then is not None and then.valid_at is not None and then.valid_at > one.moment:
-            assert now is not None
-            assert entity_key(then.value) == entity_key(now.value)
-
-
 @given(SETS, st.data())
 def test_forgetting_is_as_if_it_had_never_been_said(sayings: list[SlotEvidence], data: st.DataObject) -> None:
     kept = [saying for saying in sayings if data.draw(st.booleans())]

@@ -17,13 +17,12 @@ from agentic_rag.models.remote import (
     LangChainChat,
     LangChainEmbedding,
     OpenAIEmbedding,
-    as_chat,
     as_embedding,
     chat_from_config,
     unit,
 )
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
-from agentic_rag.testing import HashingEmbedding, ScriptedChat
+from agentic_rag.testing import HashingEmbedding
 from local_openai_server import (
     BROKEN_OFF,
     CUT,
@@ -245,16 +244,6 @@ def test_configuration() -> None:
     assert chat_from_config(ChatConfig()) is None
     with pytest.raises(ConfigError, match=r"chat\.model"):
         chat_from_config(ChatConfig(base_url="http://localhost/v1"))
-
-
-def test_a_langchain_model_is_wrapped_and_anything_else_refused():
-    assert isinstance(as_chat(FakeListChatModel(responses=["x"])), LangChainChat)
-    ours = ScriptedChat("x")
-    assert as_chat(ours) is ours
-    with pytest.raises(
-        ConfigError, match=r"chat is a str, not a chat model; give a langchain-core chat model"
-    ):
-        as_chat("gpt-5")  # type: ignore[arg-type]
 
 
 MakeEmbedding = Callable[..., OpenAIEmbedding]
