@@ -7,11 +7,7 @@ import json
 import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,7 +20,7 @@ from agentic_rag.errors import InputError, StoreLocked
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.testing import HashingEmbedding
-from stored import Stored, assert_same, assert_whole, everything, tables
+from stored import Stored, assert_same, assert_whole, everything
 
 SHARED_VAULTS = Path(__file__).parents[2].parent / "shared" / "data" / "vaults"
 
@@ -144,21 +140,6 @@ async def test_a_changed_note_replaces_what_it_gave(vault: Path, tmp_path: Path)
     )
     assert_whole(stored)
     assert_same(stored, await fresh(vault, tmp_path / "other"))
-
-
-async def test_a_chunk_that_stays_keeps_its_id_and_vector(vault: Path, tmp_path: Path) -> None:
-    async with opened(tmp_path / "data") as (rag, embedding):
-        await rag.ingest(vault)
-        before = await tables(tmp_path / "data")
-        note = vault / "teas" / "Oolong.md"
-        note.write_text(note.read_text(encoding="utf-8") + "\n## Storing\n\nKeep it dry.\n", encoding="utf-8")
-        embedding.embedded_texts.clear()
-        await rag.ingest(vault)
-        after = await tables(tmp_path / "data")
-    kept = before.rows["chunks_default"].keys() & after.rows["chunks_default"].keys()
-    assert {key for key in before.rows["chunks_default"] if key.startswith("teas/Oolong.md#")} <= kept
-    texts = [row["search_text"] for key, row in before.rows["chunks_default"].items() if key in kept]
-    assert not set(texts) & set(embedding.embedded_texts)
 
 
 @pytest.mark.parametrize("how", ["removed", "renamed"])
@@ -292,20 +273,6 @@ async def test_incremental_equals_fresh(tmp_path: Path) -> None:
                 assert_same(stored, await fresh(vault, tmp_path / f"fresh-{step}"))
 
 
-async def test_a_new_note_is_found_in_old_ones_that_name_it(vault: Path, tmp_path: Path) -> None:
-    async with opened(tmp_path / "data") as (rag, embedding):
-        await rag.ingest(vault)
-        write(vault, {"people/Lin Mei.md": "---\naliases: [blue tea friend]\n---\n# Lin Mei\n\nA friend.\n"})
-        embedding.embedded_texts.clear()
-        report = await rag.ingest(vault)
-        stored = await everything(rag)
-    assert actions(report)["daily/2024-05-06.md"] == "relinked"
-    assert not any(
-        "prefers the 2023 harvest" in text and "Drank" in text for text in embedding.embedded_texts
-    )
-    assert_same(stored, await fresh(vault, tmp_path / "other"))
-
-
 async def test_a_label_goes_with_the_note_that_gave_it(vault: Path, tmp_path: Path) -> None:
     async with opened(tmp_path / "data") as (rag, _):
         await rag.ingest(vault)
@@ -313,50 +280,6 @@ async def test_a_label_goes_with_the_note_that_gave_it(vault: Path, tmp_path: Pa
         await rag.ingest(vault)
         stored = await everything(rag)
     assert_same(stored, await fresh(vault, tmp_path / "other"), labels=True)
-
-
-@pytest.mark.slow
-async def test_kill_9_is_mended_by_running_again(tmp_path: Path) -> None:
-    chance = random.Random(9)
-    vault, data = tmp_path / "vault", tmp_path / "data"
-    write(vault, dict(NOTES))
-    command = [sys.executable, "-c", KILLABLE, str(vault), str(data)]
-    started = time.perf_counter()
-    subprocess.run([*command[:-1], str(tmp_path / "timed")], check=True, capture_output=True)
-    whole = time.perf_counter() - started
-    for _ in range(2):
-        for _ in range(4):
-            edit(chance, vault)
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        assert process.stdout is not None
-        process.stdout.readline()  # imports are done, the ingest begins
-        time.sleep(chance.uniform(0, whole * 0.6))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-    async with opened(data) as (rag, _):
-        await rag.ingest(vault)
-        stored = await everything(rag)
-    assert_whole(stored)
-    assert_same(stored, await fresh(vault, tmp_path / "other"))
-
-
-KILLABLE = """
-import asyncio, sys
-import agentic_rag.ingest.pipeline, agentic_rag.ingest.pipeline as pipeline
-import agentic_rag.stores.graphiti.engine, lancedb
-from agentic_rag import RagConfig, open_rag
-from agentic_rag.testing import HashingEmbedding
-
-pipeline.BATCH_DOCUMENTS = 2
-
-async def main():
-    async with open_rag(RagConfig(data_dir=sys.argv[2]), embedding=HashingEmbedding()) as rag:
-        print("begins", flush=True)
-        await rag.ingest(sys.argv[1])
-
-asyncio.run(main())
-"""
 
 
 async def test_a_dataset_is_ingested_into_by_one_at_a_time(vault: Path, tmp_path: Path) -> None:
@@ -415,19 +338,6 @@ async def test_two_roots_share_a_dataset(vault: Path, tmp_path: Path) -> None:
     assert_whole(stored)
     assert "dries the leaf" in stored.text
     assert "Another." not in stored.text
-
-
-async def test_a_named_note_that_another_root_holds_is_told_by_its_whole_path(
-    vault: Path, tmp_path: Path
-) -> None:
-    """As every named file that was not taken: by it a command line knows that what was asked for was not done."""
-    mine = write(tmp_path / "second", {"Roasting.md": "# Mine\n\nAnother.\n"}) / "Roasting.md"
-    async with opened(tmp_path / "data") as (rag, _):
-        await rag.ingest(vault)
-        report = await rag.ingest(mine)
-    assert [(file.path, file.action) for file in report.files if file.action == "skipped"] == [
-        (str(mine), "skipped")
-    ]
 
 
 async def test_a_moved_root_takes_its_notes_along(vault: Path, tmp_path: Path) -> None:

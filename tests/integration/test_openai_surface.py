@@ -394,10 +394,7 @@ TRANSCRIPT = f"<chat_history>\nUSER: {QUESTION}\nASSISTANT: 96 °C, for 7 hours.
     ("output", "answer"),
     [
         ('{ "title": "…" }', {"title": "At what temperature and for how long is the…"}),
-        ('{ "tags": ["…"] }', {"tags": []}),
-        ('{ "follow_ups": ["…"] }', {"follow_ups": []}),
         ('{ "queries": ["…"] }', {"queries": [QUESTION]}),
-        ('{ "text": "…" }', {"text": ""}),
     ],
 )
 def test_open_webuis_own_prompts_are_not_answered_from_the_notes(
