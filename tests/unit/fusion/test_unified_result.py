@@ -123,6 +123,11 @@ def test_a_chunk_counts_once_at_its_best_rank_and_keeps_what_the_others_said():
     ]
 
 
+def test_facts_without_an_id_are_compared_whole():
+    hits = read_graphiti([{"id": "a", "facts": [{"t": 1}]}, {"id": "a", "facts": [{"t": 1}, {"t": 2}]}])
+    assert hits[0]["facts"] == [{"t": 1}, {"t": 2}]
+
+
 @pytest.mark.parametrize("score", [float("nan"), float("inf"), float("-inf"), "0.5", True, 10**400, [1]])
 def test_a_score_that_is_no_finite_number_is_refused_by_name(score: object):
     with pytest.raises(InputError, match="'bad#1'"):
@@ -264,6 +269,19 @@ def test_edges_are_projected_to_the_chunks_of_their_episodes():
     assert (edges_only["type"], edges_only["content"], edges_only["rank"]) == ("edge", "Ann knows Bo", 2)
     assert [fact["id"] for fact in edges_only["facts"]] == ["e1", "e2"]
     assert both["facts"][0]["valid_at"] == "2023-05-07T00:00:00+00:00"
+
+
+def test_graphitis_reranker_scores_are_kept_but_are_no_score():
+    found = Results(
+        edges=[Edge("e", "f", ["ep"])],
+        edge_reranker_scores=[2.0],
+        episodes=[Episode("ep", "c", "t")],
+        episode_reranker_scores=[1.5],
+    )
+    (hit,) = read_graphiti(found)
+    assert (hit["score"], hit["evidence"]) == (None, {})
+    assert hit["metadata"]["reranker_score"] == 1.5
+    assert hit["facts"][0]["reranker_score"] == 2.0
 
 
 def test_what_names_no_chunk_stays_a_result_of_its_own():
