@@ -21,11 +21,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain import filterable
 from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, matches, parse_filters
-from agentic_rag.domain.ports import (
-    ChunkStore,
-    EmbeddedDocument,
-    Restriction,
-)
+from agentic_rag.domain.ports import ChunkStore, EmbeddedDocument, Restriction
 from agentic_rag.errors import AgenticRagError, InputError, ManifestMismatch, StoreError
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.lancedb import chunk_store

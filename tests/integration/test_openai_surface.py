@@ -75,10 +75,7 @@ HONOURED: dict[tuple[str, str], tuple[dict[str, Any], Check]] = {
         {"messages": [{"role": "user", "content": "What is kill-green?"}]},
         lambda response, plain: _text(response) != plain,
     ),
-    (COMPLETIONS, "stream"): (
-        {"stream": True},
-        lambda response, _: _blocks(response)[-1] == "data: [DONE]",
-    ),
+    (COMPLETIONS, "stream"): ({"stream": True}, lambda response, _: _blocks(response)[-1] == "data: [DONE]"),
     (COMPLETIONS, "stream_options"): (
         {"stream": True, "stream_options": {"include_usage": True}},
         lambda response, _: '"choices": [], "usage": {"prompt_tokens": 0' in _blocks(response)[-2],
@@ -101,10 +98,7 @@ HONOURED: dict[tuple[str, str], tuple[dict[str, Any], Check]] = {
         {"model": "default/document_retrieval"},
         lambda response, _: response.json()["model"] == "default/document_retrieval",
     ),
-    (ANSWERS, "input"): (
-        {"input": "What is kill-green?"},
-        lambda response, plain: _text(response) != plain,
-    ),
+    (ANSWERS, "input"): ({"input": "What is kill-green?"}, lambda response, plain: _text(response) != plain),
     (ANSWERS, "stream"): (
         {"stream": True},
         lambda response, _: _blocks(response)[-1].startswith("event: response.completed\n"),

@@ -525,10 +525,7 @@ async def test_who_has_the_folder_open_reads_the_mended_table(base: Base, tmp_pa
         assert (await rag.ask(QUESTION)).outcomes["lancedb"]["status"] == "ok"
 
 
-@pytest.mark.parametrize(
-    "text",
-    ['{"default": {"facts": [1]}}', "[1]", "{", "\0\1"],
-)
+@pytest.mark.parametrize("text", ['{"default": {"facts": [1]}}', "[1]", "{", "\0\1"])
 async def test_a_damaged_journal_costs_a_look_at_everything(base: Base, tmp_path: Path, text: str):
     folder = base.copied(tmp_path / "data")
     (folder / JOURNAL).write_text(text, "utf-8")

@@ -364,10 +364,7 @@ def test_other_addresses_need_a_key(tmp_path: Path) -> None:
 
 def test_a_key_opens_its_users_things_alone(example_data: Path, tmp_path: Path) -> None:
     data = Path(shutil.copytree(example_data, tmp_path / "data"))
-    keys = [
-        {"key": "key-of-ann", "user": "ann"},
-        {"key": "key-of-bob", "user": "bob", "datasets": ["other"]},
-    ]
+    keys = [{"key": "key-of-ann", "user": "ann"}, {"key": "key-of-bob", "user": "bob", "datasets": ["other"]}]
     config = RagConfig(data_dir=data, service=ServiceConfig.model_validate({"keys": keys}))
     assert "key-of-ann" not in repr(config)
     with (

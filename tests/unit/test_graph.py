@@ -18,12 +18,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact
 from agentic_rag.domain.filters import parse_filters
 from agentic_rag.domain.ports import Chat, EmbeddedDocument
-from agentic_rag.errors import (
-    AllSourcesFailed,
-    ConfigError,
-    InputError,
-    StoreError,
-)
+from agentic_rag.errors import AllSourcesFailed, ConfigError, InputError, StoreError
 from agentic_rag.fusion.strategy_selector import CanvasOperation, adapted_weights
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.rerankers import ConfiguredRerankers

@@ -315,12 +315,7 @@ TELLING = st.floats(0, 1)
 
 def test_the_numbers_of_the_design():
     assert (STEEPNESS, EVEN) == (4.0, 0.57)
-    told = {
-        0.0: (0.041995, 0.958005),
-        0.3: (0.127050, 0.872950),
-        0.57: (0.3, 0.7),
-        1.0: (0.705308, 0.294692),
-    }
+    told = {0.0: (0.041995, 0.958005), 0.3: (0.127050, 0.872950), 0.57: (0.3, 0.7), 1.0: (0.705308, 0.294692)}
     for specificity, weights in told.items():
         assert adapted_weights((0.3, 0.7), specificity) == pytest.approx(weights, abs=1e-6)
 

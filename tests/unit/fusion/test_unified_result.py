@@ -12,13 +12,7 @@ import numpy as np
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.fusion import (
-    UnifiedResult,
-    plain,
-    read_graphiti,
-    read_lancedb,
-    reciprocal_rank_fusion,
-)
+from agentic_rag.fusion import UnifiedResult, plain, read_graphiti, read_lancedb, reciprocal_rank_fusion
 
 
 @dataclass

@@ -9,10 +9,7 @@ import pytest
 
 from agentic_rag.errors import ConfigError, InputError
 from agentic_rag_lab.designs import data_parser
-from agentic_rag_lab.designs.data_parser import (
-    DataParser,
-    register_adapter,
-)
+from agentic_rag_lab.designs.data_parser import DataParser, register_adapter
 
 HELLO = [
     {"speaker": "Alice", "text": "Hello", "date_time": "2023-08-01"},

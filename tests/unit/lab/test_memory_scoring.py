@@ -3,14 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agentic_rag.errors import ConfigError
-from agentic_rag_lab.designs.scoring import (
-    CORRECT_FROM,
-    agrees,
-    multi_answer_f1,
-    normalise,
-    score,
-    token_f1,
-)
+from agentic_rag_lab.designs.scoring import CORRECT_FROM, agrees, multi_answer_f1, normalise, score, token_f1
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,7 @@ def test_a_sentence_with_a_named_thing_tells_what_it_is_about() -> None:
 
 
 @pytest.mark.parametrize(
-    "courtesy",
-    ["Thanks, Gina!", "Hey, thanks!", "Have you been to Paris?", "Paris!", "That's great!"],
+    "courtesy", ["Thanks, Gina!", "Hey, thanks!", "Have you been to Paris?", "Paris!", "That's great!"]
 )
 def test_courtesies_questions_and_bare_names_tell_nothing(courtesy: str) -> None:
     assert triples(("Jon", courtesy), ("Gina", "Yeah.")) == []

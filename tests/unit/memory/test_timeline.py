@@ -70,11 +70,7 @@ TABLE: list[tuple[str, list[SlotEvidence], list[tuple[str, int | None, int | Non
         [said("Oslo", 1), said("Bergen", 8), said("Tromsø", 9, valid_on=4)],
         [("Oslo", 1, 4), ("Tromsø", 4, 8), ("Bergen", 8, None)],
     ),
-    (
-        "back-dated start of what holds",
-        [said("Oslo", 4), said("Oslo", 9, valid_on=1)],
-        [("Oslo", 1, None)],
-    ),
+    ("back-dated start of what holds", [said("Oslo", 4), said("Oslo", 9, valid_on=1)], [("Oslo", 1, None)]),
     ("announced", [said("Oslo", 1), said("Bergen", 2, valid_on=7)], [("Oslo", 1, 7), ("Bergen", 7, None)]),
     ("ended", [said("Oslo", 1), said("Oslo", 4, ends=True)], [("Oslo", 1, 4)]),
     ("another ended", [said("Oslo", 1), said("Bergen", 4, ends=True)], [("Oslo", 1, None)]),

@@ -23,17 +23,7 @@ from agentic_rag.models.remote import (
 )
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
 from agentic_rag.testing import HashingEmbedding
-from local_openai_server import (
-    BROKEN_OFF,
-    CUT,
-    DROP,
-    EMPTY,
-    HANG,
-    Fault,
-    LocalOpenAIServer,
-    refused,
-    running,
-)
+from local_openai_server import BROKEN_OFF, CUT, DROP, EMPTY, HANG, Fault, LocalOpenAIServer, refused, running
 
 KEY = "sk-very-secret"
 
@@ -47,12 +37,7 @@ async def make_chat(model_server: LocalOpenAIServer) -> AsyncIterator[MakeChat]:
     made: list[LangChainChat] = []
 
     def make(**values: object) -> LangChainChat:
-        config = {
-            "base_url": model_server.base_url,
-            "model": "small",
-            "api_key": KEY,
-            "timeout_seconds": 5,
-        }
+        config = {"base_url": model_server.base_url, "model": "small", "api_key": KEY, "timeout_seconds": 5}
         chat = chat_from_config(ChatConfig.model_validate(config | values))
         assert chat is not None
         made.append(chat)
@@ -255,12 +240,7 @@ async def make_embedding(model_server: LocalOpenAIServer) -> AsyncIterator[MakeE
     made: list[OpenAIEmbedding] = []
 
     def make(**values: Any) -> OpenAIEmbedding:
-        given = {
-            "base_url": model_server.base_url,
-            "model": "m",
-            "api_key": KEY,
-            "dimension": 64,
-        }
+        given = {"base_url": model_server.base_url, "model": "m", "api_key": KEY, "dimension": 64}
         made.append(OpenAIEmbedding(EmbeddingConfig.model_validate(given | values)))
         return made[-1]
 

@@ -39,10 +39,7 @@ async def test_it_writes_its_keys():
     assert (written["abstained"], len(written["citations"])) == (False, 1)
 
 
-@pytest.mark.parametrize(
-    ("results", "decision"),
-    [([], "answer"), ([result("a", TEA, 0.9)], "abstain")],
-)
+@pytest.mark.parametrize(("results", "decision"), [([], "answer"), ([result("a", TEA, 0.9)], "abstain")])
 async def test_it_abstains_where_nothing_is_relevant(results: list[dict[str, Any]], decision: str):
     written = await answered(*results, decision=decision)
     assert (written["answer"], written["abstained"], written["citations"]) == (

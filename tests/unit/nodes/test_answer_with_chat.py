@@ -195,11 +195,7 @@ async def test_an_embedding_that_fails_leaves_the_letters_to_compare() -> None:
 async def real(model_server: LocalOpenAIServer) -> AsyncIterator[LangChainChat]:
     chat = chat_from_config(
         ChatConfig.model_validate(
-            {
-                "base_url": model_server.base_url,
-                "model": "small",
-                "api_key": "sk-very-secret",
-            }
+            {"base_url": model_server.base_url, "model": "small", "api_key": "sk-very-secret"}
         )
     )
     assert chat is not None

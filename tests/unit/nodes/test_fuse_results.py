@@ -110,15 +110,7 @@ def without_question(known: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in known.items() if name != "question"}
 
 
-@pytest.mark.parametrize(
-    "unknown",
-    [
-        outcome(),
-        outcome(names=[]),
-        without_question(outcome()),
-        None,
-    ],
-)
+@pytest.mark.parametrize("unknown", [outcome(), outcome(names=[]), without_question(outcome()), None])
 def test_where_the_graph_made_no_walk_in_this_pass_the_weights_are_the_operations(unknown: Any):
     given = state(graphiti_outcome=unknown, operation="document_retrieval")
     assert specificity_of(given) is None

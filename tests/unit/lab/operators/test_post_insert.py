@@ -210,10 +210,7 @@ async def test_what_a_memory_did_not_keep_is_not_tidied() -> None:
             {"action": "merge"},
             r"operators\.post_insert\.action: unknown action 'merge'; use one of: none, forgetting",
         ),
-        (
-            {"action": "forgetting", "topk": 3},
-            r"\(action forgetting\): 'topk': no such",
-        ),
+        ({"action": "forgetting", "topk": 3}, r"\(action forgetting\): 'topk': no such"),
         ({"action": "forgetting", "retention_threshold": 0}, r"'retention_threshold'.*given: 0"),
         ({"action": "forgetting", "strength_days": float("nan")}, r"'strength_days'"),
     ],

@@ -14,11 +14,7 @@ from agentic_rag.errors import ConfigError, InputError
 from agentic_rag.testing import HashingEmbedding, ScriptedChat
 from agentic_rag.text.prompts import DATA
 from agentic_rag_lab.designs.operators import NoAction, OperatorTools, parse_action
-from agentic_rag_lab.designs.operators.pre_insert import (
-    PRE_INSERT,
-    PreInsert,
-    TriEmbed,
-)
+from agentic_rag_lab.designs.operators.pre_insert import PRE_INSERT, PreInsert, TriEmbed
 from agentic_rag_lab.designs.triples import TRIPLE_EXTRACTION_PROMPT
 from word_counts import count_words
 

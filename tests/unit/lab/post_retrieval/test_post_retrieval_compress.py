@@ -101,8 +101,7 @@ async def test_sentences_that_share_most_with_the_question_stay_in_their_order(
 
 @settings(max_examples=60)
 @given(
-    texts=st.lists(st.text(alphabet="ab 茶水。.!\n(2)A: ", max_size=60), max_size=4),
-    most=st.integers(1, 40),
+    texts=st.lists(st.text(alphabet="ab 茶水。.!\n(2)A: ", max_size=60), max_size=4), most=st.integers(1, 40)
 )
 async def test_the_limit_holds_in_real_tokens_and_nothing_is_invented(texts: list[str], most: int):
     found, _ = await compressed(texts, "a 茶?", most, count=count_tokens_batch)

@@ -65,9 +65,7 @@ async def test_where_none_fits_none_stays_and_that_is_told():
 
 @settings(max_examples=50)
 @given(
-    words=st.lists(st.integers(0, 6), min_size=1, max_size=8),
-    budget=st.integers(1, 20),
-    ranked=st.booleans(),
+    words=st.lists(st.integers(0, 6), min_size=1, max_size=8), budget=st.integers(1, 20), ranked=st.booleans()
 )
 async def test_the_budget_is_kept_and_nothing_that_fits_beside_the_rest_is_left_out(
     words: list[int], budget: int, ranked: bool

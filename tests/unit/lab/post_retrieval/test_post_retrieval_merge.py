@@ -162,10 +162,7 @@ async def test_each_entry_is_there_once_and_within_reach(links: Any, start: list
 
 # --- multi_query ---------------------------------------------------------------------------------
 
-QUERIES = [
-    {"query": "facts about {question}", "top_k": 2},
-    {"query": "{{places}}"},
-]
+QUERIES = [{"query": "facts about {question}", "top_k": 2}, {"query": "{{places}}"}]
 FOUND: dict[str, list[tuple[str, float | None]]] = {
     "facts about Where {is} she?": [("b", 0.9), ("x", 0.3), ("beyond", 0.2)],
     "{places}": [("x", 0.7), ("y", 0.1)],

@@ -360,10 +360,7 @@ async def test_weighted_takes_the_default_where_a_factor_is_missing_or_no_number
     found, record, _ = await rerank(
         memories,
         "weighted",
-        weighted_factors=[
-            {"field": "score", "default": 0},
-            {"field": "importance", "default": 0.2},
-        ],
+        weighted_factors=[{"field": "score", "default": 0}, {"field": "importance", "default": 0.2}],
     )
     assert found == [("c", 0.6), ("a", 0.1), ("b", 0.1)]
     assert record["status"] == "degraded"

@@ -15,11 +15,7 @@ from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import FakeGraphEngine, HashingEmbedding
 from agentic_rag_lab.designs import services
-from agentic_rag_lab.designs.services import (
-    build_service,
-    known_services,
-    register_service,
-)
+from agentic_rag_lab.designs.services import build_service, known_services, register_service
 from agentic_rag_lab.designs.services.parts import ServiceParts
 from agentic_rag_lab.designs.services.text_memory import TextMemory
 from user_memories import opened
