@@ -273,15 +273,6 @@ async def test_incremental_equals_fresh(tmp_path: Path) -> None:
                 assert_same(stored, await fresh(vault, tmp_path / f"fresh-{step}"))
 
 
-async def test_a_label_goes_with_the_note_that_gave_it(vault: Path, tmp_path: Path) -> None:
-    async with opened(tmp_path / "data") as (rag, _):
-        await rag.ingest(vault)
-        (vault / "teas" / "Oolong.md").unlink()
-        await rag.ingest(vault)
-        stored = await everything(rag)
-    assert_same(stored, await fresh(vault, tmp_path / "other"), labels=True)
-
-
 async def test_a_dataset_is_ingested_into_by_one_at_a_time(vault: Path, tmp_path: Path) -> None:
     async with opened(tmp_path / "data") as (rag, _), opened(tmp_path / "data") as (other, _):
         ended = await asyncio.gather(rag.ingest(vault), other.ingest(vault), return_exceptions=True)
@@ -340,17 +331,6 @@ async def test_two_roots_share_a_dataset(vault: Path, tmp_path: Path) -> None:
     assert "Another." not in stored.text
 
 
-async def test_a_moved_root_takes_its_notes_along(vault: Path, tmp_path: Path) -> None:
-    async with opened(tmp_path / "data") as (rag, _):
-        await rag.ingest(vault)
-        moved = vault.rename(tmp_path / "elsewhere")
-        report = await rag.ingest(moved)
-        assert report.documents == len(NOTES)
-        assert report.count("skipped") == 0
-        stored = await everything(rag)
-    assert_same(stored, await fresh(moved, tmp_path / "other"))
-
-
 async def test_what_cannot_be_read_now_stays_stored(
     vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -376,35 +356,6 @@ async def test_what_cannot_be_read_now_stays_stored(
         assert {Path(f.path).name for f in report.files if f.action == "skipped"} >= {"Roasting.md", "places"}
         monkeypatch.undo()
         assert_same(await everything(rag), before)
-
-
-async def test_one_bad_file_never_stops_the_rest(vault: Path, tmp_path: Path) -> None:
-    write(
-        vault,
-        {
-            "latin.md": "Café".encode("latin-1"),
-            "broken.canvas": '{"nodes": [',
-            "bom.md": b"\xef\xbb\xbf# Bom\r\n\r\nWith a mark.\r\n",
-            "yaml.md": "---\na: [1\n---\n# Yaml\n\nBroken properties.\n",
-            "empty.md": "",
-            "nul.md": "# Nul\n\nOne \x00 in here.\n",
-            "huge.md": "# Huge\n\n" + "Steam and stone and water. " * 12_000,
-        },
-    )
-    async with opened(tmp_path / "data") as (rag, _):
-        report = await rag.ingest(vault)
-        stored = await everything(rag)
-    told = {Path(file.path).name: file for file in report.files}
-    assert told["latin.md"].action == "skipped"
-    assert "not valid UTF-8" in str(told["latin.md"].reason)
-    assert told["broken.canvas"].action in ("failed", "skipped")
-    assert told["broken.canvas"].reason
-    assert told["yaml.md"].action == "added"
-    assert told["yaml.md"].reason
-    for name in ("bom.md", "empty.md", "nul.md", "huge.md", "Oolong.md", "board.canvas"):
-        assert told[name].action == "added", name
-    assert told["huge.md"].chunks > 50
-    assert_whole(stored)
 
 
 VAULTS = ("canvas-samples", "dataview-example", "howtocook-half", "kepano-obsidian", "obsidian-help-sandbox")
