@@ -7,7 +7,10 @@ import json
 import os
 import random
 import shutil
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -271,6 +274,45 @@ async def test_incremental_equals_fresh(tmp_path: Path) -> None:
                 stored = await everything(rag)
                 assert_whole(stored)
                 assert_same(stored, await fresh(vault, tmp_path / f"fresh-{step}"))
+
+
+@pytest.mark.slow
+async def test_kill_9_is_mended_by_running_again(tmp_path: Path) -> None:
+    chance = random.Random(9)
+    vault, data = tmp_path / "vault", tmp_path / "data"
+    write(vault, dict(NOTES))
+    command = [sys.executable, "-c", KILLABLE, str(vault), str(data)]
+    for _ in range(2):
+        for _ in range(4):
+            edit(chance, vault)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            assert process.stdout is not None
+            process.stdout.readline()  # imports are done, the ingest begins
+            time.sleep(chance.uniform(0, 2))
+            process.kill()
+    async with opened(data) as (rag, _):
+        await rag.ingest(vault)
+        stored = await everything(rag)
+    assert_whole(stored)
+    assert_same(stored, await fresh(vault, tmp_path / "other"))
+
+
+KILLABLE = """
+import asyncio, sys
+import agentic_rag.ingest.pipeline, agentic_rag.ingest.pipeline as pipeline
+import agentic_rag.stores.graphiti.engine, lancedb
+from agentic_rag import RagConfig, open_rag
+from agentic_rag.testing import HashingEmbedding
+
+pipeline.BATCH_DOCUMENTS = 2
+
+async def main():
+    async with open_rag(RagConfig(data_dir=sys.argv[2]), embedding=HashingEmbedding()) as rag:
+        print("begins", flush=True)
+        await rag.ingest(sys.argv[1])
+
+asyncio.run(main())
+"""
 
 
 async def test_a_dataset_is_ingested_into_by_one_at_a_time(vault: Path, tmp_path: Path) -> None:
