@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.language_models import FakeListChatModel, ParrotFakeChatModel
 from rich.console import Console
 
 import agentic_rag.cli
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.errors import InputError, ModelError
+from agentic_rag.models.remote import LangChainChat
 from agentic_rag.testing import HashingEmbedding
 from agentic_rag_lab.cli.evaluate import tables
 from agentic_rag_lab.evaluation.report import EvalReport
@@ -302,6 +304,15 @@ async def test_answers_of_another_model_that_was_handed_over_are_not_kept(tmp_pa
             kept.append(report.reused_answers)
             assert report.settings["reranker"] == name
     assert kept == [0, 0, 3]
+
+
+async def test_answers_of_another_chat_model_that_was_handed_over_are_not_kept(tmp_path: Path) -> None:
+    source, config, kept = beir(tmp_path / "tea"), RagConfig(data_dir=tmp_path / "data"), []
+    for model in (FakeListChatModel(responses=["a"]), ParrotFakeChatModel()):
+        async with open_rag(config, embedding=HashingEmbedding(), chat=LangChainChat(model)) as rag:
+            report = await evaluate(rag, source, EvalOptions(systems=["lancedb"]))
+            kept.append((report.reused_answers, report.settings["chat"]["name"]))
+    assert kept == [(0, "FakeListChatModel"), (0, "ParrotFakeChatModel")]
 
 
 async def test_answers_of_another_embedding_are_not_kept(tmp_path: Path) -> None:
