@@ -47,10 +47,7 @@ async def opened(
     folder: Path, embedding: HashingEmbedding | None = None, **options: Any
 ) -> AsyncIterator[GraphitiStore]:
     store = await GraphitiStore.open(
-        uri=str(folder / "lance"),
-        folder=folder,
-        embedding=embedding or HashingEmbedding(256),
-        **options,
+        uri=str(folder / "lance"), folder=folder, embedding=embedding or HashingEmbedding(256), **options
     )
     try:
         yield store

@@ -67,12 +67,7 @@ class GraphServer:
 
             with redis.Redis.from_url(self.uri, password=self.password) as client:
                 client.flushall()
-        return {
-            "backend": self.backend,
-            "server_uri": self.uri,
-            "user": self.user,
-            "password": self.password,
-        }
+        return {"backend": self.backend, "server_uri": self.uri, "user": self.user, "password": self.password}
 
 
 @contextmanager

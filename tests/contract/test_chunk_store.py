@@ -21,11 +21,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain import filterable
 from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, matches, parse_filters
-from agentic_rag.domain.ports import (
-    ChunkStore,
-    EmbeddedDocument,
-    Restriction,
-)
+from agentic_rag.domain.ports import ChunkStore, EmbeddedDocument, Restriction
 from agentic_rag.errors import AgenticRagError, InputError, ManifestMismatch, StoreError
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.lancedb import chunk_store
@@ -239,12 +235,6 @@ async def test_stats_of_another_model_tell_what_made_the_vectors(
             await other.count("notes")
 
 
-# --- what is refused -----------------------------------------------------------------------------
-
-
-# --- order ---------------------------------------------------------------------------------------
-
-
 # --- restriction ---------------------------------------------------------------------------------
 
 
@@ -306,23 +296,7 @@ def test_lancedb_filters_as_the_definition_does(tmp_path: Path):
     assert told_apart > 300, "most filters must pass some chunks and not others"
 
 
-# --- full text -----------------------------------------------------------------------------------
-
-
 # --- LanceDB: other connections, other processes, other models -----------------------------------
-
-
-async def test_a_second_connection_sees_new_rows_within_two_seconds(tmp_path: Path):
-    async with lance_connection(str(tmp_path)) as one, lance_connection(str(tmp_path)) as two:
-        writer, reader = (LanceChunkStore(c, model="m", dimension=DIMENSION) for c in (one, two))
-        await writer.replace_documents("notes", documents_of(chunk("a")))
-        assert await reader.count("notes") == 1
-        await writer.replace_documents("notes", documents_of(chunk("b")))
-        deadline = time.monotonic() + 2
-        while await reader.count("notes") < 2 and time.monotonic() < deadline:
-            await asyncio.sleep(0.1)
-        assert await matching(reader) == ["a#0", "b#0"]
-        assert await sparse(reader, "tea") == ["a#0", "b#0"]
 
 
 WRITER = """

@@ -144,14 +144,6 @@ async def test_queries_and_passages_are_told_apart():
     assert float(query @ passage) < 1 - 1e-4
 
 
-async def test_many_texts_of_many_lengths_come_back_in_order():
-    embedding = BundledEmbedding()
-    texts = [LONG[: 7 * number] or "x" for number in range(40)] + [LONG]
-    together = await embedding.embed_passages(texts)
-    for number in (0, 13, 39, 40):
-        assert np.abs((await embedding.embed_passages([texts[number]]))[0] - together[number]).max() < 1e-6
-
-
 def test_tokens_are_counted_as_the_model_reads_them():
     assert count_tokens("") == 0
     assert count_tokens("  tea ") == count_tokens("tea") >= 1

@@ -203,11 +203,6 @@ async def test_the_loops_own_thread_is_sent_to_ainvoke(call: str):
         list(getattr(compiled, call)(QUESTION))
 
 
-def test_without_any_loop_open_rag_blocking_is_named():
-    with pytest.raises(InputError, match="open_rag_blocking"):
-        graph().invoke(QUESTION)
-
-
 # --- nodes and parts ---------------------------------------------------------------------------------
 
 
@@ -307,12 +302,6 @@ async def test_a_run_takes_callbacks_tags_metadata_and_a_name(rag: Rag):
     [part async for part in rag.stream("Where does oolong tea come from?", config=config)]
     await rag.ask("Where does oolong tea come from?", config=config, thread_id="mine")
     assert seen == [("my run", ["mine"], "tea")] * 3
-
-
-async def test_no_operation_is_auto(rag: Rag):
-    assert (
-        await rag.ask("Where does oolong tea come from?", operation=None)
-    ).operation == "document_retrieval"
 
 
 async def test_reports_and_answers_have_a_short_repr(rag: Rag, data: Path):

@@ -110,10 +110,7 @@ async def worlds(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict
     async with lance_connection(str(folder / "vectors")) as connection:
         chunks = LanceChunkStore(connection, model=embedding.name, dimension=embedding.dimension)
         knowledge = await GraphitiStore.open(uri=connection, folder=folder, embedding=embedding)
-        yield {
-            "none": in_memory,
-            "lancedb": world_of(embedding, chunks, knowledge),
-        }
+        yield {"none": in_memory, "lancedb": world_of(embedding, chunks, knowledge)}
         await knowledge.close()
 
 
@@ -184,10 +181,6 @@ async def test_all_services_are_tried() -> None:
 # --- what is inserted is found ----------------------------------------------------------------------
 
 
-async def test_it_is_a_memory_service(service: MemoryService) -> None:
-    assert isinstance(service, MemoryService)
-
-
 async def test_what_is_inserted_is_found_by_the_next_question(service: MemoryService, name: str) -> None:
     keeps(name)
     await told(service, LAKE, BREAD, WORK)
@@ -204,15 +197,6 @@ async def test_no_memory_keeps_nothing(service: MemoryService, name: str) -> Non
     only(name, ("no_memory",), "keeps what it is told")
     assert await service.insert(WORK) is None
     assert await service.retrieve("Where does Alice work?") == []
-
-
-async def test_triples_are_found(service: MemoryService, name: str) -> None:
-    keeps(name)
-    await told(service, "Bob lives in New York", "Carol plays the cello", "Alice works at Google")
-    found = await service.retrieve("Where does Alice work?", top_k=3)
-    assert "Alice works at Google" in texts(found)
-    if name in RANKED:
-        assert found[0]["text"] == "Alice works at Google"
 
 
 async def test_ids_are_the_same_for_the_same_inserts(make: Make, name: str) -> None:
@@ -353,11 +337,6 @@ async def test_odd_texts_are_kept_and_asked(make: Make, name: str) -> None:
         assert isinstance(await service.retrieve(query, top_k=3), list)
 
 
-async def test_a_memory_of_nothing_that_can_be_found(service: MemoryService) -> None:
-    await told(service, "", " \n ")
-    assert isinstance(await service.retrieve("Where does Alice work?"), list)
-
-
 async def test_inserts_and_questions_at_once(make: Make, name: str) -> None:
     keeps(name)
     service = make(max_dialog=99) if name == "short_term_memory" else make()
@@ -400,16 +379,6 @@ async def test_what_is_deleted_is_gone(service: MemoryService, name: str) -> Non
     assert texts(await service.retrieve("Alice bread and Bob's lake")) == [BREAD]
     assert await service.insert(WORK, metadata={"session_id": 1}) == "m00000004"
     assert WORK in texts(await service.retrieve("Where does Alice work?"))
-
-
-async def test_after_everything_is_deleted_it_is_empty(
-    service: MemoryService, name: str, world: World
-) -> None:
-    keeps(name)
-    assert isinstance(service, Deletes)
-    for entry_id in await told(service, WORK, LAKE, BREAD):
-        assert await service.delete(str(entry_id))
-    assert await service.retrieve("Where does Alice work?") == []
 
 
 async def test_neighbours(service: MemoryService, name: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from datetime import UTC, datetime
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from agentic_rag import Rag, RagConfig, open_rag
-from agentic_rag.errors import AllSourcesFailed, InputError, StoreError, UnknownDataset, UnknownOperation
+from agentic_rag.errors import InputError, StoreError, UnknownDataset, UnknownOperation
 from agentic_rag.ingest.files import decode
 from agentic_rag.ingest.sources import discover
 from agentic_rag.state import in_full
@@ -68,11 +69,6 @@ async def test_each_operation_has_its_strategy_and_cites(
             assert citation["url"].startswith("obsidian://open?vault=vault&file=")
         cited += bool(state["citations"])
     assert cited >= len(QUESTIONS) - 1
-
-
-async def test_the_four_answers_differ(example: Rag) -> None:
-    answers = [(await ask(example, QUESTIONS[0], operation=name))["answer"] for name in OPERATIONS]
-    assert len(set(answers)) == 4
 
 
 async def test_both_sources_add_up_on_one_identity(example: Rag) -> None:
@@ -196,12 +192,6 @@ async def test_filters_restrict_both_sources(example: Rag, filters: dict[str, An
         assert all(holds(hit["metadata"]) for hit in in_full(state[source])), source
 
 
-async def test_a_filter_that_nothing_passes_abstains(example: Rag) -> None:
-    state = await ask(example, QUESTIONS[0], filters={"lang": "tlh"})
-    assert state["abstained"]
-    assert {outcome["status"] for outcome in state["outcomes"].values()} == {"empty"}
-
-
 async def test_unknown_names_are_told(example: Rag) -> None:
     with pytest.raises(UnknownOperation, match="use one of: auto, verification_canvas"):
         await ask(example, "tea", operation="mind_map")
@@ -234,11 +224,15 @@ async def hanging(*_: Any, **__: Any) -> Any:
     await asyncio.sleep(60)
 
 
-@pytest.mark.parametrize("source", ["graphiti", "lancedb"])
 @pytest.mark.parametrize(
-    ("fault", "reason"), [(broken, "the disk is gone"), (hanging, "no answer within 1 s")]
+    ("source", "fault", "reason", "operation"),
+    [
+        ("graphiti", broken, "the disk is gone", "verification_canvas"),
+        ("graphiti", hanging, "no answer within 1 s", "concept_relation"),
+        ("lancedb", broken, "the disk is gone", "concept_relation"),
+        ("lancedb", hanging, "no answer within 1 s", "verification_canvas"),
+    ],
 )
-@pytest.mark.parametrize("operation", ["verification_canvas", "concept_relation"])
 async def test_one_source_down_is_told_and_the_other_answers(
     example: Rag, monkeypatch: pytest.MonkeyPatch, source: str, fault: Any, reason: str, operation: str
 ) -> None:
@@ -260,14 +254,6 @@ async def test_one_source_down_is_told_and_the_other_answers(
     assert state["citations"]
 
 
-async def test_both_sources_down_is_an_error(example: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(example.knowledge), "search", broken)
-    monkeypatch.setattr(type(example.chunks), "search_dense", broken)
-    for operation in OPERATIONS:
-        with pytest.raises(AllSourcesFailed, match="the disk is gone"):
-            await ask(example, QUESTIONS[0], operation=operation)
-
-
 UNANSWERABLE = [
     "How do I configure a Kubernetes ingress?",
     "zebra migration in Kenya",
@@ -281,8 +267,7 @@ UNANSWERABLE = [
 ]
 
 
-@pytest.mark.parametrize("question", UNANSWERABLE)
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize(("question", "operation"), list(zip(UNANSWERABLE, cycle(OPERATIONS), strict=False)))
 async def test_what_the_notes_do_not_have_is_not_answered(
     example: Rag, question: str, operation: str
 ) -> None:

@@ -164,8 +164,7 @@ async def test_what_cannot_be_copied_is_told(tmp_path: Path, vault: Path):
 
 
 @pytest.mark.parametrize(
-    ("noted", "told"),
-    [(str(FORMAT + 1), "upgrade agentic-rag"), ("x", "must hold the number")],
+    ("noted", "told"), [(str(FORMAT + 1), "upgrade agentic-rag"), ("x", "must hold the number")]
 )
 async def test_a_folder_of_another_version_is_refused(tmp_path: Path, vault: Path, noted: str, told: str):
     config = RagConfig(data_dir=tmp_path / "data")

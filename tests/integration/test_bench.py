@@ -377,15 +377,6 @@ async def test_an_embedding_endpoint_is_used(
     assert len(model_server.requests) > len(ASKED)
 
 
-async def test_the_tim_design_needs_no_dimension(tmp_path: Path, data: Path, model_server: LocalOpenAIServer):
-    tim = {
-        "runtime": {"embedding_base_url": model_server.base_url, "embedding_model": "BAAI/bge-m3"},
-        "services": {"register_memory_service": "vector_hash_memory", "memory_insert_adapter": "to_refactor"},
-        "operators": {"pre_insert": {"action": "tri_embed"}, "pre_retrieval": {"action": "embedding"}},
-    }
-    assert (await bench(tmp_path, parse_pipeline(tim), data)).summary["failed"] == 0
-
-
 async def test_a_lab_takes_a_chat_model_and_an_embedding(tmp_path: Path):
     embedding, chat = HashingEmbedding(), ScriptedChat("In Porto.", "CORRECT")
     services = {"register_memory_service": "vector_memory"}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +10,8 @@ import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.state import in_full
 
 QUESTION = {"query": "What does shading do to theanine?", "operation": "document_retrieval"}
-
-RESUMED = """
-import asyncio, json, sys
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from agentic_rag import RagConfig, open_rag
-
-async def main(data, file):
-    async with AsyncSqliteSaver.from_conn_string(file) as saver:
-        async with open_rag(RagConfig(data_dir=data), checkpointer=saver) as rag:
-            thread = {"configurable": {"thread_id": "a"}}
-            waiting = (await rag.graph.aget_state(thread)).next
-            state = await rag.graph.ainvoke(None, thread)
-    print(json.dumps([waiting, state["answer"], state["citations"]]))
-
-asyncio.run(main(sys.argv[1], sys.argv[2]))
-"""
 
 
 def thread(name: str) -> Any:
@@ -43,26 +24,6 @@ def essence(state: dict[str, Any]) -> dict[str, Any]:
         key: state[key] for key in ("answer", "citations", "fused_results", "reranked_results", "rewrites")
     }
     return json.loads(json.dumps(plain))  # type: ignore[no-any-return]
-
-
-@pytest.mark.slow
-async def test_a_run_stopped_after_fusion_goes_on_in_another_process(
-    example_data: Path, tmp_path: Path
-) -> None:
-    file = str(tmp_path / "checkpoints.sqlite")
-    config = RagConfig(data_dir=example_data)
-    async with AsyncSqliteSaver.from_conn_string(file) as saver, open_rag(config, checkpointer=saver) as rag:
-        stopped = await rag.graph.ainvoke(QUESTION, thread("a"), interrupt_after=["fuse_results"])
-        assert stopped["answer"] == ""
-        assert stopped["fused_results"]
-        complete = await rag.graph.ainvoke(QUESTION, thread("b"))
-    done = subprocess.run(
-        [sys.executable, "-c", RESUMED, str(example_data), file], check=True, capture_output=True, text=True
-    )
-    waiting, answer, citations = json.loads(done.stdout)
-    assert waiting == ["rerank"]
-    assert answer == complete["answer"]
-    assert citations == complete["citations"]
 
 
 STOPS: list[dict[str, Any]] = [
@@ -87,94 +48,3 @@ async def test_a_run_goes_on_in_another_graph_object(
         resumed = await rag.graph.ainvoke(None, thread("a"))
         kept = (await rag.graph.aget_state(thread("b"))).values
     assert essence(resumed) == essence(complete) == essence(kept)
-
-
-async def test_two_questions_on_one_thread_do_not_mix(example_data: Path, tmp_path: Path) -> None:
-    file = str(tmp_path / "checkpoints.sqlite")
-    config = RagConfig(data_dir=example_data)
-    other = {"query": "渥堆和氧化有什么不同?", "operation": "verification_canvas"}
-    async with AsyncSqliteSaver.from_conn_string(file) as saver, open_rag(config, checkpointer=saver) as rag:
-        first = await rag.graph.ainvoke(QUESTION, thread("one"))
-        second = await rag.graph.ainvoke(other, thread("one"))
-        alone = await rag.graph.ainvoke(other, thread("two"))
-        cascade = await rag.graph.ainvoke(
-            {**QUESTION, "operation": "concept_relation"},
-            thread("one"),
-            context={"fusion": {"graphiti_threshold": 1, "graphiti_min_score": 0.0}},
-        )
-        again = await rag.graph.ainvoke(QUESTION, thread("one"))
-    assert essence(second) == essence(alone)
-    assert second["rewrites"] == alone["rewrites"]
-    assert cascade["outcomes"]["lancedb"] == "skipped", "what the first question found there is not taken"
-    assert all("lancedb" not in result["sources"] for result in in_full(cascade["fused_results"]))
-    assert essence(again) == essence(first)
-
-
-MEMORY_RUN = """
-import asyncio, json, os, sys
-from pathlib import Path
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from agentic_rag.settings.config import RagConfig
-from agentic_rag_lab.shared import SharedMemory
-
-async def main(design, data, file, given, killed_after):
-    memory = SharedMemory(RagConfig(data_dir=data))
-    async with AsyncSqliteSaver.from_conn_string(file) as saver:
-        graph = await memory.main(Path(design))
-        graph.checkpointer = saver
-        thread = {"configurable": {"thread_id": "a"}}
-        steps = 0
-        async for _ in graph.astream(json.loads(given), thread, stream_mode="updates"):
-            steps += 1
-            if steps == int(killed_after):
-                os._exit(9)
-        state = (await graph.aget_state(thread)).values
-    await memory.close()
-    found = [[r["question"], r["memory_data"], r["predicted_answer"]] for r in state["results"]]
-    print(json.dumps([steps, state["inserts"], found]))
-
-asyncio.run(main(*sys.argv[1:]))
-"""
-DESIGN = Path(__file__).parents[2] / "configs/locomo_vector_memory_pipeline.yaml"
-
-
-@pytest.mark.slow
-def test_a_killed_memory_run_goes_on_in_another_process(tmp_path: Path) -> None:
-    said = ["I adopted a cat called Miso.", "I moved to Porto.", "I play the cello.", "I work at a bakery."]
-    turns = {
-        f"session_{n}": [{"speaker": "Ann", "dia_id": f"D{n}:1", "text": text}]
-        for n, text in enumerate(said, start=1)
-    }
-    dates = {f"session_{n}_date_time": f"1:00 pm on {n} May, 2023" for n in range(1, 5)}
-    asked = [
-        {"question": question, "answer": "x", "evidence": [f"D{n}:1"], "category": 4}
-        for n, question in (
-            (1, "What is Ann's cat called?"),
-            (2, "Where did Ann move?"),
-            (4, "Where does Ann work?"),
-        )
-    ]
-    inner = {"speaker_a": "Ann", "speaker_b": "Bo", **turns, **dates}
-    data = tmp_path / "locomo.json"
-    data.write_text(
-        json.dumps([{"sample_id": "conv-1", "conversation": inner, "qa": asked}]), encoding="utf-8"
-    )
-    given = json.dumps({"task_id": "conv-1", "data": str(data)})
-
-    def run(given: str, killed_after: int) -> subprocess.CompletedProcess[str]:
-        arguments = [DESIGN, tmp_path / "data", tmp_path / "checkpoints.sqlite", given, killed_after]
-        return subprocess.run(
-            [sys.executable, "-c", MEMORY_RUN, *map(str, arguments)], capture_output=True, text=True
-        )
-
-    assert run(given, killed_after=5).returncode == 9  # the second packet is in, and asked about
-    resumed = run("null", killed_after=0)
-    assert resumed.returncode == 0, resumed.stderr
-    steps, inserts, found = json.loads(resumed.stdout)
-    assert steps < 4 * 3, "it does not begin anew"
-    assert (inserts["packets"], inserts["inserted"], inserts["failed"]) == (4, 4, 0)
-    assert len(found) == 3
-    for (question, memories, _), known in zip(found, (1, 2, 4), strict=True):
-        texts = [memory["text"] for memory in memories]
-        assert len(texts) == known, question
-        assert all(any(one in text for text in texts) for one in said[:known])

@@ -384,11 +384,6 @@ def test_explain_shows_both_sources(cli: Any) -> None:
     assert "obsidian://open?vault=vault" in plain.out
 
 
-def test_no_colour_where_there_is_no_terminal(cli: Any) -> None:
-    for arguments in (["ask", QUESTION, "--explain"], ["search", "tea"], ["doctor"]):
-        assert "\x1b[" not in cli(*arguments).out
-
-
 def test_doctor_finds_and_names_the_cure(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     findings = {finding["what"]: finding for finding in cli("doctor", "--json").json}
     assert findings["datasets"]["detail"].startswith("default (")
@@ -414,13 +409,6 @@ def test_doctor_tells_a_wrong_setting(cli: Any, monkeypatch: pytest.MonkeyPatch)
 def test_odd_questions_are_printed(cli: Any, question: str) -> None:
     assert cli("ask", question).code == 0
     assert cli("ask", question, "--json").json["query"] == question
-
-
-@pytest.mark.parametrize("question", ["", " \n"])
-def test_an_empty_question_is_refused(cli: Any, question: str) -> None:
-    refused = cli("ask", question)
-    assert (refused.code, refused.out) == (2, "")
-    assert "the question is empty" in refused.err
 
 
 def test_a_named_file_that_cannot_be_read_ends_badly(cli: Any, tmp_path: Path) -> None:

@@ -68,10 +68,7 @@ async def _until_found(rag: Rag, query: str, text: str) -> float:
 async def test_it_answers_as_from_the_tables_and_follows_them(
     place: dict[str, Any], vault: Path, tmp_path: Path
 ) -> None:
-    async with (
-        open_rag(_writes(place, tmp_path)) as writer,
-        open_rag(_reads(place, tmp_path)) as reader,
-    ):
+    async with open_rag(_writes(place, tmp_path)) as writer, open_rag(_reads(place, tmp_path)) as reader:
         await writer.ingest(vault)
         here, there = await writer.ask(QUESTION), await reader.ask(QUESTION)
         assert (there.text, there.results) == (here.text, here.results)

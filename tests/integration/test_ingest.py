@@ -7,7 +7,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -24,7 +23,7 @@ from agentic_rag.errors import InputError, StoreLocked
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.testing import HashingEmbedding
-from stored import Stored, assert_same, assert_whole, everything, tables
+from stored import Stored, assert_same, assert_whole, everything
 
 SHARED_VAULTS = Path(__file__).parents[2].parent / "shared" / "data" / "vaults"
 
@@ -144,21 +143,6 @@ async def test_a_changed_note_replaces_what_it_gave(vault: Path, tmp_path: Path)
     )
     assert_whole(stored)
     assert_same(stored, await fresh(vault, tmp_path / "other"))
-
-
-async def test_a_chunk_that_stays_keeps_its_id_and_vector(vault: Path, tmp_path: Path) -> None:
-    async with opened(tmp_path / "data") as (rag, embedding):
-        await rag.ingest(vault)
-        before = await tables(tmp_path / "data")
-        note = vault / "teas" / "Oolong.md"
-        note.write_text(note.read_text(encoding="utf-8") + "\n## Storing\n\nKeep it dry.\n", encoding="utf-8")
-        embedding.embedded_texts.clear()
-        await rag.ingest(vault)
-        after = await tables(tmp_path / "data")
-    kept = before.rows["chunks_default"].keys() & after.rows["chunks_default"].keys()
-    assert {key for key in before.rows["chunks_default"] if key.startswith("teas/Oolong.md#")} <= kept
-    texts = [row["search_text"] for key, row in before.rows["chunks_default"].items() if key in kept]
-    assert not set(texts) & set(embedding.embedded_texts)
 
 
 @pytest.mark.parametrize("how", ["removed", "renamed"])
@@ -292,48 +276,20 @@ async def test_incremental_equals_fresh(tmp_path: Path) -> None:
                 assert_same(stored, await fresh(vault, tmp_path / f"fresh-{step}"))
 
 
-async def test_a_new_note_is_found_in_old_ones_that_name_it(vault: Path, tmp_path: Path) -> None:
-    async with opened(tmp_path / "data") as (rag, embedding):
-        await rag.ingest(vault)
-        write(vault, {"people/Lin Mei.md": "---\naliases: [blue tea friend]\n---\n# Lin Mei\n\nA friend.\n"})
-        embedding.embedded_texts.clear()
-        report = await rag.ingest(vault)
-        stored = await everything(rag)
-    assert actions(report)["daily/2024-05-06.md"] == "relinked"
-    assert not any(
-        "prefers the 2023 harvest" in text and "Drank" in text for text in embedding.embedded_texts
-    )
-    assert_same(stored, await fresh(vault, tmp_path / "other"))
-
-
-async def test_a_label_goes_with_the_note_that_gave_it(vault: Path, tmp_path: Path) -> None:
-    async with opened(tmp_path / "data") as (rag, _):
-        await rag.ingest(vault)
-        (vault / "teas" / "Oolong.md").unlink()
-        await rag.ingest(vault)
-        stored = await everything(rag)
-    assert_same(stored, await fresh(vault, tmp_path / "other"), labels=True)
-
-
 @pytest.mark.slow
 async def test_kill_9_is_mended_by_running_again(tmp_path: Path) -> None:
     chance = random.Random(9)
     vault, data = tmp_path / "vault", tmp_path / "data"
     write(vault, dict(NOTES))
     command = [sys.executable, "-c", KILLABLE, str(vault), str(data)]
-    started = time.perf_counter()
-    subprocess.run([*command[:-1], str(tmp_path / "timed")], check=True, capture_output=True)
-    whole = time.perf_counter() - started
     for _ in range(2):
         for _ in range(4):
             edit(chance, vault)
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        assert process.stdout is not None
-        process.stdout.readline()  # imports are done, the ingest begins
-        time.sleep(chance.uniform(0, whole * 0.6))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            assert process.stdout is not None
+            process.stdout.readline()  # imports are done, the ingest begins
+            time.sleep(chance.uniform(0, 2))
+            process.kill()
     async with opened(data) as (rag, _):
         await rag.ingest(vault)
         stored = await everything(rag)
@@ -417,30 +373,6 @@ async def test_two_roots_share_a_dataset(vault: Path, tmp_path: Path) -> None:
     assert "Another." not in stored.text
 
 
-async def test_a_named_note_that_another_root_holds_is_told_by_its_whole_path(
-    vault: Path, tmp_path: Path
-) -> None:
-    """As every named file that was not taken: by it a command line knows that what was asked for was not done."""
-    mine = write(tmp_path / "second", {"Roasting.md": "# Mine\n\nAnother.\n"}) / "Roasting.md"
-    async with opened(tmp_path / "data") as (rag, _):
-        await rag.ingest(vault)
-        report = await rag.ingest(mine)
-    assert [(file.path, file.action) for file in report.files if file.action == "skipped"] == [
-        (str(mine), "skipped")
-    ]
-
-
-async def test_a_moved_root_takes_its_notes_along(vault: Path, tmp_path: Path) -> None:
-    async with opened(tmp_path / "data") as (rag, _):
-        await rag.ingest(vault)
-        moved = vault.rename(tmp_path / "elsewhere")
-        report = await rag.ingest(moved)
-        assert report.documents == len(NOTES)
-        assert report.count("skipped") == 0
-        stored = await everything(rag)
-    assert_same(stored, await fresh(moved, tmp_path / "other"))
-
-
 async def test_what_cannot_be_read_now_stays_stored(
     vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -466,35 +398,6 @@ async def test_what_cannot_be_read_now_stays_stored(
         assert {Path(f.path).name for f in report.files if f.action == "skipped"} >= {"Roasting.md", "places"}
         monkeypatch.undo()
         assert_same(await everything(rag), before)
-
-
-async def test_one_bad_file_never_stops_the_rest(vault: Path, tmp_path: Path) -> None:
-    write(
-        vault,
-        {
-            "latin.md": "Café".encode("latin-1"),
-            "broken.canvas": '{"nodes": [',
-            "bom.md": b"\xef\xbb\xbf# Bom\r\n\r\nWith a mark.\r\n",
-            "yaml.md": "---\na: [1\n---\n# Yaml\n\nBroken properties.\n",
-            "empty.md": "",
-            "nul.md": "# Nul\n\nOne \x00 in here.\n",
-            "huge.md": "# Huge\n\n" + "Steam and stone and water. " * 12_000,
-        },
-    )
-    async with opened(tmp_path / "data") as (rag, _):
-        report = await rag.ingest(vault)
-        stored = await everything(rag)
-    told = {Path(file.path).name: file for file in report.files}
-    assert told["latin.md"].action == "skipped"
-    assert "not valid UTF-8" in str(told["latin.md"].reason)
-    assert told["broken.canvas"].action in ("failed", "skipped")
-    assert told["broken.canvas"].reason
-    assert told["yaml.md"].action == "added"
-    assert told["yaml.md"].reason
-    for name in ("bom.md", "empty.md", "nul.md", "huge.md", "Oolong.md", "board.canvas"):
-        assert told[name].action == "added", name
-    assert told["huge.md"].chunks > 50
-    assert_whole(stored)
 
 
 VAULTS = ("canvas-samples", "dataview-example", "howtocook-half", "kepano-obsidian", "obsidian-help-sandbox")

@@ -75,10 +75,7 @@ HONOURED: dict[tuple[str, str], tuple[dict[str, Any], Check]] = {
         {"messages": [{"role": "user", "content": "What is kill-green?"}]},
         lambda response, plain: _text(response) != plain,
     ),
-    (COMPLETIONS, "stream"): (
-        {"stream": True},
-        lambda response, _: _blocks(response)[-1] == "data: [DONE]",
-    ),
+    (COMPLETIONS, "stream"): ({"stream": True}, lambda response, _: _blocks(response)[-1] == "data: [DONE]"),
     (COMPLETIONS, "stream_options"): (
         {"stream": True, "stream_options": {"include_usage": True}},
         lambda response, _: '"choices": [], "usage": {"prompt_tokens": 0' in _blocks(response)[-2],
@@ -101,10 +98,7 @@ HONOURED: dict[tuple[str, str], tuple[dict[str, Any], Check]] = {
         {"model": "default/document_retrieval"},
         lambda response, _: response.json()["model"] == "default/document_retrieval",
     ),
-    (ANSWERS, "input"): (
-        {"input": "What is kill-green?"},
-        lambda response, plain: _text(response) != plain,
-    ),
+    (ANSWERS, "input"): ({"input": "What is kill-green?"}, lambda response, plain: _text(response) != plain),
     (ANSWERS, "stream"): (
         {"stream": True},
         lambda response, _: _blocks(response)[-1].startswith("event: response.completed\n"),
@@ -394,10 +388,7 @@ TRANSCRIPT = f"<chat_history>\nUSER: {QUESTION}\nASSISTANT: 96 °C, for 7 hours.
     ("output", "answer"),
     [
         ('{ "title": "…" }', {"title": "At what temperature and for how long is the…"}),
-        ('{ "tags": ["…"] }', {"tags": []}),
-        ('{ "follow_ups": ["…"] }', {"follow_ups": []}),
         ('{ "queries": ["…"] }', {"queries": [QUESTION]}),
-        ('{ "text": "…" }', {"text": ""}),
     ],
 )
 def test_open_webuis_own_prompts_are_not_answered_from_the_notes(

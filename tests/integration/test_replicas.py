@@ -80,9 +80,7 @@ def test_a_conversation_goes_on_when_the_replica_that_answered_is_killed(both: R
     assert _said(both.writer.url, "killed") == list(QUESTIONS)
 
 
-def test_what_only_the_writer_does_is_refused_by_the_other_one_and_found_by_the_proxy(
-    both: Replicas,
-) -> None:
+def test_what_only_the_writer_does_is_refused_by_the_other_one_and_found_by_the_proxy(both: Replicas) -> None:
     calls = [
         ("POST", "/ingest"), ("GET", "/ingest"), ("DELETE", "/datasets/default"), ("POST", "/memory"),
         ("DELETE", "/memory"), ("GET", "/boards/due"), ("GET", "/learn"),

@@ -18,12 +18,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact
 from agentic_rag.domain.filters import parse_filters
 from agentic_rag.domain.ports import Chat, EmbeddedDocument
-from agentic_rag.errors import (
-    AllSourcesFailed,
-    ConfigError,
-    InputError,
-    StoreError,
-)
+from agentic_rag.errors import AllSourcesFailed, ConfigError, InputError, StoreError
 from agentic_rag.fusion.strategy_selector import CanvasOperation, adapted_weights
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.rerankers import ConfiguredRerankers
@@ -96,12 +91,6 @@ async def test_an_answer_cites_what_both_sources_found():
     assert state["fused_results"][0]["source"] == "graphiti+lancedb"
     assert set(ids(state["reranked_results"])) == {TEA.id, TRAIN.id}
     assert (state["rewrites"], state["quality"]["decision"]) == ([], "answer")
-
-
-async def test_the_default_operation_fuses_by_rank():
-    state = await ask(compiled(in_graph(TEA), found(TRAIN, TEA)))
-    assert state["fusion"]["strategy"] == "rrf"
-    assert state["fused_results"][0]["fused_score"] == pytest.approx(1 / (60 + 1) + 1 / (60 + 2))
 
 
 async def test_both_sources_are_asked_at_once(monkeypatch: pytest.MonkeyPatch):
@@ -234,18 +223,6 @@ async def test_what_is_set_wins_and_the_rest_is_the_operations(
         assert {name: used[name] for name in effect} == effect
 
 
-@pytest.mark.parametrize(("count", "score", "tier"), [(5, 0.7, 1), (4, 0.9, 2), (5, 0.69, 2)])
-async def test_any_operation_can_be_run_as_a_cascade(count: int, score: float, tier: int):
-    """By the strategy's own bounds, which are not those of concept relation."""
-    lancedb = found(TEA)
-    chunks = [fake_chunk(f"tea-{number}", "Oolong tea comes from Fujian.") for number in range(count)]
-    graph = compiled(in_graph(*chunks, score=score), lancedb)
-    state = await ask(graph, operation=FIND, context={"fusion": {"strategy": "cascade"}})
-    assert (state["fusion"]["strategy"], state["fusion"]["tier"]) == ("cascade", tier)
-    assert len(lancedb.requests) == tier - 1
-    assert (state["fusion"]["threshold"], state["fusion"]["min_score"]) == (5, 0.7)
-
-
 # --- what fails ----------------------------------------------------------------------------------
 
 
@@ -289,13 +266,6 @@ async def test_with_the_only_source_asked_down_the_run_fails():
 
 
 # --- what is refused -----------------------------------------------------------------------------
-
-
-async def test_bad_input_is_told():
-    graphiti = in_graph(TEA)
-    with pytest.raises(InputError, match="top_k"):
-        await compiled(graphiti, found(TEA)).ainvoke({"query": QUESTION, "top_k": 0})
-    assert graphiti.requests == []
 
 
 @pytest.mark.parametrize(
@@ -449,14 +419,6 @@ async def test_a_weak_result_is_asked_again_just_so_often(rewrites: int, monkeyp
     assert missing == "the notes that are nearest do not speak of: oolong, tea"
     assert state["abstained"]
     assert state["answer"]
-
-
-async def test_the_rewrite_is_what_is_searched_for():
-    graphiti = in_graph(TRAIN, score=0.2)
-    state = await ask(compiled(graphiti, found(TRAIN, score=0.2), **WEAK), operation=FIND)
-    assert [asked["query"] for asked in graphiti.requests] == [QUESTION, state["rewrites"][0]]
-    assert state["rewrites"][0].startswith(QUESTION)
-    assert "railway" in state["rewrites"][0]
 
 
 async def test_a_chat_model_rewrites_and_answers():
@@ -641,14 +603,6 @@ async def test_every_node_writes_only_what_is_its_own():
                     continue
                 assert written.setdefault(key, node) == node, key
     assert {"search_query", "request", "fused_results", "answer", "quality"} <= set(written)
-
-
-def test_it_draws_every_node_by_its_name():
-    drawn = compiled(in_graph(), found()).get_graph()
-    assert set(drawn.nodes) == {
-        "__start__", "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "retrieve_memory", "select_notes",
-        "fuse_results", "rerank", "check_quality", "rewrite_query", "agent", "answer", "__end__",
-    }  # fmt: skip
 
 
 # --- chat front ends -----------------------------------------------------------------------------

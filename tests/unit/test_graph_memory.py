@@ -20,13 +20,7 @@ from agentic_rag.opening import embedding_from_config
 from agentic_rag.settings.parameters import FusionParameters, Parameters
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
-from agentic_rag.testing import (
-    FakeGraphEngine,
-    FakeMemory,
-    FakeRetrievalEngine,
-    HashingEmbedding,
-    fake_chunk,
-)
+from agentic_rag.testing import FakeGraphEngine, FakeMemory, FakeRetrievalEngine, HashingEmbedding, fake_chunk
 from user_memories import memories_on
 
 QUESTION = "Where does oolong tea come from?"

@@ -29,14 +29,11 @@ from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalT
 from agentic_rag_lab.designs.reading import PROMPT_TEMPLATE, ChatReader
 from growth import assert_linear
 from injections import MARK, fences, injections
+from word_counts import count_words
 
 HARMLESS = "Tea comes from China."
 INJECTIONS = injections("passage")
 Ask = Callable[[Chat, str], Awaitable[object]]
-
-
-def words(texts: Any) -> list[int]:
-    return [len(text.split()) for text in texts]
 
 
 def found(text: str) -> list[dict[str, Any]]:
@@ -87,12 +84,12 @@ async def judging_by_rubric(chat: Chat, text: str) -> object:
 
 async def extracting_triples(chat: Chat, text: str) -> object:
     dialogs = [{"speaker": text, "text": text, "date_time": "2023-08-01"}]
-    tools = OperatorTools(HashingEmbedding(), chat, words)
+    tools = OperatorTools(HashingEmbedding(), chat, count_words)
     return await PreInsert(TriEmbed(), tools).execute({"dialogs": dialogs})
 
 
 async def extracting_triples_as_a_user_asks(chat: Chat, text: str) -> object:
-    tools = OperatorTools(HashingEmbedding(), chat, words)
+    tools = OperatorTools(HashingEmbedding(), chat, count_words)
     dialogs = [{"speaker": "Ada", "text": text, "date_time": ""}]
     return await PreInsert(TriEmbed(triple_extraction_prompt="Triples!"), tools).execute({"dialogs": dialogs})
 
@@ -109,7 +106,7 @@ async def routing(chat: Chat, text: str) -> object:
 def step(**values: Any) -> Ask:
     async def ask(chat: Chat, text: str) -> object:
         memories = [{"text": text, "entry_id": "m1", "score": None, "metadata": {"speaker": text}}]
-        tools = PostRetrievalTools(None, None, chat, words)
+        tools = PostRetrievalTools(None, None, chat, count_words)
         given = {"question": "Tea?", "memory_data": memories}
         return await PostRetrieval(parse_steps(values), tools).execute(given)
 

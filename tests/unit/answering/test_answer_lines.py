@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import date
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from agentic_rag.domain.filters import Comparison
 from agentic_rag.questions.choosing import choose
 from agentic_rag.questions.query import Query, Selection
 from agentic_rag.questions.question import Question
-from note_rows import notes_of, snapshot_of
+from note_rows import snapshot_of
 from retrieved import NOTES, chunks_of, documents_of, results_of
 
 
@@ -189,9 +188,3 @@ def test_the_units_of_a_span_are_searched_for_the_rest_of_the_question(
 def test_a_span_that_says_nothing_of_it_is_refused():
     evidence = of_days("What of the dentist?", "2024-03-17")
     assert (evidence.lines, evidence.reason) == ((), "no note of that time says anything about: dentist")
-
-
-def test_days_of_the_notes_are_days():
-    assert [note.date for note in notes_of(DAILIES)] == [
-        date(2024, 3, day).isoformat() for day in (14, 15, 16)
-    ]  # fmt: skip

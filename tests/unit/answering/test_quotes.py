@@ -135,12 +135,6 @@ def test_what_a_failure_callout_says_is_quoted_first_where_that_is_wanted():
         assert [readable(quote.text) for quote in quotes] == [first]
 
 
-def test_the_limit_holds():
-    text = " ".join(f"Oolong number {n} is brewed with hot water." for n in range(30))
-    for limit in (1, 2):
-        assert len(best_quotes("oolong", [result("a", text)], limit=limit)) == limit
-
-
 def test_the_same_words_in_two_notes_are_quoted_once():
     text = "Oolong tea comes from Fujian."
     quotes = best_quotes("oolong tea", [result("a", text), result("b", f"**{text}**")], limit=5)
@@ -151,13 +145,6 @@ def test_the_same_property_of_two_notes_is_quoted_of_both():
     films = [result(name, "---\nrating: 7\n---\n", kind="properties") for name in "ab"]
     quotes = best_quotes("Which films have the rating 7?", films, limit=5)
     assert [quote.result["id"] for quote in quotes] == ["a", "b"]
-
-
-def test_asking_twice_gives_the_same():
-    results = [result(name, f"Oolong {name} tea comes from Fujian. It is brewed often.") for name in "cab"]
-    once = best_quotes("oolong tea", results, limit=4)
-    assert once == best_quotes("oolong tea", results, limit=4)
-    assert [-quote.score for quote in once] == sorted(-quote.score for quote in once)
 
 
 @settings(max_examples=60)

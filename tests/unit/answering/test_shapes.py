@@ -45,21 +45,12 @@ def shaped(operation: CanvasOperation, quotes: list[Quote] = QUOTES) -> tuple[st
     return shape.render(query, shape.brings(query, quotes), cited), cited.all()
 
 
-def test_every_operation_has_its_shape():
-    assert set(SHAPES) == set(CanvasOperation)
-
-
 @pytest.mark.parametrize("operation", list(CanvasOperation))
 def test_every_quote_is_cited_and_every_number_is_there(operation: CanvasOperation):
     text, citations = shaped(operation)
     numbers = {int(number) for number in re.findall(r"\[(\d+)\]", text)}
     assert numbers == {citation["n"] for citation in citations} == {1, 2, 3}
     assert {citation["quote"] for citation in citations} == {quote.text for quote in QUOTES}
-
-
-@pytest.mark.parametrize("operation", list(CanvasOperation))
-def test_the_same_quotes_give_the_same_text(operation: CanvasOperation):
-    assert shaped(operation) == shaped(operation)
 
 
 def test_passages_stand_one_a_line_in_order():

@@ -45,11 +45,7 @@ def test_a_beir_directory(tmp_path: Path):
     ]
     dataset = load_dataset(beir(tmp_path / "tea", queries, HEAD + "q1\td1\t2\nq1\td2\t0\n"))
     first, second = dataset.queries
-    assert (dataset.name, dataset.unit, dataset.repairs) == (
-        "tea",
-        "document",
-        (),
-    )
+    assert (dataset.name, dataset.unit, dataset.repairs) == ("tea", "document", ())
     assert (first.relevant, first.operation, first.category) == ({"d1": 2}, "document_retrieval", "zh")
     assert first.fields == {"answers": ["a"]}
     assert (second.answerable, second.relevant, second.operation) == (False, {}, None)
@@ -339,11 +335,7 @@ def test_what_is_odd_about_a_conversation_is_reported(tmp_path: Path):
         "conv-1: 1 adversarial questions have no answer: judged by abstention",
     ]
     assert dataset.sessions == {
-        "conv-1": (
-            (),
-            ("conv-1/session_2#D2:1", "conv-1/session_2#D2:3"),
-            ("conv-1/session_10#D10:1",),
-        )
+        "conv-1": ((), ("conv-1/session_2#D2:1", "conv-1/session_2#D2:3"), ("conv-1/session_10#D10:1",))
     }
 
 

@@ -234,7 +234,3 @@ class Alike:
 def test_unknown_systems_are_refused_with_the_known_ones(names: list[str]) -> None:
     with pytest.raises(InputError, match=r"graphiti, lancedb, .*NAME\+rerank, full, full-graphiti"):
         Bench().systems.check(names)
-
-
-def test_known_systems() -> None:
-    Bench().systems.check(["dense+rerank", "cascade", "fused", "full", "full-graphiti", "full-lancedb"])

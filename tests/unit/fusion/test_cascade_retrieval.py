@@ -68,31 +68,12 @@ async def test_the_defaults_are_five_hits_of_point_seven():
         assert (report["tier"], report["threshold"], report["min_score"]) == (tier, 5, 0.7)
 
 
-async def test_an_empty_graph_falls_back():
-    results, report = await cascade_retrieval("q", Search([]), Search(VECTOR))
-    assert [(result.id, result.tier) for result in results] == [("g2", 2), ("v1", 2)]
-    assert (report["graphiti_count"], report["high_quality"]) == (0, 0)
-
-
 async def test_fallback_can_be_switched_off():
     second = Search(VECTOR)
     results, report = await cascade_retrieval("q", Search(graph(0.1)), second, use_lancedb_fallback=False)
     assert second.asked == []
     assert [result.tier for result in results] == [1]
     assert (report["tier"], report["decision"], report["lancedb_count"]) == (1, "fallback_disabled", None)
-
-
-async def test_num_results_cuts():
-    results, _ = await cascade_retrieval("q", Search(graph(0.1, 0.1)), Search(VECTOR), num_results=1)
-    assert [result.id for result in results] == ["g2"]
-
-
-async def test_what_a_search_raises_is_passed_on():
-    async def broken(query: str) -> Hits:
-        raise OSError("down")
-
-    with pytest.raises(OSError, match="down"):
-        await cascade_retrieval("q", Search([]), broken)
 
 
 def test_scores_outside_zero_to_one_judge_nothing():

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.fusion import calculate_mrr_at_k, evaluate_fusion, reciprocal_rank_fusion
+from agentic_rag.fusion import calculate_mrr_at_k, evaluate_fusion
 
 LISTS = {"one": ["a", "b", "c"], "two": ["x", "y"], "three": []}
 QUERIES: list[dict[str, Any]] = [
@@ -19,12 +19,6 @@ def test_reciprocal_rank_of_the_first_relevant():
     assert calculate_mrr_at_k(["a", "b", "c"], {"c", "b"}) == 1 / 2
     assert calculate_mrr_at_k(["a", "b", "c"], {"c"}, k=2) == 0
     assert calculate_mrr_at_k([], {"c"}) == 0
-
-
-def test_results_may_be_unified_results_or_dicts():
-    results = reciprocal_rank_fusion([{"id": "a"}, {"id": "b"}], [{"id": "a"}])
-    assert calculate_mrr_at_k(results, {"b"}) == 1 / 2
-    assert calculate_mrr_at_k([result.to_dict() for result in results], {"b"}) == 1 / 2
 
 
 def test_a_query_without_results_counts_zero():

@@ -73,10 +73,7 @@ def test_a_word_that_only_looks_like_a_sign_chooses_nothing(question: str):
     ("question", "reason"),
     [
         ("Please quiz me on salt", '"quiz me" asks for questions that test you.'),
-        (
-            "What do I always get wrong in chess?",
-            '"I … wrong" asks for your own mistakes and weak points.',
-        ),
+        ("What do I always get wrong in chess?", '"I … wrong" asks for your own mistakes and weak points.'),
         ("質量和重量有什麼關係", '"關係" asks for how things are connected.'),
     ],
 )

@@ -1,6 +1,5 @@
 """RRF against its formula, its properties, and ranx."""
 
-import copy
 import random
 from typing import Any
 
@@ -47,11 +46,6 @@ def test_k_and_weights():
     assert scores(fused) == {"a": 2 * (1 / (10 + 1)) + 0.5 * (1 / (10 + 2)), "b": 0.5 * (1 / (10 + 1))}
 
 
-def test_agreement_beats_one_first_place():
-    fused = reciprocal_rank_fusion(hits("a", "b"), hits("c", "b"))
-    assert fused[0].id == "b"
-
-
 def test_every_source_is_on_record():
     (result,) = reciprocal_rank_fusion(
         [{"id": "a", "score": 0.4, "type": "edge", "content": "fact"}],
@@ -80,27 +74,15 @@ def test_metadata_of_both_sources_the_best_ranked_one_first():
     assert reciprocal_rank_fusion(graph, vector)[0].metadata == {"x": "graph", "g": 1, "v": 1}
 
 
-def test_ties_are_broken_by_id_and_the_limit_cuts_after():
-    fused = reciprocal_rank_fusion(hits("z"), hits("b"), limit=1)
-    assert [result.id for result in fused] == ["b"]
-
-
-def test_empty_sources():
-    assert reciprocal_rank_fusion([], []) == []
-    assert [result.id for result in reciprocal_rank_fusion([], hits("a"))] == ["a"]
-
-
 @pytest.mark.parametrize(
     "parameters",
     [
         {"k": 0},
         {"k": 1.5},
-        {"k": True},
         {"limit": 0},
         {"graphiti_weight": -1},
         {"graphiti_weight": float("nan")},
         {"lancedb_weight": float("inf")},
-        {"lancedb_weight": True},
         {"graphiti_weight": 0, "lancedb_weight": 0},
     ],
 )
@@ -109,17 +91,8 @@ def test_parameters_out_of_range_are_refused(parameters: dict[str, Any]):
         reciprocal_rank_fusion(hits("a"), hits("a"), **parameters)
 
 
-def test_ids_alone():
-    fused = fuse_ids({"graph": ["a", "b"], "vectors": ["b", "c"]})
-    assert fused == [("b", 1 / (60 + 2) + 1 / (60 + 1)), ("a", 1 / (60 + 1)), ("c", 1 / (60 + 2))]
-
-
 def test_an_id_that_stands_twice_in_a_ranking_counts_once_and_those_behind_it_move_up():
     assert fuse_ids({"graph": ["a", "a", "b"]}) == [("a", 1 / (60 + 1)), ("b", 1 / (60 + 2))]
-
-
-def test_a_ranking_of_weight_zero_is_left_out():
-    assert fuse_ids({"graph": ["a"], "vectors": ["b"]}, weights={"graph": 0}) == [("b", 1 / (60 + 1))]
 
 
 def test_no_ranking_at_all_is_refused_and_empty_ones_give_nothing():
@@ -159,7 +132,13 @@ def test_the_order_of_scored_input_does_not_matter(graph: Hits, vector: Hits, rn
     assert [(one.id, one.fused_score) for one in fused] == [(one.id, one.fused_score) for one in again]
 
 
-@given(ranked_ids, ranked_ids, st.integers(1, 100), st.floats(0.1, 5), st.none() | st.integers(1, 12))
+@given(
+    ranked_ids,
+    ranked_ids,
+    st.integers(1, 100),
+    st.sampled_from([0, 0.1, 1, 5]),
+    st.none() | st.integers(1, 12),
+)
 def test_ids_alone_are_fused_as_hits_are(
     graph: list[str], vector: list[str], k: int, weight: float, limit: int | None
 ):
@@ -167,27 +146,6 @@ def test_ids_alone_are_fused_as_hits_are(
     rankings = {"graphiti": graph, "lancedb": vector}
     alone = fuse_ids(rankings, k, weights={"lancedb": weight}, limit=limit)
     assert alone == [(result.id, result.fused_score) for result in fused]
-
-
-@given(ranked_ids, ranked_ids)
-def test_the_sources_are_symmetric(graph: list[str], vector: list[str]):
-    one, other = (reciprocal_rank_fusion(hits(*a), hits(*b)) for a, b in ((graph, vector), (vector, graph)))
-    assert [(result.id, result.fused_score) for result in one] == [
-        (result.id, result.fused_score) for result in other
-    ]
-
-
-@given(ranked_ids, ranked_ids, st.data())
-def test_a_better_rank_never_lowers_a_score(graph: list[str], vector: list[str], data: st.DataObject):
-    if not graph:
-        return
-    chosen = data.draw(st.integers(0, len(graph) - 1))
-    better = data.draw(st.integers(0, chosen))
-    moved = [*graph[:chosen], *graph[chosen + 1 :]]
-    moved.insert(better, graph[chosen])
-    before = scores(reciprocal_rank_fusion(hits(*graph), hits(*vector)))
-    after = scores(reciprocal_rank_fusion(hits(*moved), hits(*vector)))
-    assert after[graph[chosen]] >= before[graph[chosen]]
 
 
 @given(ranked_ids, ranked_ids)
@@ -211,13 +169,6 @@ def test_one_identity_adds_up(graph: list[str], vector: list[str]):
 def test_the_order_is_total(graph: Hits, vector: Hits):
     keys = [(-result.fused_score, result.id) for result in reciprocal_rank_fusion(graph, vector)]
     assert keys == sorted(set(keys))
-
-
-@given(scored, scored)
-def test_inputs_are_never_mutated(graph: Hits, vector: Hits):
-    before = copy.deepcopy((graph, vector))
-    reciprocal_rank_fusion(graph, vector)
-    assert (graph, vector) == before
 
 
 @given(scored)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from agentic_rag.errors import ConfigError, UnknownOperation
 from agentic_rag.fusion import (
-    OPERATIONS,
     CanvasOperation,
     FusionParameters,
     FusionStrategy,
@@ -37,22 +35,6 @@ GRAPH: list[dict[str, Any]] = [
 VECTOR: list[dict[str, Any]] = [{"id": "b", "rank": 1, "score": 0.8}, {"id": "d", "rank": 2, "score": 0.3}]
 
 
-@pytest.mark.parametrize(
-    ("operation", "words", "strategy"),
-    [
-        ("verification_canvas", "检验白板生成", "rrf"),
-        ("weak_point_clustering", "薄弱点聚类", "weighted_graphiti"),
-        ("concept_relation", "概念关联检索", "cascade"),
-        ("document_retrieval", "文档检索", "weighted_lancedb"),
-    ],
-)
-def test_every_operation_has_its_strategy(operation: str, words: str, strategy: str):
-    assert select_fusion_algorithm(CanvasOperation(operation)) is FusionStrategy(strategy)
-    assert select_fusion_algorithm(operation) == strategy
-    assert parse_operation(words) == operation
-    assert OPERATIONS[CanvasOperation(operation)].words == words
-
-
 def test_an_unknown_operation_is_an_error_that_lists_the_known():
     with pytest.raises(UnknownOperation, match="concept_relation") as caught:
         parse_operation("dance")
@@ -66,25 +48,6 @@ def test_an_unknown_operation_is_an_error_that_lists_the_known():
     ):
         with pytest.raises(UnknownOperation, match="concept_relation"):
             refused()
-
-
-def test_the_table_of_the_design_is_read_off_one_place():
-    """k is the caller's default too, or the table's would have no effect."""
-    assert set(OPERATIONS) == set(CanvasOperation)
-    told = {
-        operation.value: (
-            profile.strategy.value,
-            profile.parameters.model_dump(exclude_defaults=operation != "verification_canvas"),
-        )
-        for operation, profile in OPERATIONS.items()
-    }
-    assert told == {
-        "verification_canvas": ("rrf", FusionParameters(k=60).model_dump()),
-        "weak_point_clustering": ("weighted_graphiti", {"graphiti_weight": 0.7, "lancedb_weight": 0.3}),
-        "concept_relation": ("cascade", {"graphiti_threshold": 3, "graphiti_min_score": 0.6}),
-        "document_retrieval": ("weighted_lancedb", {"graphiti_weight": 0.3, "lancedb_weight": 0.7}),
-    }
-    assert FusionParameters().k == 60
 
 
 def in_effect(operation: str, **given: Any) -> tuple[Any, ...]:
@@ -158,14 +121,6 @@ def test_what_is_set_stands_and_nothing_the_strategy_needs_stays_unset(
 
 
 @pytest.mark.parametrize("strategy", list(FusionStrategy))
-def test_without_an_operation_what_is_unset_is_the_strategys(strategy: FusionStrategy):
-    """An operation with another strategy of its own adds nothing to it."""
-    other = next(operation for operation in OPERATIONS if OPERATIONS[operation].strategy is not strategy)
-    resolved = resolve_parameters(other, FusionParameters(strategy=strategy))
-    assert execute_fusion(strategy, GRAPH, VECTOR) == execute_fusion(strategy, GRAPH, VECTOR, resolved)
-
-
-@pytest.mark.parametrize("strategy", list(FusionStrategy))
 def test_what_is_fused_is_read_as_the_list_of_results_it_is(strategy: FusionStrategy):
     fused = execute_fusion(strategy=strategy, graphiti_results=GRAPH, lancedb_results=VECTOR)
     assert [result.id for result in fused] == [result.id for result in fused.results]
@@ -201,38 +156,6 @@ def test_weighted_says_when_it_went_by_rank():
     )
     assert outcome.report["normalised_by"] == {"graphiti": "rank", "lancedb": "score"}
     assert outcome.report["parameters"]["normalization"] == "z_score"
-
-
-def test_weighted_refuses_weights_that_do_not_sum_to_one():
-    with pytest.raises(ConfigError, match="sum to"):
-        execute_fusion(
-            "weighted_graphiti", GRAPH, VECTOR, FusionParameters(graphiti_weight=0.5, lancedb_weight=0.6)
-        )
-
-
-def test_the_cascades_defaults_are_its_own_without_an_operation():
-    enough: list[dict[str, Any]] = [
-        {"id": name, "rank": rank, "score": 0.7} for rank, name in enumerate("abcde", 1)
-    ]
-    for hits, tier, high in ((enough, 1, 5), (enough[:4], 2, 4), (GRAPH, 2, 1)):
-        report = execute_fusion("cascade", hits, []).report
-        assert (report["tier"], report["high_quality"]) == (tier, high)
-        assert (report["threshold"], report["min_score"]) == (5, 0.7)
-        assert report["parameters"]["graphiti_threshold"] == 5
-        assert report["parameters"]["graphiti_min_score"] == 0.7
-
-
-def test_under_concept_relation_the_cascades_are_the_operations():
-    outcome = execute_fusion("cascade", GRAPH, None, resolve_parameters("concept_relation"))
-    assert [(result.id, result.tier) for result in outcome.results] == [("a", 1), ("b", 1), ("c", 1)]
-    report = outcome.report
-    assert (report["tier"], report["threshold"], report["min_score"]) == (1, 3, 0.6)
-    assert (report["decision"], report["lancedb_count"]) == ("sufficient", None)
-
-
-def test_the_cascade_leaves_an_unneeded_list_out():
-    outcome = execute_fusion("cascade", GRAPH, VECTOR, FusionParameters(graphiti_threshold=1))
-    assert {result.source for result in outcome.results} == {"graphiti"}
 
 
 @pytest.mark.parametrize(
@@ -325,19 +248,6 @@ def test_the_weights_of_every_strategy_follow_what_the_graph_knows(operation: st
         assert outcome.report["tier"] == 2
 
 
-def test_what_the_graph_knows_can_turn_the_order():
-    graph, vector = [{"id": "g", "score": 0.9}], [{"id": "v", "score": 0.9}]
-    for operation in ("document_retrieval", "verification_canvas"):
-        orders = [
-            [
-                result.id
-                for result in fuse_for_operation(operation, graph, vector, specificity=specificity).results
-            ]
-            for specificity in (0.0, 1.0)
-        ]
-        assert orders == [["v", "g"], ["g", "v"]]
-
-
 @pytest.mark.parametrize("operation", list(GIVEN_WEIGHTS))
 @pytest.mark.parametrize(
     "given_weights",
@@ -372,14 +282,6 @@ def test_enough_in_the_first_tier_is_enough_whatever_the_graph_knows():
     assert outcome.report["tier"] == 1
 
 
-def test_an_operation_may_be_named_in_the_users_words():
-    told = (
-        fuse_for_operation(name, GRAPH, VECTOR, specificity=0.3)
-        for name in ("文档检索", "document_retrieval")
-    )
-    assert len({json.dumps(outcome.report) for outcome in told}) == 1
-
-
 @given(st.sampled_from(CanvasOperation), GIVEN, st.none() | st.floats(0, 1))
 def test_reports_of_an_operation_are_plain_values_and_the_sum_of_the_weights_is_kept(
     operation: CanvasOperation, given_values: dict[str, Any], specificity: float | None
@@ -411,26 +313,9 @@ WEIGHTS = st.floats(1e-6, 1)
 TELLING = st.floats(0, 1)
 
 
-@pytest.mark.parametrize(
-    ("weights", "specificity"),
-    [((0.3, 0.7), 1.0), ((0.7, 0.3), 0.0), ((1.0, 1.0), 0.25), ((0.5, 0.25), 0.9)],
-)
-def test_the_graphs_odds_grow_by_the_steepness_times_how_telling_the_start_is(
-    weights: tuple[float, float], specificity: float
-):
-    graph, vector = adapted_weights(weights, specificity)
-    expected = weights[0] / weights[1] * math.e ** (STEEPNESS * (specificity - EVEN))
-    assert graph / vector == pytest.approx(expected)
-
-
 def test_the_numbers_of_the_design():
     assert (STEEPNESS, EVEN) == (4.0, 0.57)
-    told = {
-        0.0: (0.041995, 0.958005),
-        0.3: (0.127050, 0.872950),
-        0.57: (0.3, 0.7),
-        1.0: (0.705308, 0.294692),
-    }
+    told = {0.0: (0.041995, 0.958005), 0.3: (0.127050, 0.872950), 0.57: (0.3, 0.7), 1.0: (0.705308, 0.294692)}
     for specificity, weights in told.items():
         assert adapted_weights((0.3, 0.7), specificity) == pytest.approx(weights, abs=1e-6)
 

@@ -2,7 +2,7 @@
 
 import copy
 import json
-from dataclasses import FrozenInstanceError, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from types import MappingProxyType
@@ -12,14 +12,7 @@ import numpy as np
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.fusion import (
-    UnifiedResult,
-    plain,
-    read_graphiti,
-    read_hits,
-    read_lancedb,
-    reciprocal_rank_fusion,
-)
+from agentic_rag.fusion import UnifiedResult, plain, read_graphiti, read_lancedb, reciprocal_rank_fusion
 
 
 @dataclass
@@ -82,10 +75,6 @@ def test_hits_without_ranks_are_ordered_by_score_then_id():
     assert [(hit["id"], hit["rank"]) for hit in hits] == [("z", 1), ("b", 2), ("c", 3), ("a", 4)]
 
 
-def test_hits_without_ranks_and_scores_keep_their_order():
-    assert ids(read_graphiti([{"id": "b"}, {"id": "a"}, {"id": "c"}])) == ["b", "a", "c"]
-
-
 def test_given_ranks_are_taken_as_they_are():
     hits = read_graphiti([{"id": "b", "rank": 7}, {"id": "a", "rank": 2}])
     assert [(hit["id"], hit["rank"]) for hit in hits] == [("a", 2), ("b", 7)]
@@ -133,10 +122,6 @@ def test_facts_without_an_id_are_compared_whole():
     assert hits[0]["facts"] == [{"t": 1}, {"t": 2}]
 
 
-def test_another_source_reads_the_same_way():
-    assert read_hits([{"id": "m", "score": 0.3}], "memory")[0]["rank"] == 1
-
-
 @pytest.mark.parametrize("score", [float("nan"), float("inf"), float("-inf"), "0.5", True, 10**400, [1]])
 def test_a_score_that_is_no_finite_number_is_refused_by_name(score: object):
     with pytest.raises(InputError, match="'bad#1'"):
@@ -156,13 +141,9 @@ def test_an_impossible_rank_is_refused(rank: object):
         [{"id": ""}],
         [{"id": 7}],
         [{"id": "a", "type": "fish"}],
-        [{"id": "a", "type": ["node"]}],
         [{"id": "a", "metadata": "x"}],
-        [{"id": "a", "metadata": [1]}],
         [{"id": "a", "evidence": "x"}],
-        [{"id": "a", "evidence": [1]}],
         [{"id": "a", "facts": ["x"]}],
-        [{"id": "a", "facts": "x"}],
         [{"id": "a", "rank": 1}, {"id": "b"}],
         ["a"],
         "a",
@@ -226,13 +207,10 @@ def test_rows_rank_by_their_order_and_distance_becomes_similarity():
         ({"distance": 0.25}, 1 - 0.25),
         ({"distance": 0.25, "_distance": 0.5}, 1 - 0.5),
         ({"distance": "3 km", "_distance": 0.5}, 1 - 0.5),
-        ({"distance": 0.25, "_distance": None}, 1 - 0.25),
         ({"distance": 0.25, "score": 0.5}, 1 - 0.25),
-        ({"distance": 0.25, "_score": 7.0}, 7.0),
         ({"distance": None}, None),
         ({"distance": None, "score": 0.5}, 0.5),
         ({"text": "t"}, None),
-        ({"score": 0}, 0.0),
         ({"score": np.float32(0.5)}, 0.5),
     ],
 )
@@ -316,10 +294,6 @@ def test_what_names_no_chunk_stays_a_result_of_its_own():
     assert [hit["rank"] for hit in hits] == [1, 2, 3, 4]
 
 
-def test_an_unknown_episode_is_its_own_chunk():
-    assert ids(read_graphiti(Results(edges=[Edge("e", "f", ["ep9"])]))) == ["ep9"]
-
-
 def test_at_equal_rank_the_chunk_that_more_kinds_name_comes_first():
     found = Results(
         edges=[Edge("e1", "f", ["ep1"]), Edge("e2", "f", ["ep2"])],
@@ -379,18 +353,6 @@ def test_a_result_survives_json():
     assert UnifiedResult.from_dict(json.loads(json.dumps(whole.to_dict()))) == whole
 
 
-def test_to_dict_shares_nothing_with_the_result():
-    whole = result(metadata={"k": [1]})
-    whole.to_dict()["metadata"]["k"].append(2)
-    assert whole.metadata == {"k": [1]}
-
-
-def test_what_was_written_before_there_was_evidence_is_read_without_any():
-    before = result().to_dict()
-    del before["evidence"]
-    assert UnifiedResult.from_dict(before) == result()
-
-
 def test_evidence_of_both_sources_is_in_one_and_metadata_stays_the_notes():
     walked = {"id": "a", "rank": 1, "evidence": {"walk": {"visits": 1.0}}, "metadata": {"title": "T"}}
     read = {"id": "a", "rank": 1, "evidence": {"legs": {}, "tokens": 0.6}}
@@ -405,11 +367,6 @@ def test_evidence_of_both_sources_is_in_one_and_metadata_stays_the_notes():
 def test_from_dict_refuses_what_is_no_result(values: dict[str, Any]):
     with pytest.raises(InputError):
         UnifiedResult.from_dict(values)
-
-
-def test_a_result_is_frozen():
-    with pytest.raises(FrozenInstanceError):
-        result().id = "b"  # type: ignore[misc]
 
 
 class Colour(Enum):

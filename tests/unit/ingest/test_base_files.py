@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentic_rag.ingest.base_files import parse_base, unreadable
+from agentic_rag.ingest.base_files import unreadable
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
 from agentic_rag.ingest.planning import FileReport
@@ -12,6 +12,7 @@ from agentic_rag.retrieval.catalogue import Catalogue
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding
+from word_counts import count_words
 
 SOURCE = "filters: tags.contains('book')\nviews:\n  - name: To read\n"
 NOTES = {"Dune.md": "# Dune\n\nBooks about sand. #book", "Tea.md": "Tea and Books."}
@@ -25,12 +26,10 @@ class Held:
         self.chunks = InMemoryChunkStore(dimension=embedding.dimension)
         self.graph = InMemoryGraphStore(embedding)
         self.ledger = InMemoryLedger()
-        self.ingest = IngestPipeline(DocumentWriter(self.chunks, self.graph, embedding, words), self.ledger)
+        self.ingest = IngestPipeline(
+            DocumentWriter(self.chunks, self.graph, embedding, count_words), self.ledger
+        )
         self.catalogue = Catalogue(self.ledger)
-
-
-def words(texts: list[str] | tuple[str, ...]) -> list[int]:
-    return [len(text.split()) for text in texts]
 
 
 def write(root: Path, files: dict[str, str]) -> Path:
@@ -124,13 +123,6 @@ async def test_bases_are_read_also_among_templates_and_by_themselves(tmp_path: P
     }
     report = await held.ingest.run([vault / "Templates/Bases/Books.base"], "one")
     assert actions(report) == {"Books.base": "added"}
-
-
-async def test_a_writer_without_a_ledger_takes_a_base(tmp_path: Path) -> None:
-    held = Held()
-    writer = DocumentWriter(held.chunks, held.graph, HashingEmbedding(), words)
-    (graph,) = await writer.replace("d", [parse_base("Books.base", "Books.base", SOURCE)])
-    assert (graph.chunks, graph.entities, graph.facts) == ((), (), ())
 
 
 def test_why_a_base_cannot_be_read() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,7 @@ from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding, TokenHashingEmbedding
-
-
-def lengths(texts: Sequence[str]) -> list[int]:
-    return [len(text.split()) for text in texts]
+from word_counts import count_words
 
 
 def session(name: str, *turns: str, title: str = "Ann and Bob") -> Document:
@@ -37,7 +33,7 @@ class World:
         self.embedding = HashingEmbedding(32)
         self.chunks = InMemoryChunkStore(dimension=32)
         self.graph = InMemoryGraphStore(HashingEmbedding(32))
-        self.writer = DocumentWriter(self.chunks, self.graph, self.embedding, lengths)
+        self.writer = DocumentWriter(self.chunks, self.graph, self.embedding, count_words)
 
 
 @pytest.fixture
@@ -73,7 +69,7 @@ async def test_only_what_is_not_stored_with_the_same_words_is_embedded(world: Wo
 
 async def test_tokens_are_kept_with_the_vectors(world: World) -> None:
     embedding = TokenHashingEmbedding(32)
-    writer = DocumentWriter(world.chunks, world.graph, embedding, lengths)
+    writer = DocumentWriter(world.chunks, world.graph, embedding, count_words)
     ids = ["a#D1:1", "a#D1:2"]
     await writer.replace("talk", [session("a", "Ann: one", "Bob: two")])
     before = await world.chunks.get_token_vectors("talk", ids)
@@ -83,13 +79,6 @@ async def test_tokens_are_kept_with_the_vectors(world: World) -> None:
     after = await world.chunks.get_token_vectors("talk", ids)
     assert after[ids[0]] == before[ids[0]]
     assert after[ids[1]] != before[ids[1]]
-
-
-async def test_another_writer_finds_what_is_stored(world: World) -> None:
-    await world.writer.replace("talk", [session("a", "Ann: one")])
-    other = DocumentWriter(world.chunks, world.graph, world.embedding, lengths)
-    await other.replace("talk", [session("a", "Ann: one", "Bob: two")])
-    assert world.embedding.embedded_texts == ["Ann and Bob. Ann: one", "Ann and Bob. Bob: two"]
 
 
 async def test_texts_are_linked_to_the_documents_written_by_then(world: World) -> None:

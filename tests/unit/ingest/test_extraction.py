@@ -216,8 +216,9 @@ def test_a_daemon_process_may_start_it() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
-@pytest.mark.parametrize("text", ["hang 1", "tea"])
+@pytest.mark.parametrize(
+    ("sent", "text"), [(signal.SIGINT, "hang 1"), (signal.SIGKILL, "tea"), (signal.SIGTERM, "hang 1")]
+)
 def test_no_process_is_left_behind(sent: signal.Signals, text: str) -> None:
     running = program(
         f"print(read('pid'), flush=True)\nread({text!r})\nprint('idle', flush=True)\nread('hang')\n"

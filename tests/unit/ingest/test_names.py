@@ -8,13 +8,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain import Document
 from agentic_rag.ingest import names as names_module
-from agentic_rag.ingest.names import (
-    TitleIndex,
-    changed_names,
-    document_names,
-    is_mentionable,
-    mentions_any,
-)
+from agentic_rag.ingest.names import TitleIndex, changed_names, document_names, is_mentionable, mentions_any
 from agentic_rag.notes.markdown import parse_markdown
 
 VAULT = TitleIndex(

@@ -25,8 +25,7 @@ def settings(root: Path, files: dict[str, object]) -> Path:
 def test_both_kinds_of_templates(tmp_path: Path) -> None:
     vault = Vault.of(
         settings(
-            tmp_path,
-            {CORE: {"folder": "Templates/"}, TEMPLATER: {"templates_folder": "/x/Vorlage a\u0308"}},
+            tmp_path, {CORE: {"folder": "Templates/"}, TEMPLATER: {"templates_folder": "/x/Vorlage a\u0308"}}
         )
     )
     assert vault.templates == ("Templates", "x/Vorlage ä")

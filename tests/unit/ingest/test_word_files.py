@@ -21,8 +21,7 @@ def text_of(body: str, **parts: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["Q&A at AT&T, price < 100", "if a > b then <b>", "R&D &amp; more", "x & y", "1 < 2 > 0"],
+    "text", ["Q&A at AT&T, price < 100", "if a > b then <b>", "R&D &amp; more", "x & y", "1 < 2 > 0"]
 )
 def test_signs_are_kept(text: str) -> None:
     assert text_of(paragraph(run(text))) == f"{text}\n"

@@ -10,7 +10,6 @@ from agentic_rag_lab.designs.conversation import (
     Question,
     Session,
     last_date,
-    latest_date,
     schedule,
     visible_from,
 )
@@ -76,13 +75,6 @@ def test_a_packet_holds_no_turns_of_two_sessions():
     ]  # fmt: skip
 
 
-def test_turns_of_a_packet():
-    conversation = Conversation("c", (session(1, 3), session(4, 2)), ())
-    assert conversation.turns_of(1, 2, 1) == ("D1:3",)
-    assert conversation.turns_of(4, 0, 2) == ("D4:1", "D4:2")
-    assert conversation.turns_of(9, 0, 2) == ()
-
-
 def test_a_question_is_visible_with_its_latest_evidence():
     questions = (question(1, "D1:1"), question(2, "D2:2", "D1:1"), question(3), question(4, "D9:9"))
     conversation = Conversation("c", (session(1, 3), session(2, 2), session(3, 1)), questions)
@@ -126,9 +118,3 @@ def test_every_question_is_tested_exactly_once(sessions: list[int], evidence: li
 )
 def test_last_date(dates: list[str], expected: str | None):
     assert last_date([turn("Alice", "x", date) for date in dates]) == expected
-
-
-def test_the_latest_date_that_is_one() -> None:
-    dates = ["2023-08-01", "last May", ""]
-    assert latest_date([{"date_time": date} for date in dates]) == "2023-08-01"
-    assert latest_date([{"speaker": "Alice"}]) is None

@@ -14,11 +14,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import ConfigError, InputError, ModelError, RunError
 from agentic_rag_lab.designs.conversation import Conversation, Dialog, Question, Session
-from agentic_rag_lab.designs.graph import (
-    build_insert_graph,
-    build_main_graph,
-    build_test_graph,
-)
+from agentic_rag_lab.designs.graph import build_insert_graph, build_main_graph, build_test_graph
 from agentic_rag_lab.designs.runs import Pipelines, Runs
 from agentic_rag_lab.designs.state import MainState
 
@@ -138,14 +134,6 @@ async def test_packets_and_questions_go_their_ways():
         "failed": 0, "reasons": {},
     }  # fmt: skip
     assert [service.closed for service in design.services] == [1]
-
-
-async def test_each_run_has_a_memory_of_its_own():
-    design = Design()
-    graph = build_main_graph(design.runs())
-    first, second = await graph.ainvoke({"task_id": "c"}), await graph.ainvoke({"task_id": "c"})
-    assert first["results"][-1]["predicted_answer"] == second["results"][-1]["predicted_answer"] == "d"
-    assert [service.texts for service in design.services] == [["a", "b", "c", "d"]] * 2
 
 
 @pytest.mark.parametrize("operator", ["PreRetrieval", "MemoryRetrieval", "PostRetrieval", "MemoryTest"])
@@ -380,19 +368,6 @@ async def test_a_thread_may_be_begun_anew_after_its_run_and_in_the_middle_of_one
         ["a", "b", "c", "d"],
     ]
     assert [service.closed for service in design.services] == [1] * 4
-
-
-async def test_a_run_that_was_broken_off_goes_on_where_it_was():
-    design = failing_design(["broken off"])
-    graph = build_main_graph(design.runs())
-    graph.checkpointer = InMemorySaver()
-    thread: Any = {"configurable": {"thread_id": "t"}}
-    with pytest.raises(ConfigError, match="broken off"):
-        await graph.ainvoke({"task_id": "c"}, thread)
-    state = await graph.ainvoke(None, thread)
-    assert [r["question_id"] for r in state["results"]] == [1, 2]
-    assert [service.texts for service in design.services] == [["a", "b"], ["a", "b", "c", "d"]]
-    assert [service.closed for service in design.services] == [1, 1]
 
 
 @pytest.mark.parametrize("given", [{}, {"task_id": 26}])

@@ -14,7 +14,6 @@ from agentic_rag.memory.memories import Memories
 from agentic_rag.memory.records import MemoryRecord
 from agentic_rag.memory.schemas import (
     OPERATIONS,
-    MemoryAgent,
     MemoryType,
     RetrievalStrategy,
     TaskRequest,
@@ -48,13 +47,6 @@ async def insert(agent: StoredAgent, content: str = TEXT, **given: Any) -> str:
     response = await do(agent, "insert", content=content, **{**OWN.get(agent.memory_type, {}), **given})
     assert response.success, response.error
     return str(response.result["id"])
-
-
-async def test_it_is_the_port(agent: StoredAgent):
-    assert isinstance(agent, MemoryAgent)
-    assert agent.agent_id == f"{agent.memory_type.value}_agent"
-    assert agent.strategies
-    await agent.initialize()
 
 
 async def test_what_is_inserted_is_found_by_every_strategy_and_listed(agent: StoredAgent):

@@ -73,13 +73,7 @@ def test_what_asks_of_no_past(question: str) -> None:
 
 @pytest.mark.parametrize(
     ("valid_at", "invalid_at", "covered"),
-    [
-        (None, 2022, False),
-        (2020, 2024, True),
-        (2023, None, True),
-        (2024, None, False),
-        (2023, 2023, False),
-    ],
+    [(None, 2022, False), (2020, 2024, True), (2023, None, True), (2024, None, False), (2023, 2023, False)],
 )
 def test_a_fact_is_asked_for_if_it_held_at_some_time_within(
     valid_at: int | None, invalid_at: int | None, covered: bool

@@ -70,11 +70,7 @@ TABLE: list[tuple[str, list[SlotEvidence], list[tuple[str, int | None, int | Non
         [said("Oslo", 1), said("Bergen", 8), said("Tromsø", 9, valid_on=4)],
         [("Oslo", 1, 4), ("Tromsø", 4, 8), ("Bergen", 8, None)],
     ),
-    (
-        "back-dated start of what holds",
-        [said("Oslo", 4), said("Oslo", 9, valid_on=1)],
-        [("Oslo", 1, None)],
-    ),
+    ("back-dated start of what holds", [said("Oslo", 4), said("Oslo", 9, valid_on=1)], [("Oslo", 1, None)]),
     ("announced", [said("Oslo", 1), said("Bergen", 2, valid_on=7)], [("Oslo", 1, 7), ("Bergen", 7, None)]),
     ("ended", [said("Oslo", 1), said("Oslo", 4, ends=True)], [("Oslo", 1, 4)]),
     ("another ended", [said("Oslo", 1), said("Bergen", 4, ends=True)], [("Oslo", 1, None)]),
@@ -238,38 +234,6 @@ def test_what_holds_is_what_was_said_last_of_the_time_before(
                 value = None
     found = current(intervals(sayings), day(number))
     assert (None if found is None else entity_key(found.value)) == value
-
-
-@given(SETS, NUMBERS)
-def test_at_most_one_holds(sayings: list[SlotEvidence], number: int) -> None:
-    found = intervals(sayings)
-    moment = day(number)
-    holding = [one for one in found if current((one,), moment) is not None]
-    assert len(holding) <= 1
-    assert current(found, moment) == (holding[0] if holding else None)
-
-
-@given(SETS, SAID)
-def test_what_is_said_of_a_moment_changes_nothing_before_it(
-    sayings: list[SlotEvidence], one: SlotEvidence
-) -> None:
-    before, after = intervals(sayings), intervals([*sayings, one])
-    for number in range(-1, 7):
-        if day(number) < one.moment:
-            earlier, later = current(before, day(number)), current(after, day(number))
-            assert (earlier and entity_key(earlier.value)) == (later and entity_key(later.value))
-
-
-@given(SETS, SAID)
-def test_what_is_back_dated_never_closes_what_began_after_it(
-    sayings: list[SlotEvidence], one: SlotEvidence
-) -> None:
-    before, after = intervals(sayings), intervals([*sayings, one])
-    for number in range(7):
-        then, now = current(before, day(number)), current(after, day(number))
-        if then is not None and then.valid_at is not None and then.valid_at > one.moment:
-            assert now is not None
-            assert entity_key(then.value) == entity_key(now.value)
 
 
 @given(SETS, st.data())

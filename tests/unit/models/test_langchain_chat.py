@@ -12,10 +12,8 @@ from langchain_core.runnables import ConfigurableField
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 
-from agentic_rag.domain.ports import Chat, MessageChat
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.remote import LangChainChat, as_chat
-from agentic_rag.testing import ScriptedChat
 from local_openai_server import LocalOpenAIServer
 
 
@@ -47,12 +45,6 @@ async def test_a_wrapped_model_answers_and_keeps_its_name(way: str, model_server
 def test_what_is_no_chat_model_is_refused(other: Any):
     with pytest.raises(ConfigError, match="not a chat model"):
         as_chat(other)
-
-
-def test_ports_are_told_apart(model_server: LocalOpenAIServer):
-    assert isinstance(as_chat(openai(model_server)), MessageChat)
-    assert isinstance(ScriptedChat([]), Chat)
-    assert not isinstance(ScriptedChat([]), MessageChat)
 
 
 async def test_a_response_has_the_models_message_and_no_reasoning():

@@ -17,24 +17,13 @@ from agentic_rag.models.remote import (
     LangChainChat,
     LangChainEmbedding,
     OpenAIEmbedding,
-    as_chat,
     as_embedding,
     chat_from_config,
     unit,
 )
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
-from agentic_rag.testing import HashingEmbedding, ScriptedChat
-from local_openai_server import (
-    BROKEN_OFF,
-    CUT,
-    DROP,
-    EMPTY,
-    HANG,
-    Fault,
-    LocalOpenAIServer,
-    refused,
-    running,
-)
+from agentic_rag.testing import HashingEmbedding
+from local_openai_server import BROKEN_OFF, CUT, DROP, EMPTY, HANG, Fault, LocalOpenAIServer, refused, running
 
 KEY = "sk-very-secret"
 
@@ -48,12 +37,7 @@ async def make_chat(model_server: LocalOpenAIServer) -> AsyncIterator[MakeChat]:
     made: list[LangChainChat] = []
 
     def make(**values: object) -> LangChainChat:
-        config = {
-            "base_url": model_server.base_url,
-            "model": "small",
-            "api_key": KEY,
-            "timeout_seconds": 5,
-        }
+        config = {"base_url": model_server.base_url, "model": "small", "api_key": KEY, "timeout_seconds": 5}
         chat = chat_from_config(ChatConfig.model_validate(config | values))
         assert chat is not None
         made.append(chat)
@@ -247,16 +231,6 @@ def test_configuration() -> None:
         chat_from_config(ChatConfig(base_url="http://localhost/v1"))
 
 
-def test_a_langchain_model_is_wrapped_and_anything_else_refused():
-    assert isinstance(as_chat(FakeListChatModel(responses=["x"])), LangChainChat)
-    ours = ScriptedChat("x")
-    assert as_chat(ours) is ours
-    with pytest.raises(
-        ConfigError, match=r"chat is a str, not a chat model; give a langchain-core chat model"
-    ):
-        as_chat("gpt-5")  # type: ignore[arg-type]
-
-
 MakeEmbedding = Callable[..., OpenAIEmbedding]
 
 
@@ -266,12 +240,7 @@ async def make_embedding(model_server: LocalOpenAIServer) -> AsyncIterator[MakeE
     made: list[OpenAIEmbedding] = []
 
     def make(**values: Any) -> OpenAIEmbedding:
-        given = {
-            "base_url": model_server.base_url,
-            "model": "m",
-            "api_key": KEY,
-            "dimension": 64,
-        }
+        given = {"base_url": model_server.base_url, "model": "m", "api_key": KEY, "dimension": 64}
         made.append(OpenAIEmbedding(EmbeddingConfig.model_validate(given | values)))
         return made[-1]
 

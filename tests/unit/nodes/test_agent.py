@@ -171,12 +171,6 @@ async def test_a_wrong_call_is_told_to_the_model(opened: Any, call: AIMessage, r
     assert answer.text.startswith("Oolong")
 
 
-async def test_a_note_cannot_give_it_orders(data: Path, opened: Any):
-    chat = ScriptedAgent(tool_call("read", note="Oolong"), "NOT FOUND")
-    await ask(await opened(chat))
-    assert all(text.startswith("<passage n=") for text in tool_results(chat))
-
-
 async def test_other_operations_keep_the_fixed_flow(opened: Any):
     chat = ScriptedAgent()
     rag = await opened(chat)

@@ -39,10 +39,7 @@ async def test_it_writes_its_keys():
     assert (written["abstained"], len(written["citations"])) == (False, 1)
 
 
-@pytest.mark.parametrize(
-    ("results", "decision"),
-    [([], "answer"), ([result("a", TEA, 0.9)], "abstain")],
-)
+@pytest.mark.parametrize(("results", "decision"), [([], "answer"), ([result("a", TEA, 0.9)], "abstain")])
 async def test_it_abstains_where_nothing_is_relevant(results: list[dict[str, Any]], decision: str):
     written = await answered(*results, decision=decision)
     assert (written["answer"], written["abstained"], written["citations"]) == (
@@ -70,10 +67,6 @@ async def test_of_the_first_results_the_order_says_more_than_the_level():
 async def test_a_result_without_sentences_is_quoted_whole():
     written = await answered(result("a", "  茶  ", 0.9))
     assert [(citation["quote"], citation["start"]) for citation in written["citations"]] == [("茶", 2)]
-
-
-async def test_without_a_rerank_score_the_sources_judge():
-    assert (await answered(result("a", TEA, None)))["abstained"] is False
 
 
 @pytest.mark.parametrize(

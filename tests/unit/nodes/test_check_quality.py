@@ -87,16 +87,6 @@ async def test_after_the_deadline_no_new_try_starts():
     assert quality["reasons"][-1].endswith("of 8 s are used")
 
 
-async def test_nothing_found_is_told():
-    quality = await checked()
-    assert (quality["grade"], quality["reasons"][0]) == ("none", "no source found anything")
-
-
-async def test_an_empty_question_is_not_rewritten():
-    quality = await checked(search_query="  ")
-    assert (quality["decision"], quality["reasons"][-1]) == ("abstain", "stopped: the question is empty")
-
-
 async def test_a_floor_above_the_weak_bound_counts():
     high = PARAMETERS.override({"answer": {"abstain_below": 0.7}})
     assert (await checked(0.6, parameters=high))["decision"] == "abstain"

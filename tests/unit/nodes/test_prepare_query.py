@@ -168,12 +168,6 @@ def test_the_run_keeps_the_question_as_it_was_asked():
     assert written["request"]["carried"] == {"question": ASKED}
 
 
-def test_a_question_that_stands_alone_carries_nothing():
-    alone = "Who sells porcelain teapots in Kyoto?"
-    request = prepared(query=alone, messages=[HumanMessage(ASKED), AIMessage("Fujian.")])["request"]
-    assert (request["question"], request["asked"], request["carried"]) == (alone, alone, {})
-
-
 def test_the_turns_of_a_conversation_are_questions_with_their_answers():
     said = [
         AIMessage("Hello."),

@@ -17,11 +17,7 @@ def test_lone_surrogates_are_replaced() -> None:
 def test_jsonable() -> None:
     assert jsonable(
         {"a": (1, 2.5, float("nan")), None: date(2023, 1, 2), "s": {3}, "b": b"x", "o": object()}
-    ) == {
-        "a": [1, 2.5],
-        "null": "2023-01-02",
-        "s": [3],
-    }
+    ) == {"a": [1, 2.5], "null": "2023-01-02", "s": [3]}
     assert jsonable(float("inf")) is None
 
 

@@ -427,12 +427,6 @@ async def test_the_lane_of_a_board_is_the_state_of_its_cards(lane: str, box: str
     assert states in ([state], ["open", "doing"])
 
 
-@pytest.mark.parametrize("question", ["Which games do I have?", "open tasks", "What did I do on 2024-03-15?"])
-async def test_an_empty_vault_has_nothing_to_select(question: str):
-    query = await read(question, snapshot_of({}))
-    assert query is None or choose(query, (), {}).count == 0
-
-
 @pytest.mark.parametrize(
     ("question", "many"),
     [

@@ -265,11 +265,7 @@ def test_the_graph_only_adds():
 
 def test_a_passage_that_a_source_missed_is_judged_like_the_last_it_found():
     # the last of the vector store has odds of 1/4, the last of the graph of 3/2
-    told = relevances(
-        found_by(lancedb=0.8, graphiti=0.6),
-        found_by(lancedb=0.2),
-        found_by(graphiti=0.9),
-    )
+    told = relevances(found_by(lancedb=0.8, graphiti=0.6), found_by(lancedb=0.2), found_by(graphiti=0.9))
     assert told == pytest.approx([6 / 7, 3 / 11, 9 / 13])
 
 

@@ -96,9 +96,7 @@ FIVE = [
 
 
 @pytest.mark.parametrize("method", ["chat", "cross_encoder"])
-async def test_a_model_looks_at_the_first_depth_and_the_others_follow_as_they_were(
-    method: Any,
-):
+async def test_a_model_looks_at_the_first_depth_and_the_others_follow_as_they_were(method: Any):
     model = Scores(0.1, 0.9)
     ranked = await rerank_results("tea", FIVE, RerankParameters(method=method, depth=2), by(model))
     assert len(model.passages) == 2

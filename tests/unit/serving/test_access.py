@@ -17,8 +17,7 @@ from agentic_rag_service.app import create_app, mounted_at
 from service_server import called_service, ended
 
 
-@pytest.mark.parametrize("prefix", ["", "/service"])
-@pytest.mark.parametrize("path", ["/ingest/files", "/page/upload"])
+@pytest.mark.parametrize(("prefix", "path"), [("", "/ingest/files"), ("/service", "/page/upload")])
 async def test_an_upload_may_be_larger_than_other_requests(tmp_path: Path, prefix: str, path: str) -> None:
     config = RagConfig(data_dir=tmp_path)
 

@@ -146,14 +146,8 @@ async def test_a_filter_of_a_request_has_a_bounded_number_of_values(
     ("given", "message"),
     [
         ({"$or": [{}] * 4}, "the filters have more than 3 values; give fewer"),
-        (
-            {"a": {"$in": [[]] * 4}},
-            "the filters have more than 3 values; give fewer",
-        ),
-        (
-            {str(n): n for n in range(4)},
-            "the filters have more than 3 values; give fewer",
-        ),
+        ({"a": {"$in": [[]] * 4}}, "the filters have more than 3 values; give fewer"),
+        ({str(n): n for n in range(4)}, "the filters have more than 3 values; give fewer"),
         ({"a": "x" * 2_001}, f"a text in the filters has 2001 characters; give at most 2000: {'x' * 40!r}…"),
         ({"x" * 2_001: 1}, f"a text in the filters has 2001 characters; give at most 2000: {'x' * 40!r}…"),
     ],

@@ -66,8 +66,7 @@ def test_what_was_repaired_is_told(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("asked", "chosen"),
-    [("all", ["a", "b", "c"]), ("b", ["b"]), ("c, a", ["c", "a"]), ("a,a", ["a"])],
+    ("asked", "chosen"), [("all", ["a", "b", "c"]), ("b", ["b"]), ("c, a", ["c", "a"]), ("a,a", ["a"])]
 )
 def test_tasks_are_chosen_by_name(asked: str, chosen: list[str]):
     assert chosen_tasks(dict.fromkeys("abc"), asked) == chosen  # type: ignore[arg-type]

@@ -311,8 +311,7 @@ def test_a_planted_gain_is_found_and_beyond_chance() -> None:
     rng = np.random.default_rng(3)
     level = rng.uniform(0.2, 0.6, N)
     replay = Scripted(
-        queries(),
-        lambda settings, number: float(level[number]) + 0.3 * (settings.get("fusion.k") == 20),
+        queries(), lambda settings, number: float(level[number]) + 0.3 * (settings.get("fusion.k") == 20)
     )
     told = report(replay)
     assert told.settings == told.chosen == CHOSEN

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.errors import ConfigError, InputError, ModelError
+from agentic_rag.errors import InputError, ModelError
 from agentic_rag.testing import ScriptedChat
 from agentic_rag_lab.designs.operators.memory_test import MemoryTest
 from agentic_rag_lab.designs.reading import NOT_MENTIONED, ChatReader, ExtractiveReader
@@ -81,13 +81,6 @@ async def test_what_an_adversarial_question_has_for_an_answer_is_a_trap() -> Non
     data = {**ASKED, "category": "adversarial", "history_text": STM}
     result = await MemoryTest(Says("Google")).execute(data)
     assert (result["ground_truth"], result["is_correct"]) == (NOT_MENTIONED, False)
-
-
-async def test_the_category_decides_the_marks() -> None:
-    data = {**ASKED, "answer": "Paris, Rome", "history_text": STM}
-    reader = Says("Rome, Berlin, Paris")
-    assert (await MemoryTest(reader).execute({**data, "category": "multi-hop"}))["f1"] == 1.0
-    assert (await MemoryTest(reader).execute(data))["f1"] == pytest.approx(2 * (2 / 3) * 1 / (2 / 3 + 1))
 
 
 async def test_where_the_right_answer_is_none_only_an_abstention_is_right() -> None:
@@ -170,15 +163,3 @@ async def test_what_is_missing_is_named(missing: str) -> None:
     data = {key: value for key, value in {**ASKED, "history_text": STM}.items() if key != missing}
     with pytest.raises(InputError, match=missing):
         await MemoryTest(Says("x")).execute(data)
-
-
-async def test_an_unknown_category_is_an_error() -> None:
-    with pytest.raises(ConfigError, match="unknown question category 'trivia'"):
-        await MemoryTest(Says("x")).execute({**ASKED, "category": "trivia", "history_text": STM})
-
-
-async def test_the_data_stay_as_they_are() -> None:
-    data = {**ASKED, "history_text": STM}
-    before = dict(data)
-    await MemoryTest(Says("x")).execute(data)
-    assert data == before

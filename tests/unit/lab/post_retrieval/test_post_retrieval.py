@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import copy
-import dataclasses
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +13,6 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain.memory import Memory, Neighbours
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag_lab.designs import post_retrieval
 from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 from agentic_rag_lab.designs.post_retrieval.config import (
     AugmentStep,
@@ -28,12 +22,9 @@ from agentic_rag_lab.designs.post_retrieval.config import (
     MergeStep,
     RerankStep,
 )
+from word_counts import count_words
 
 PROMPT = "The following is some history information."
-
-
-def count_words(texts: Sequence[str]) -> list[int]:
-    return [len(text.split()) for text in texts]
 
 
 class Service:
@@ -172,8 +163,6 @@ async def test_what_a_memory_came_with_goes_on_with_it():
     [
         ({"question": "q"}, "have no memory_data"),
         ({"question": "q", "memory_data": "tea"}, "a list of memories, not str"),
-        ({"question": "q", "memory_data": {"text": "tea"}}, "a list of memories, not dict"),
-        ({"question": "q", "memory_data": 3}, "a list of memories, not int"),
         ({"question": "q", "memory_data": ["tea"]}, r"memory_data\[0\] is a mapping with a text, not str"),
         ({"question": "q", "memory_data": [{"text": None}]}, r"memory_data\[0\] has text None"),
         (
@@ -182,12 +171,7 @@ async def test_what_a_memory_came_with_goes_on_with_it():
         ),
         ({"question": "q", "memory_data": [{"text": "a", "metadata": [1]}]}, "has metadata"),
         ({"question": "q", "memory_data": [{"text": "a", "score": "1"}]}, "has score '1'"),
-        ({"question": "q", "memory_data": [{"text": "a", "score": True}]}, "has score True"),
         ({"question": "q", "memory_data": [{"text": "a", "score": float("nan")}]}, "has score nan"),
-        (
-            {"question": "q", "memory_data": [{"text": "a", "score": [1]}]},
-            r"has score \[1\]; give a finite number",
-        ),
         ({"question": "q", "memory_data": [{"text": "a", "embedding": "abc"}]}, "no list of numbers"),
         ({"question": "q", "memory_data": [{"text": "a", "embedding": [None]}]}, "finite numbers"),
         ({"question": 3, "memory_data": []}, "question is a string, not int"),
@@ -196,7 +180,6 @@ async def test_what_a_memory_came_with_goes_on_with_it():
             {"question": "q", "memory_data": [], "query_embedding": [float("inf")]},
             "the data have a query_embedding that is no list of finite",
         ),
-        ({"question": "q", "memory_data": [], "query_embedding": 1.0}, "no list of finite numbers"),
     ],
 )
 async def test_data_that_cannot_be_read_is_refused(data: dict[str, Any], told: str):
@@ -375,48 +358,4 @@ async def test_every_step_keeps_its_promises(
             assert keys == sorted(keys)
 
 
-@settings(max_examples=30)
-@given(memories=memories, seed=st.randoms(use_true_random=False))
-async def test_reranking_does_not_depend_on_the_order_given(memories: list[dict[str, Any]], seed: Any):
-    shuffled = list(memories)
-    seed.shuffle(shuffled)
-    scored = [{**memory, "score": memory["score"] or 0.0} for memory in memories]
-    again = [{**memory, "score": memory["score"] or 0.0} for memory in shuffled]
-    step = operator({"action": "rerank", "rerank_type": "weighted"})
-    first = await step.execute({"question": "q", "memory_data": scored})
-    second = await step.execute({"question": "q", "memory_data": again})
-    assert [memory["entry_id"] for memory in first["memory_data"]] == [
-        memory["entry_id"] for memory in second["memory_data"]
-    ]
-
-
 # --- what it may not do --------------------------------------------------------------------------
-
-
-def test_it_embeds_nothing_itself():
-    fields = {field.name: str(field.type) for field in dataclasses.fields(PostRetrievalTools)}
-    assert fields == {
-        "service": "MemoryService | None",
-        "reranker": "Reranker | None",
-        "chat": "Chat | None",
-        "count_tokens": "TokenCounter",
-        "linked_services": "tuple[str, ...]",
-        "secondary": "Mapping[str, MemoryService]",
-    }
-    for path in Path(str(post_retrieval.__file__)).parent.glob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        names |= {node.name for node in ast.walk(tree) if isinstance(node, ast.alias)}
-        assert not names & {"Embedding", "embed_queries", "embed_passages", "BundledEmbedding"}, path.name
-        assert not names & {"now", "today", "utcnow", "time_ns"}, f"{path.name} reads the wall clock"
-
-
-def test_importing_it_imports_nothing_heavy():
-    code = (
-        "import sys, agentic_rag_lab.designs.post_retrieval\n"
-        "heavy = {'langgraph', 'langchain_core', 'lancedb', 'pyarrow', 'scipy', 'onnxruntime', 'openai',"
-        " 'graphiti_core', 'sentencepiece', 'networkx'}\n"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

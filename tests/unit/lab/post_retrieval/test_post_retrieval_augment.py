@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,11 +9,7 @@ import pytest
 from agentic_rag.errors import ModelError
 from agentic_rag.testing import ScriptedChat
 from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
-
-
-def count_words(texts: Sequence[str]) -> list[int]:
-    return [len(text.split()) for text in texts]
-
+from word_counts import count_words
 
 MEMORIES: list[dict[str, Any]] = [
     {

@@ -14,10 +14,7 @@ from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalT
 from agentic_rag_lab.designs.post_retrieval.compress import shorten
 from agentic_rag_lab.designs.post_retrieval.items import read_memories
 from growth import assert_linear
-
-
-def count_words(texts: Sequence[str]) -> list[int]:
-    return [len(text.split()) for text in texts]
+from word_counts import count_words
 
 
 def count_words_and_gaps(texts: Sequence[str]) -> list[int]:
@@ -104,8 +101,7 @@ async def test_sentences_that_share_most_with_the_question_stay_in_their_order(
 
 @settings(max_examples=60)
 @given(
-    texts=st.lists(st.text(alphabet="ab 茶水。.!\n(2)A: ", max_size=60), max_size=4),
-    most=st.integers(1, 40),
+    texts=st.lists(st.text(alphabet="ab 茶水。.!\n(2)A: ", max_size=60), max_size=4), most=st.integers(1, 40)
 )
 async def test_the_limit_holds_in_real_tokens_and_nothing_is_invented(texts: list[str], most: int):
     found, _ = await compressed(texts, "a 茶?", most, count=count_tokens_batch)

@@ -10,14 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.errors import ModelError
-from agentic_rag.models.bundled import count_tokens_batch
 from agentic_rag.testing import ScriptedChat
 from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 from agentic_rag_lab.designs.post_retrieval.filters import FILTER_SYSTEM
-
-
-def count_words(texts: Sequence[str]) -> list[int]:
-    return [len(text.split()) for text in texts]
+from word_counts import count_words
 
 
 def memory(entry_id: str, score: float | None = 0.5, text: str = "") -> dict[str, Any]:
@@ -67,30 +63,9 @@ async def test_where_none_fits_none_stays_and_that_is_told():
     assert record["reason"] == "no memory fits token_budget 2; the shortest has 3 tokens"
 
 
-async def test_of_unranked_memories_the_newest_stay():
-    memories = [memory(f"turn {n}", None, "one two") for n in range(4)]
-    assert (await filtered(memories, "token_budget", token_budget=5))[0] == ["turn 2", "turn 3"]
-
-
-async def test_the_budget_counts_the_tokens_of_chinese():
-    texts = ["我昨天在杭州买了两斤龙井茶。", "Bob lives in New York", "她的女儿在学小提琴。"]
-    counts = count_tokens_batch(texts)
-    memories = [memory(str(n), 0.9 - n / 10, text) for n, text in enumerate(texts)]
-    for budget, expected in [
-        (counts[0], ["0"]),
-        (counts[0] + counts[1], ["0", "1"]),
-        (sum(counts), ["0", "1", "2"]),
-        (sum(counts) - 1, ["0", "1"]),
-    ]:
-        found, _ = await filtered(memories, "token_budget", count=count_tokens_batch, token_budget=budget)
-        assert found == expected
-
-
 @settings(max_examples=50)
 @given(
-    words=st.lists(st.integers(0, 6), min_size=1, max_size=8),
-    budget=st.integers(1, 20),
-    ranked=st.booleans(),
+    words=st.lists(st.integers(0, 6), min_size=1, max_size=8), budget=st.integers(1, 20), ranked=st.booleans()
 )
 async def test_the_budget_is_kept_and_nothing_that_fits_beside_the_rest_is_left_out(
     words: list[int], budget: int, ranked: bool
@@ -171,8 +146,3 @@ async def test_nothing_remembered_asks_nothing():
     chat = ScriptedChat()
     assert (await filtered([], "llm", chat=chat))[0] == []
     assert chat.prompts == []
-
-
-async def test_a_chat_model_that_fails_fails_the_step():
-    with pytest.raises(ModelError, match="no more lines"):
-        await filtered([memory("a")], "llm", chat=ScriptedChat())

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
+from word_counts import count_words
 
 PROMPT = "The following is some history information.\n"
-
-
-def count_words(texts: Sequence[str]) -> list[int]:
-    return [len(text.split()) for text in texts]
 
 
 async def history(memories: list[dict[str, Any]], kind: str, **settings: Any) -> str:
@@ -39,11 +35,3 @@ async def test_a_template_is_filled_for_each_memory():
     assert await history(
         memories, "template", memory_template="{index}. [{timestamp}] {speaker}: {text} ({score})"
     ) == ("1. [2023-08-01] Alice: I like {score} (0.500)\n2. [] : tea (0.000)\n3. [] : cake ()\n")
-
-
-async def test_the_plain_template_is_the_text():
-    assert await history([memory("a"), memory("b")], "template") == "a\nb\n"
-
-
-async def test_nothing_remembered_can_be_written_too():
-    assert await history([], "template") == ""

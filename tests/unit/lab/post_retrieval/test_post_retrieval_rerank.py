@@ -9,17 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import ConfigError, InputError, ModelError
 from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 from agentic_rag_lab.designs.post_retrieval.rerank import personalised_pagerank
-
-
-def count_words(texts: Sequence[str]) -> list[int]:
-    return [len(text.split()) for text in texts]
+from word_counts import count_words
 
 
 def memory(entry_id: str, score: float | None = 0.5, **more: Any) -> dict[str, Any]:
@@ -208,15 +205,6 @@ async def test_where_no_time_is_known_the_order_stays():
     assert record["reason"] == "no memory has an ISO 8601 time in metadata 'timestamp', so the order stays"
 
 
-async def test_by_default_half_is_left_after_two_months():
-    memories = [dated(f"{day}", f"2023-{day}", 1.0) for day in ("08-31", "08-25", "07-04", "03-02")]
-    found = dict((await rerank(memories, "time_weighted"))[0])
-    assert found["08-31"] == 1.0
-    assert found["08-25"] == pytest.approx(0.93, abs=0.01)
-    assert found["07-04"] == pytest.approx(0.5, abs=0.01)
-    assert found["03-02"] == pytest.approx(0.11, abs=0.01)
-
-
 async def test_another_time_field_and_no_decay():
     memories = [
         memory("a", 0.2, metadata={"said": "2020-01-01"}),
@@ -269,31 +257,6 @@ def test_the_walk_is_the_solution_of_its_equations(graph: Any, damping: float):
     assert converged
     assert visits == pytest.approx(dense(ties, restart, damping), abs=1e-8)
     assert float(visits.sum()) == pytest.approx(1.0)
-
-
-@settings(max_examples=30)
-@given(graph=graphs())
-def test_the_walk_is_networkx_s(graph: Any):
-    networkx = pytest.importorskip("networkx", reason="the oracle is not installed")
-    ties, restart = graph
-    start = restart if restart.sum() > 0 else np.ones(len(restart))
-    drawn = networkx.Graph()
-    drawn.add_nodes_from(range(len(restart)))
-    drawn.add_weighted_edges_from((a, b, weight) for (a, b), weight in ties.items())
-    oracle = networkx.pagerank(
-        drawn, alpha=0.85, personalization=dict(enumerate(start.tolist())), max_iter=2000, tol=1e-13
-    )
-    visits, _ = personalised_pagerank(
-        ties, restart, damping_factor=0.85, max_iterations=2000, convergence_threshold=1e-12
-    )
-    assert visits == pytest.approx([oracle[n] for n in range(len(restart))], abs=1e-8)
-
-
-def test_a_walk_over_no_place_visits_nothing():
-    visits, converged = personalised_pagerank(
-        {}, np.zeros(0), damping_factor=0.85, max_iterations=100, convergence_threshold=1e-6
-    )
-    assert (len(visits), converged) == (0, True)
 
 
 async def test_ppr_lifts_what_good_memories_are_linked_to():
@@ -397,10 +360,7 @@ async def test_weighted_takes_the_default_where_a_factor_is_missing_or_no_number
     found, record, _ = await rerank(
         memories,
         "weighted",
-        weighted_factors=[
-            {"field": "score", "default": 0},
-            {"field": "importance", "default": 0.2},
-        ],
+        weighted_factors=[{"field": "score", "default": 0}, {"field": "importance", "default": 0.2}],
     )
     assert found == [("c", 0.6), ("a", 0.1), ("b", 0.1)]
     assert record["status"] == "degraded"

@@ -41,10 +41,7 @@ def test_who_said_it_and_what_was_said(question: str, history: str, expected: bo
 
 
 def test_the_lead_is_of_those_who_are_asked_about() -> None:
-    theirs, others = (
-        signs(*read("What did Melanie research?")),
-        signs(*read("What did Caroline research?")),
-    )
+    theirs, others = (signs(*read("What did Melanie research?")), signs(*read("What did Caroline research?")))
     assert theirs["lead in sentence"] == -others["lead in sentence"] == 1.0
     both = signs(*read("What did Melanie and Caroline research?"))
     assert (both["lead in sentence"], both["several"], both["nobody"]) == (0.0, 1.0, 1.0)

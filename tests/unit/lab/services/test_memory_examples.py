@@ -15,6 +15,7 @@ from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import FakeGraphEngine, HashingEmbedding
 from agentic_rag_lab.designs.services import build_service
 from agentic_rag_lab.designs.services.parts import ServiceParts
+from word_counts import count_words
 
 DIALOGS = [
     "(2023-08-01)Alice: Hello\n(2023-08-01)Bob: Hi",
@@ -38,10 +39,6 @@ class Answering:
         return self.state
 
 
-def lengths(texts: Any) -> list[int]:
-    return [len(text.split()) for text in texts]
-
-
 @pytest.fixture
 def embedding() -> HashingEmbedding:
     return HashingEmbedding(64)
@@ -56,7 +53,7 @@ def parts(embedding: HashingEmbedding) -> ServiceParts:
         knowledge=InMemoryGraphStore(embedding),
         graph_engine=FakeGraphEngine(),
         ask=Answering({"reranked_results": []}),
-        count_tokens=lengths,
+        count_tokens=count_words,
     )
 
 
@@ -96,16 +93,6 @@ async def test_hash_memory_is_the_same_for_the_same_seed(parts: ServiceParts) ->
             await service.insert(text)
         scores.append([memory["score"] for memory in await service.retrieve("Alice at Google")])
     assert scores[0] == scores[1] != scores[2]
-
-
-async def test_ties_of_hash_memory_are_in_order_of_insertion(parts: ServiceParts) -> None:
-    service = build_service("vector_hash_memory", {}, parts)
-    for _ in range(5):
-        await service.insert("the same")
-    assert isinstance(service, Deletes)
-    await service.delete("m00000002")
-    found = await service.retrieve("the same")
-    assert [memory["entry_id"] for memory in found] == ["m00000001", "m00000003", "m00000004", "m00000005"]
 
 
 @pytest.mark.parametrize("name", ["graph_memory", "agentic_memory"])

@@ -168,10 +168,6 @@ def test_the_session_itself_links_nothing() -> None:
     assert shared(SAID).linked_entries("unknown", 4) == []
 
 
-def test_the_same_things_are_a_link_of_one() -> None:
-    assert shared({"m1": ["a", "b"], "m2": ["b", "a"]}).linked_entries("m1", 2) == [("m2", 1.0)]
-
-
 def test_a_document_is_replaced_and_removed() -> None:
     links = shared(SAID)
     links.replace(graph({"m5": ["google"]}, "e"), {"e#m5": "m5"})

@@ -133,10 +133,7 @@ async def test_they_are_brought_up_to_date(
         await change_two(store, notes, chance)
         anew = values(await LinkReader(tables, tmp_path / "no file").latest("notes"))
         del from_tables[:]
-        held, from_file = (
-            await holding.latest("notes"),
-            await LinkReader(tables, tmp_path).latest("notes"),
-        )
+        held, from_file = (await holding.latest("notes"), await LinkReader(tables, tmp_path).latest("notes"))
         assert values(held) == values(from_file) == anew
         assert not from_tables
     monkeypatch.setattr(links, "MAX_CHANGED_DOCUMENTS", 1)

@@ -1,10 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
-import signal
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,6 @@ from agentic_rag.errors import StoreError
 from agentic_rag.stores.graph.change import Change
 from agentic_rag.stores.graph.commit import Journal
 from agentic_rag.stores.graph.tables import GraphTables
-from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.stores.lancedb import pieces
 from agentic_rag.testing import HashingEmbedding
 from graph_fixtures import BACKENDS, in_graph, in_tables, note, opened
@@ -126,25 +122,6 @@ async def test_a_write_that_fails_half_way_is_put_right(
 
 
 @BACKENDS
-async def test_a_write_that_dies_before_lancedb_is_undone(
-    tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
-) -> None:
-    async def dies(self: Change, tables: GraphTables) -> None:
-        raise OSError("killed")
-
-    async with opened(tmp_path, embedding, **options) as store:
-        await store.replace_documents("notes", [note("one", "a1", "b1")])
-        monkeypatch.setattr(Change, "apply", dies)
-        with pytest.raises(StoreError):
-            await store.remove_documents("notes", ["one"])
-        monkeypatch.undo()
-    async with opened(tmp_path, embedding, **options) as store:
-        await store.remove_documents("notes", ["unrelated"])
-        assert await in_graph(store) == await in_tables(store)
-        assert (await store.counts("notes")).facts == 1
-
-
-@BACKENDS
 async def test_an_unreadable_journal_means_everything(
     tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
@@ -189,46 +166,6 @@ async def test_a_cancelled_write_is_put_right(tmp_path: Path, embedding: Hashing
         await store.replace_documents("notes", [note(f"n{i}", "end", f"u{i}") for i in range(4)])
         assert await in_graph(store) == await in_tables(store)
         assert (await store.counts("notes")).entities == 5
-
-
-_CHILD = """
-import asyncio, sys
-sys.path.insert(0, {tests!r})
-from pathlib import Path
-from graph_fixtures import note, opened
-
-async def main():
-    async with opened(Path({folder!r})) as store:
-        number = 0
-        while True:
-            graphs = [note(f"n{{i}}", f"t{{number}}-{{i}}", "shared", f"u{{i}}") for i in range(5)]
-            await store.replace_documents("notes", graphs)
-            print(number, flush=True)
-            number += 1
-
-asyncio.run(main())
-"""
-
-
-@pytest.mark.slow
-async def test_kill_minus_nine(tmp_path: Path, embedding: HashingEmbedding) -> None:
-    script = _CHILD.format(tests=str(Path(__file__).parents[3]), folder=str(tmp_path))
-    child = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)
-    assert child.stdout is not None
-    await child.stdout.readline()
-    await asyncio.sleep(random.random())
-    os.kill(child.pid, signal.SIGKILL)
-    await child.communicate()
-    async with opened(tmp_path, embedding) as store:
-        await _is_whole(store)
-        await store.replace_documents("notes", [note(f"n{i}", "last", f"u{i}") for i in range(5)])
-        await _is_whole(store)
-        counts = await store.counts("notes")
-        assert (counts.entities, counts.facts, counts.episodes, counts.mentions) == (6, 5, 5, 10)
-
-
-async def _is_whole(store: GraphitiStore) -> None:
-    assert await in_graph(store) == await in_tables(store)
 
 
 async def test_a_large_dataset_is_removed_in_parts(

@@ -78,10 +78,7 @@ async def test_the_same_rows_again_make_no_version(table: Any) -> None:
     assert await table.version() == version
 
 
-@pytest.mark.parametrize(
-    "column",
-    ["tags", "vector", "tokens", "at"],
-)
+@pytest.mark.parametrize("column", ["tags", "vector", "tokens", "at"])
 async def test_every_column_counts(table: Any, column: str) -> None:
     given = rows("tea", ("1", "oolong"), ("2", "sencha"), ("3", None)).to_pylist()
     other = {"tags": ["a"], "vector": np.ones(4, np.float16), "tokens": b"\x01", "at": None}
