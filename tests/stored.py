@@ -78,7 +78,7 @@ async def _generations(database: Any) -> dict[str, int]:
 
 def _group_with_vectors(name: str) -> str | None:
     """The group of a table that holds vectors."""
-    found = re.fullmatch(r"chunks_(.+)|graph_(.+)_(?:entities|facts)", name)
+    found = re.fullmatch(r"chunks_(.+)|graph_(.+)_facts", name)
     return (found[1] or found[2]) if found else None
 
 

@@ -147,7 +147,7 @@ async def facts_of(opened: Rag) -> tuple[set[Any], set[Any]]:
     hits = await opened.knowledge.search(memory_dataset("ada"), words, vector, limit=50)
     return (
         {(one.content, one.valid_at, one.invalid_at) for one in held if one.slot},
-        {(hit.text, hit.valid_at, hit.invalid_at) for hit in hits if hit.kind == "edge"},
+        {(hit.text, hit.valid_at, hit.invalid_at) for hit in hits},
     )
 
 

@@ -312,7 +312,7 @@ async def test_a_writer_with_the_old_model_stops_whole(vault: Path, tmp_path: Pa
 async def test_a_failure_changes_nothing(vault: Path, tmp_path: Path) -> None:
     class Failing(HashingEmbedding):
         async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
-            if len(self.embedded_texts) > 60:
+            if len(self.embedded_texts) > 20:
                 raise ModelError("no more")
             return await super().embed_passages(texts)
 
@@ -344,7 +344,7 @@ async def test_old_generations_are_dropped_once_nobody_reads_them(
         await rag.chunks.optimize("default")
         await rag.knowledge.optimize("default")
         names = set(await connection.table_names())
-        assert not {"chunks_default", "graph_default_facts", "graph_default_entities"} & names
+        assert not {"chunks_default", "graph_default_facts"} & names
         assert {"chunks_default.1", "graph_default_facts.1", "graph_default_episodes"} <= names
         await rag.reindex()
         names = set(await connection.table_names())

@@ -16,12 +16,12 @@ import pytest
 from agentic_rag import Rag, RagConfig
 from agentic_rag.errors import InputError
 from agentic_rag.memory import store
+from agentic_rag.memory.agents import episodic
 from agentic_rag.memory.reading import reader
 from agentic_rag.memory.routing import router
 from agentic_rag.nodes import answer, check_quality, select_notes
 from agentic_rag.retrieval.passage_graph import PassageGraph
 from agentic_rag.stores.graph import links
-from agentic_rag.stores.graphiti import searching
 from agentic_rag.stores.lancedb import chunk_store, legs, metadata
 from agentic_rag_service import asking
 from service_server import called_service, ended
@@ -40,7 +40,7 @@ OFF_THE_LOOP = [
     (PassageGraph, "named_in"),
     (answer, "_with_texts"),
     (answer, "_from_quotes"),
-    (searching, "_known_chunks"),
+    (episodic, "shown_messages"),
     (metadata, "to_sql"),
     (router, "_by_rules"),
     (links, "_chunks_by_documents"),

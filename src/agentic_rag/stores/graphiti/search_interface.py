@@ -1,5 +1,5 @@
-"""Graphiti's ``SearchInterface`` answered by LanceDB: facts by full text and cosine, entities by full text, breadth
-first, distance, mentions.
+"""Graphiti's ``SearchInterface`` answered by LanceDB: facts by full text and cosine, entities by full text and by
+their facts, breadth first, distance, mentions.
 
 Every leg orders totally (score descending, then uuid) and never opens the graph.
 """
@@ -120,8 +120,25 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         limit: int = 100,
         min_score: float = 0.7,
     ) -> list[Any]:
-        """None: entities have no vectors here. Graphiti's hybrid recipes find them by the words of name and summary."""
-        return []
+        """Entities at the ends of the facts nearest to the vector: names have no vectors here.
+
+        Their order is that of the facts. ``min_score`` is meant for names, whose cosines are higher than those of
+        sentences, and is not compared with them.
+        """
+        if not _points(search_vector):
+            return []
+        found: ScoredRows = []
+        for group in await self._groups(group_ids):
+            scores: dict[str, float] = {}
+            ends = ["uuid", "source_uuid", "target_uuid"]
+            nearest = await self._tables.nearest(group, "facts", search_vector, ends, where=None, limit=limit)
+            for fact, score in nearest:
+                for end in (fact["source_uuid"], fact["target_uuid"]):
+                    scores.setdefault(end, score)
+            allowed = await self._pick_rows(group, "entities", list(scores), search_filter)
+            found += [(row, scores[uuid]) for uuid, row in allowed.items()]
+        found.sort(key=lambda pair: (-pair[1], pair[0]["uuid"]))
+        return _objects("entities", found[:limit], search_filter)
 
     # Breadth first
 
@@ -208,7 +225,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
     async def _cosine(
         self, leg: _Leg, vector: Sequence[float], min_score: float, ends: Sequence[str | None] = ()
     ) -> ScoredRows:
-        if not all(math.isfinite(x) for x in vector) or not any(vector):
+        if not _points(vector):
             return []
 
         select = _columns(leg.kind, leg.search_filter)
@@ -268,6 +285,11 @@ def _objects(kind: Kind, scored_rows: ScoredRows, search_filter: Any) -> list[An
     if isinstance(search_filter, RestrictedFilters):
         return [empty.model_copy(update={"uuid": row["uuid"]}) for row, _ in scored_rows]
     return [made(row) for row, _ in scored_rows]
+
+
+def _points(vector: Sequence[float]) -> bool:
+    """Whether a vector has a direction."""
+    return all(math.isfinite(x) for x in vector) and any(vector)
 
 
 def searchable(query: str) -> str:

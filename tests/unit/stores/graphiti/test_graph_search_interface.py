@@ -55,8 +55,11 @@ async def test_full_text_and_cosine(store: GraphitiStore, embedding: HashingEmbe
         None, await vector(embedding, "relates"), uuid("a1"), uuid("b1"), NONE, groups, 5, 0.0
     )
     assert [edge.fact for edge in ends] == ["a1 relates to b1 in one."]
-    of_name = await vector(embedding, "e1")
-    assert await search(store).node_similarity_search(None, of_name, NONE, groups, 1, 0.5) == []
+    nodes = await search(store).node_similarity_search(
+        None, await vector(embedding, "e1"), NONE, groups, 2, 0.9
+    )
+    assert {node.name for node in nodes} == {"b1", "e1"}, "the ends of the nearest fact"
+    assert await search(store).node_similarity_search(None, [0.0] * 256, NONE, groups, 2, 0.0) == []
     assert [n.name for n in await search(store).node_fulltext_search(None, "c1", NONE, groups, 5)] == ["c1"]
     assert await search(store).episode_fulltext_search(None, "e1", NONE, groups, 5) == []
 
