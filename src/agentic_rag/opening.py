@@ -77,7 +77,6 @@ async def open_stores(config: RagConfig, embedding: Embedding, stack: AsyncExitS
         embedding=embedding,
         backend=graph.backend,
         server_uri=graph.uri,
-        user=graph.user,
         password=graph.password.get_secret_value() if graph.password else None,
     )
     stack.push_async_callback(knowledge.close)
@@ -198,7 +197,7 @@ async def embedding_from_config(config: RagConfig, spending: Spending | None = N
 
     Raises:
         ConfigError: the endpoint's model is not named.
-        ModelError: ``embedding.dimension`` is unset and the endpoint does not give it.
+        ModelError: the endpoint does not give the length of its vectors.
     """
     if config.embedding.base_url is None:
         from agentic_rag.models.bundled import BundledEmbedding

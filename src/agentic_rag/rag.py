@@ -772,7 +772,7 @@ async def open_rag(
         talker = given or closed_by(stack, chat_from_config(config.chat, spending))
         calibration = await open_calibration(config, embedding)
         nats, count_tokens = word_nats(), token_counter()
-        engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, nats)
+        engine = RetrievalEngine(chunks, embedding, calibration, nats)
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration, nats)
         rerankers = ConfiguredRerankers(talker, reranker)
         await check_reranker(config.rerank, rerankers)

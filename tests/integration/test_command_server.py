@@ -152,7 +152,7 @@ def test_settings_are_the_same_by_value_and_by_place(
     monkeypatch.chdir(tmp_path)
     here = RagConfig(data_dir=data)
     assert settings_digest(here) == settings_digest(RagConfig(data_dir=Path("data")))
-    assert settings_digest(here) == settings_digest(RagConfig(data_dir=data, service={"most_running": 3}))
+    assert settings_digest(here) == settings_digest(RagConfig(data_dir=data, service={"drain_seconds": 3}))
     keys = [RagConfig(data_dir=data, chat={"base_url": "http://a/v1", "api_key": key}) for key in "ab"]
     assert settings_digest(keys[0]) != settings_digest(keys[1])
     (tmp_path / "lance").mkdir()

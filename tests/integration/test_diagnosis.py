@@ -140,7 +140,7 @@ async def test_an_address_of_no_graph_server_is_told_in_a_line(
     ],
 )
 async def test_an_address_of_a_graph_server_is_taken(backend: str, uri: str) -> None:
-    driver = server_driver(backend, uri, None, SECRET, committer=None)
+    driver = server_driver(backend, uri, SECRET, committer=None)
     assert driver.description.removeprefix(f"{backend} at ") in uri
     await driver.close()
 

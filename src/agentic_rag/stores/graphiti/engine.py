@@ -43,7 +43,7 @@ def build(
     embedding: Embedding,
     *,
     backend: str,
-    login: tuple[str | None, str | None, str | None],
+    login: tuple[str | None, str | None],
     llm_client: Any,
 ) -> Engine:
     """A real Graphiti that also (or only) writes to LanceDB, and searches in LanceDB."""

@@ -54,7 +54,6 @@ class GraphitiStore:
         embedding: Embedding,
         backend: Literal["embedded", "neo4j", "falkordb"] = "embedded",
         server_uri: str | None = None,
-        user: str | None = None,
         password: str | None = None,
         llm_client: Any = None,
     ) -> GraphitiStore:
@@ -64,7 +63,7 @@ class GraphitiStore:
             uri: LanceDB folder or object-store URI, or the connection the other stores use.
             folder: the data folder, which keeps the journal and the lock of who writes.
             embedding: names the model and embeds names and sentences.
-            backend: ``embedded`` (LanceDB alone), ``neo4j`` or ``falkordb`` (``server_uri`` and login).
+            backend: ``embedded`` (LanceDB alone), ``neo4j`` or ``falkordb`` (``server_uri`` and ``password``).
             llm_client: Graphiti's language model; without one, what needs it raises ``ConfigError``.
 
         Raises ``ConfigError`` for an unknown backend, ``MissingExtra`` for one that is not installed.
@@ -79,7 +78,7 @@ class GraphitiStore:
                 Path(folder),
                 embedding,
                 backend=backend,
-                login=(server_uri, user, password),
+                login=(server_uri, password),
                 llm_client=llm_client,
             )
         return cls(engine, connection, owns_connection=not isinstance(uri, LanceConnection))
