@@ -19,6 +19,8 @@ from typing import Any, NoReturn
 
 import pytest
 
+from agentic_rag.settings.config import GraphConfig
+
 READY_SECONDS = 60.0
 NEO4J = os.environ.get("NEO4J_FOR_TESTS")
 """The folder that Neo4j was built in."""
@@ -54,7 +56,7 @@ class GraphServer:
             counted: Any = [client.execute_command("GRAPH.QUERY", name, statement) for name in graphs]
             return sum(int(rows[1][0][0]) for rows in counted)
 
-    def options(self) -> dict[str, Any]:
+    def emptied(self) -> GraphConfig:
         """For ``GraphitiStore.open``, after everything in the server was deleted."""
         if self.backend == "neo4j":
             import neo4j
@@ -66,11 +68,7 @@ class GraphServer:
 
             with redis.Redis.from_url(self.uri, password=self.password) as client:
                 client.flushall()
-        return {
-            "backend": self.backend,
-            "server_uri": self.uri,
-            "password": self.password,
-        }
+        return GraphConfig.model_validate(self.settings)
 
 
 @contextmanager

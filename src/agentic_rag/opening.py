@@ -70,14 +70,11 @@ async def open_stores(config: RagConfig, embedding: Embedding, stack: AsyncExitS
     with suppress(StoreError):  # a question reports it too
         await connection.ready()
     chunks, ledger = await _open_chunks(config, folder, connection, LanceLedger(connection), embedding, stack)
-    graph = config.graph
     knowledge = await GraphitiStore.open(
         uri=connection,
         folder=folder,
         embedding=embedding,
-        backend=graph.backend,
-        server_uri=graph.uri,
-        password=graph.password.get_secret_value() if graph.password else None,
+        graph=config.graph,
     )
     stack.push_async_callback(knowledge.close)
     reach: dict[str, Reach] = {"vectors": connection.reach, "graph": knowledge.reach}

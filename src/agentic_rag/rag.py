@@ -24,6 +24,7 @@ from agentic_rag.domain.ports import (
     ChunkStore,
     Embedding,
     GraphExtractor,
+    GraphQuery,
     GraphStore,
     Ledger,
     Reranker,
@@ -631,9 +632,8 @@ class Rag:
         """
         await self.require_dataset(dataset)
         vector = (await self.embedding.embed_queries([name]))[0]
-        facts = await self.knowledge.search(
-            dataset, name, vector, limit=max(limit, 50), as_of=as_of, kinds=FACTS
-        )
+        query = GraphQuery(name, vector, as_of)
+        facts = await self.knowledge.search(dataset, query, limit=max(limit, 50), kinds=FACTS)
         wanted = entity_key(name)
         named = [
             hit

@@ -14,6 +14,7 @@ import pytest
 
 from agentic_rag.domain import DocumentGraph
 from agentic_rag.domain.identity import episode_uuid
+from agentic_rag.domain.ports import GraphQuery
 from agentic_rag.errors import BudgetSpent, ConfigError, ModelError
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
@@ -170,9 +171,8 @@ async def test_facts_name_their_episode_and_the_chunk_stays_readable(small: Worl
     assert "Ada knows Bob in 2021." in chunk.text
     assert chunk.path == "one.md"
     assert chunk.date is not None
-    found = await small.store.search(
-        DATASET, "Ada Bob", (await HashingEmbedding().embed_queries(["Ada Bob"]))[0], limit=5
-    )
+    query = GraphQuery("Ada Bob", (await HashingEmbedding().embed_queries(["Ada Bob"]))[0])
+    found = await small.store.search(DATASET, query, limit=5)
     assert {hit.kind for hit in found} == {"edge", "node", "episode"}
     await stored_everywhere(small.store)
 

@@ -49,7 +49,7 @@ def servers(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
     if request.param == "object_store":
         yield {"lancedb_uri": server.empty_uri(), "storage_options": server.options}
     else:
-        server.options()  # empties it
+        server.emptied()
         yield _graph(server)
 
 

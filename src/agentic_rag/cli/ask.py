@@ -11,11 +11,11 @@ from typing import Any, cast
 from agentic_rag.answer import Answer
 from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.errors import InputError
-from agentic_rag.fusion.strategy_selector import SOURCES
+from agentic_rag.fusion.strategy_selector import SOURCES, SourceHits
 from agentic_rag.nodes.fuse_results import results_of, specificity_of
 from agentic_rag.nodes.request import Request
 from agentic_rag.rag import Rag
-from agentic_rag.rerank.offline import count_moved
+from agentic_rag.rerank.offline import SearchedQuestion
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.state import AskOptions, CanvasRAGState
 
@@ -39,7 +39,7 @@ async def answer_json(
 
     Args:
         terms: filters, each as ``year>=2023``.
-        explain: adds ``fusion.moved`` (see ``rerank.offline.count_moved``).
+        explain: adds ``fusion.moved`` (see ``SearchedQuestion.count_moved``).
         board: path of the file to write the answer to as a board; adds the report on it.
         base: path of the file to write the selection to as an Obsidian Base; adds the report on it.
 
@@ -67,22 +67,19 @@ def _moved_results(answer: Answer) -> dict[str, Any]:
     """``fusion.moved``; empty if a model reranked, or a source was not searched."""
     state = cast(CanvasRAGState, answer.state)
     request = Request.of(state)
-    parameters = request.parameters
-    offline = parameters.rerank.method == "offline"
+    offline = request.parameters.rerank.method == "offline"
     by_graph, by_vectors = (results_of(state, name) for name in SOURCES)
     if not offline or by_graph is None or by_vectors is None:
         return {}
-    return {
-        "moved": count_moved(
-            request.question,
-            (by_graph, by_vectors),
-            [result["id"] for result in answer.results],
-            used_strategy=answer.fusion["strategy"],
-            operation=request.operation,
-            parameters=parameters,
-            specificity=specificity_of(state),
-        )
-    }
+    searched = SearchedQuestion(
+        request.question,
+        SourceHits(by_graph, by_vectors),
+        request.operation,
+        request.parameters,
+        specificity_of(state),
+    )
+    final = [result["id"] for result in answer.results]
+    return {"moved": searched.count_moved(final, answer.fusion["strategy"])}
 
 
 async def search_json(

@@ -21,7 +21,15 @@ from agentic_rag.domain import (
     search_text,
 )
 from agentic_rag.domain.identity import aliases, entity_uuid, episode_uuid, fact_uuid, group_id, mention_uuid
-from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats, TableStats
+from agentic_rag.domain.ports import (
+    Embedding,
+    FloatArray,
+    GraphCounts,
+    GraphLinks,
+    GraphQuery,
+    StoreStats,
+    TableStats,
+)
 from agentic_rag.errors import InputError, ManifestMismatch
 from agentic_rag.stores.in_memory import bm25
 from agentic_rag.text import tokens
@@ -90,23 +98,21 @@ class InMemoryGraphStore:
     async def search(
         self,
         dataset: str,
-        query: str,
-        vector: FloatArray,
+        query: GraphQuery,
         *,
         limit: int,
-        as_of: datetime | None = None,
-        within: Sequence[str] | None = None,
         kinds: Collection[GraphKind] = GRAPH_KINDS,
     ) -> list[GraphHit]:
+        vector, as_of = query.vector, query.as_of
         if vector.shape != (self._embedding.dimension,):
             raise ManifestMismatch(
                 f"the query vector has shape {vector.shape}, not {(self._embedding.dimension,)}"
             )
         data = self._datasets.get(group_id(dataset))
-        if data is None or limit < 1 or not query.strip():
+        if data is None or limit < 1 or not query.text.strip():
             return []
         usable = vector if np.isfinite(vector).all() and vector.any() else None
-        allowed = set(within) if within is not None else None
+        allowed = set(query.within) if query.within is not None else None
         chunks = {
             chunk.id: chunk
             for chunk in _chunks(data.documents.values())
@@ -117,7 +123,7 @@ class InMemoryGraphStore:
             "node": _entity_candidates(dataset, data, chunks),
             "episode": _episode_candidates(dataset, chunks.values()),
         }
-        words = tokens(query)
+        words = tokens(query.text)
         return [
             hit
             for kind, ours in candidates.items()

@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import ConfigError, StoreAway, needing
+from agentic_rag.settings.config import GraphConfig
 from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.graph.change import Change
 from agentic_rag.stores.graph.commit import Committer
@@ -27,14 +28,13 @@ answer a greeting."""
 Answer = TypeVar("Answer")
 
 
-def server_driver(backend: str, uri: str | None, password: str | None, committer: Committer | None) -> Any:
+def server_driver(config: GraphConfig, committer: Committer | None) -> Any:
     """A Graphiti driver whose write transactions go through the committer; without one, only to see whether it is there.
 
-    Raises ``ConfigError`` for an unknown backend or an address it cannot use, ``MissingExtra`` for one not installed.
+    Raises ``ConfigError`` for an address it cannot use or no password, ``MissingExtra`` for a backend not installed.
     """
-    if backend not in _DRIVERS:
-        known = ", ".join(["embedded", *_DRIVERS])
-        raise ConfigError(f"unknown graph backend {backend!r}; use one of: {known}")
+    backend, uri = config.backend, config.uri
+    password = config.password.get_secret_value() if config.password else None
     if not uri:
         raise ConfigError(
             f"the graph backend {backend!r} needs the server's address: set graph.uri, such as {_EXAMPLES[backend]}"
