@@ -217,7 +217,7 @@ async def parallel_rows(rag: Rag, rounds: int) -> list[Row]:
     for question in QUESTIONS[:rounds]:
         begun, slower, done = 0.0, 0.0, 0.0
         async for update in graph.astream(
-            {"query": question}, context={"quality": {"weak_below": 0}}, stream_mode="updates"
+            {"query": question}, context={"answer": {"abstain_below": 0}}, stream_mode="updates"
         ):
             for name, values in update.items():
                 if name == "prepare_query":

@@ -32,7 +32,9 @@ ONE_FORM = frozenset({"read"})
 # tool ``related``; a file's ``closed``; jieba's own attribute; the left edge of a box.
 ALLOWED = frozenset(
     """
-    AgentTools.related Answer.abstained Answer.carried AnswerBody.abstained AnswerBody.carried AskResult.abstained
+    AgentTools.related Answer.abstained Answer.carried AnswerBody.abstained AnswerBody.carried AnswerValues.abstained
+    AnswerValues.carried AskResult.abstained BoardValues.added BoardValues.kept BoardValues.removed DatasetValues.unfinished
+    DatasetValues.unindexed FusionReport.moved IndexValues.indexed IndexValues.unindexed UsageValues.estimated
     BoardMade.abstained BoardMade.written BoardReport.added BoardReport.kept BoardReport.removed
     CanvasRAGState.abstained CheckBody.degraded CheckReport.degraded CheckedAnswer.expected CheckedAnswer.given
     Entry.named EntryValues.named ExtractionCounts.extracted ExtractionCounts.quarantined ExtractionCounts.retried Gain.chosen

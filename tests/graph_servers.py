@@ -19,6 +19,8 @@ from typing import Any, NoReturn
 
 import pytest
 
+from agentic_rag.settings.config import GraphConfig
+
 READY_SECONDS = 60.0
 NEO4J = os.environ.get("NEO4J_FOR_TESTS")
 """The folder that Neo4j was built in."""
@@ -30,7 +32,6 @@ class GraphServer:
 
     backend: str
     uri: str
-    user: str | None
     password: str
     pid: int = 0
     """Its process, for tests that end it."""
@@ -38,7 +39,7 @@ class GraphServer:
     @property
     def settings(self) -> dict[str, Any]:
         """``RagConfig.graph``."""
-        return {"backend": self.backend, "uri": self.uri, "user": self.user, "password": self.password}
+        return {"backend": self.backend, "uri": self.uri, "password": self.password}
 
     def nodes(self) -> int:
         """How many it holds."""
@@ -46,7 +47,7 @@ class GraphServer:
         if self.backend == "neo4j":
             import neo4j
 
-            with neo4j.GraphDatabase.driver(self.uri, auth=(self.user or "neo4j", self.password)) as driver:
+            with neo4j.GraphDatabase.driver(self.uri, auth=("neo4j", self.password)) as driver:
                 return int(driver.execute_query(statement).records[0].value())
         import redis
 
@@ -55,19 +56,19 @@ class GraphServer:
             counted: Any = [client.execute_command("GRAPH.QUERY", name, statement) for name in graphs]
             return sum(int(rows[1][0][0]) for rows in counted)
 
-    def options(self) -> dict[str, Any]:
+    def emptied(self) -> GraphConfig:
         """For ``GraphitiStore.open``, after everything in the server was deleted."""
         if self.backend == "neo4j":
             import neo4j
 
-            with neo4j.GraphDatabase.driver(self.uri, auth=(self.user or "neo4j", self.password)) as driver:
+            with neo4j.GraphDatabase.driver(self.uri, auth=("neo4j", self.password)) as driver:
                 driver.execute_query("MATCH (n) DETACH DELETE n")
         else:
             import redis
 
             with redis.Redis.from_url(self.uri, password=self.password) as client:
                 client.flushall()
-        return {"backend": self.backend, "server_uri": self.uri, "user": self.user, "password": self.password}
+        return GraphConfig.model_validate(self.settings)
 
 
 @contextmanager
@@ -85,7 +86,7 @@ def falkordb_server(folder: Path) -> Iterator[GraphServer]:
         "--save", "", "--dir", folder, "--loadmodule", binaries / "falkordb.so",
     ]  # fmt: skip
     with _running(command, port, folder / "log") as pid:
-        yield GraphServer("falkordb", f"redis://127.0.0.1:{port}", None, password, pid)
+        yield GraphServer("falkordb", f"redis://127.0.0.1:{port}", password, pid)
 
 
 @contextmanager
@@ -99,7 +100,7 @@ def neo4j_server(folder: Path) -> Iterator[GraphServer]:
         "-cp", f"{NEO4J}/neo4j-for-tests.jar:{NEO4J}/lib/*", "Server", folder / "data", str(port), password,
     ]  # fmt: skip
     with _running(command, port, folder / "log", ready="ready") as pid:
-        yield GraphServer("neo4j", f"bolt://127.0.0.1:{port}", "neo4j", password, pid)
+        yield GraphServer("neo4j", f"bolt://127.0.0.1:{port}", password, pid)
 
 
 def free_port() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentic_rag import Answer, Rag, RagConfig, open_rag_blocking
 from agentic_rag.state import CanvasRAGState
 
-RagConfig(data_dir="notes", answer={"method": "chat"}, agent={"seconds": 3})
+RagConfig(data_dir="notes", answer={"method": "chat"}, rerank={"method": "none"})
 RagConfig(data_dri="notes")  # type: ignore[call-arg]
 
 

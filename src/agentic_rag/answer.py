@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from agentic_rag.domain.filters import filter_terms, parse_filters
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.results import Citation, FusionReport, Result
 from agentic_rag.domain.selection import SelectionValues, ShownSelection
+from agentic_rag.domain.usage import UsageValues
 from agentic_rag.state import Quality
 
 STEPS = ("ingest", "rerank", "rewrite", "agent", "answer")
@@ -17,6 +18,25 @@ STEPS = ("ingest", "rerank", "rewrite", "agent", "answer")
 REPORTED_STATUSES = ("degraded", "partial")
 """Outcomes that a reader sees: another method did the step, a part of what the model wrote was left out, or some documents
 are not ingested yet."""
+
+
+class AnswerValues(TypedDict):
+    """An ``Answer`` as JSON values, without its state."""
+
+    query: str
+    operation: str
+    dataset: str
+    answer: str
+    abstained: bool
+    citations: list[Citation]
+    results: list[Result]
+    outcomes: Json
+    fusion: FusionReport
+    quality: Quality
+    rewrites: list[str]
+    usage: UsageValues
+    selection: ShownSelection | None
+    carried: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +58,7 @@ class Answer:
     fusion: FusionReport = field(repr=False)
     quality: Quality = field(repr=False)
     rewrites: list[str]
-    usage: dict[str, Any] = field(repr=False)
+    usage: UsageValues = field(repr=False)
     """Usage of the model endpoints (see ``domain.usage``); empty without a call."""
     selection: ShownSelection | None = field(repr=False)
     """The query to the notes that the question was read as (see ``selection_of``); None where it is about no such."""
@@ -66,13 +86,13 @@ class Answer:
             fusion=state["fusion"],
             quality=state["quality"],
             rewrites=state["rewrites"],
-            usage=state.get("usage") or {},
+            usage=state.get("usage") or UsageValues(),
             selection=selection_of(state.get("selection") or SelectionValues()),
             carried=dict(request.get("carried") or {}),
             state=state,
         )
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> AnswerValues:
         """JSON values: the output of ``ask --json`` and of the service, and the input of a board."""
         return {
             "query": self.question,

@@ -244,8 +244,7 @@ async def _graph(config: RagConfig) -> Finding:
         return Finding("graph", "ok", "embedded, in the data folder")
     from agentic_rag.stores.graphiti.driver_server import server_driver
 
-    password = graph.password.get_secret_value() if graph.password else None
-    driver = server_driver(graph.backend, graph.uri, graph.user, password, committer=None)
+    driver = server_driver(graph, committer=None)
     try:
         await driver.reach()
     finally:

@@ -307,7 +307,10 @@ def to_answer_or_again(state: CanvasRAGState) -> Literal["rewrite_query", "agent
     In agentic mode the agent, which words its searches itself.
     """
     request = Request.of(state)
-    if request.parameters.answer.mode == "agent" and request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
+    if (
+        request.parameters.answer.method == "agent"
+        and request.operation is CanvasOperation.DOCUMENT_RETRIEVAL
+    ):
         return "agent"
     return "rewrite_query" if state["quality"]["decision"] == "rewrite" else "answer"
 

@@ -70,15 +70,11 @@ async def open_stores(config: RagConfig, embedding: Embedding, stack: AsyncExitS
     with suppress(StoreError):  # a question reports it too
         await connection.ready()
     chunks, ledger = await _open_chunks(config, folder, connection, LanceLedger(connection), embedding, stack)
-    graph = config.graph
     knowledge = await GraphitiStore.open(
         uri=connection,
         folder=folder,
         embedding=embedding,
-        backend=graph.backend,
-        server_uri=graph.uri,
-        user=graph.user,
-        password=graph.password.get_secret_value() if graph.password else None,
+        graph=config.graph,
     )
     stack.push_async_callback(knowledge.close)
     reach: dict[str, Reach] = {"vectors": connection.reach, "graph": knowledge.reach}
@@ -198,7 +194,7 @@ async def embedding_from_config(config: RagConfig, spending: Spending | None = N
 
     Raises:
         ConfigError: the endpoint's model is not named.
-        ModelError: ``embedding.dimension`` is unset and the endpoint does not give it.
+        ModelError: the endpoint does not give the length of its vectors.
     """
     if config.embedding.base_url is None:
         from agentic_rag.models.bundled import BundledEmbedding

@@ -24,6 +24,7 @@ from agentic_rag.domain.ports import (
     ChunkStore,
     Embedding,
     GraphExtractor,
+    GraphQuery,
     GraphStore,
     Ledger,
     Reranker,
@@ -631,7 +632,8 @@ class Rag:
         """
         await self.require_dataset(dataset)
         vector = (await self.embedding.embed_queries([name]))[0]
-        facts = await self.knowledge.search(dataset, name, vector, limit=max(limit, 50), as_of=as_of)
+        query = GraphQuery(name, vector, as_of)
+        facts = await self.knowledge.search(dataset, query, limit=max(limit, 50))
         wanted = entity_key(name)
         named = [
             hit
@@ -770,7 +772,7 @@ async def open_rag(
         talker = given or closed_by(stack, chat_from_config(config.chat, spending))
         calibration = await open_calibration(config, embedding)
         nats, count_tokens = word_nats(), token_counter()
-        engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, nats)
+        engine = RetrievalEngine(chunks, embedding, calibration, nats)
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration, nats)
         rerankers = ConfiguredRerankers(talker, reranker)
         await check_reranker(config.rerank, rerankers)

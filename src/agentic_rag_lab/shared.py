@@ -114,7 +114,4 @@ def _runs(config: PipelineConfig, lab: MemoryLab) -> Runs:
         opened += 1
         return lab.build(f"{conversation.task_id}-{opened}")
 
-    runtime = config.runtime
-    return Runs(
-        load, open_pipelines, segments=runtime.test_segments, retest=runtime.retest, parallel=runtime.parallel
-    )
+    return Runs(load, open_pipelines, config.runtime)

@@ -26,6 +26,7 @@ COOKIE = "agentic_rag_key"
 UPLOADS = ("/ingest/files", "/page/upload")
 """Paths with a larger limit on the request body."""
 MAX_BODY = 1_000_000
+MAX_UPLOAD = 200_000_000
 """Bytes of any other request: fifty times the longest question or memory."""
 MAX_PAUSE_SECONDS = 30.0
 """For the header of a request, and between two parts of its body."""
@@ -154,7 +155,6 @@ class Gate:
         self._hosts = {*LOOPBACK, host.lower(), *(name.lower() for name in config.hosts)}
         self._origins = frozenset(config.origins)
         self._any_host = host in ("0.0.0.0", "::") and not config.hosts
-        self._upload = int(config.max_upload_mb * 1e6)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -162,7 +162,7 @@ class Gate:
             return
         headers = Headers(scope=scope)
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        most = self._upload if path in UPLOADS else MAX_BODY
+        most = MAX_UPLOAD if path in UPLOADS else MAX_BODY
         if refusal := self._refusal(headers, most):
             await refusal(scope, receive, send)
             return
@@ -205,10 +205,7 @@ class TooLarge(InputError):
     """The request body exceeds the size limit."""
 
     def __init__(self, most: int) -> None:
-        super().__init__(
-            f"a request may have {most / 1e6:g} MB here"
-            + ("; raise service.max_upload_mb" if most != MAX_BODY else "")
-        )
+        super().__init__(f"a request may have {most / 1e6:g} MB here")
 
 
 class TooSlow(InputError):

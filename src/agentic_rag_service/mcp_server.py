@@ -299,7 +299,7 @@ class NoteTools:
         """Read a file or folder beneath a root into the notes."""
         name = self._asks.require(dataset)
         report = await self._rag.ingest(self._roots.of(self._asks, name).existing(path), dataset=name)
-        counts = ", ".join(f"{number} {action}" for action, number in report.to_dict()["counts"].items())
+        counts = ", ".join(f"{number} {action}" for action, number in report.counts.items())
         return f"{counts or 'nothing found'}; the dataset holds {report.documents} documents"
 
     @_with_tool_errors

@@ -46,11 +46,9 @@ async def store(
             yield stored
             await stored.close()
         return
-    options = (
-        request.getfixturevalue(request.param).options() if request.param in ("falkordb", "neo4j") else {}
-    )
+    graph = request.getfixturevalue(request.param).emptied() if request.param != "embedded" else None
     opened = await GraphitiStore.open(
-        uri=str(tmp_path / "lance"), folder=tmp_path, embedding=embedding, **options
+        uri=str(tmp_path / "lance"), folder=tmp_path, embedding=embedding, graph=graph
     )
     yield opened
     await opened.close()

@@ -365,11 +365,8 @@ async def test_a_chat_model_reads_and_judges(tmp_path: Path, data: Path, model_s
     assert model_server.requests[-1]["max_completion_tokens"] == 40
 
 
-@pytest.mark.parametrize("told", [{"embedding_dimension": 64}, {}])
-async def test_an_embedding_endpoint_is_used(
-    tmp_path: Path, data: Path, model_server: LocalOpenAIServer, told: dict[str, int]
-):
-    runtime = {"embedding_base_url": model_server.base_url, "embedding_model": "local", **told}
+async def test_an_embedding_endpoint_is_used(tmp_path: Path, data: Path, model_server: LocalOpenAIServer):
+    runtime = {"embedding_base_url": model_server.base_url, "embedding_model": "local"}
     services = {"register_memory_service": "vector_hash_memory", "vector_hash_memory": {"nbits": 256}}
     operators = {"pre_retrieval": {"action": "embedding"}}
     config = parse_pipeline({"runtime": runtime, "services": services, "operators": operators})
@@ -396,7 +393,7 @@ async def test_a_lab_takes_a_chat_model_and_an_embedding(tmp_path: Path):
 @pytest.mark.parametrize(
     ("runtime", "told"),
     [
-        ({"embedding_base_url": "http://127.0.0.1:9/v1", "embedding_model": "m", "embedding_dimension": 8}, "127.0.0.1:9"),
+        ({"embedding_base_url": "http://127.0.0.1:9/v1", "embedding_model": "m"}, "127.0.0.1:9"),
         ({"base_url": "http://127.0.0.1:9/v1", "model_name": "m"}, "127.0.0.1:9"),
     ],
 )  # fmt: skip

@@ -152,7 +152,7 @@ def test_settings_are_the_same_by_value_and_by_place(
     monkeypatch.chdir(tmp_path)
     here = RagConfig(data_dir=data)
     assert settings_digest(here) == settings_digest(RagConfig(data_dir=Path("data")))
-    assert settings_digest(here) == settings_digest(RagConfig(data_dir=data, service={"most_running": 3}))
+    assert settings_digest(here) == settings_digest(RagConfig(data_dir=data, service={"drain_seconds": 3}))
     keys = [RagConfig(data_dir=data, chat={"base_url": "http://a/v1", "api_key": key}) for key in "ab"]
     assert settings_digest(keys[0]) != settings_digest(keys[1])
     (tmp_path / "lance").mkdir()
@@ -279,16 +279,39 @@ def test_a_command_whose_shell_hangs_up_is_ended(data: Path, monkeypatch: pytest
         assert ended.wait(10)
 
 
-@pytest.mark.parametrize(
-    "line", [b"\n", b"{}\n", b"[]\n", b"\xff\n", b'{"settings": 1, "command": 2}\n', b""]
-)
-def test_what_is_no_request_changes_nothing(data: Path, line: bytes) -> None:
+def test_what_is_no_request_is_refused_in_a_line(data: Path, caplog: pytest.LogCaptureFixture) -> None:
+    config = RagConfig(data_dir=data)
+    settings = settings_digest(config)
+    no_requests = [
+        b"\n", b"{}\n", b"[]\n", b"7\n", b"null\n", b"tea\n", b"\xff\n", b"[" * 100_000 + b"\n",
+        b'{"settings": 1, "command": 2, "arguments": {}}\n',
+        json.dumps({"settings": settings, "command": "memory list"}).encode() + b"\n",
+        json.dumps({"settings": settings, "command": "memory list", "arguments": []}).encode() + b"\n",
+    ]  # fmt: skip
+    with serving(config):
+        for line in no_requests:
+            reply = _replied(data, line)
+            assert reply["is_input"], line
+            assert reply["error"].startswith("this is no command; send one line of JSON"), line
+        for arguments in ({}, {"user_id": "ann", "colour": "red"}):
+            request = {"settings": settings, "command": "memory list", "arguments": arguments}
+            reply = _replied(data, json.dumps(request).encode() + b"\n")
+            assert "the arguments of the command 'memory list' are wrong" in reply["error"]
+            assert reply["is_input"]
+        assert answered_elsewhere(config, "memory list", {"user_id": "ann"}) is not None
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+def _replied(data: Path, line: bytes) -> Any:
+    with _any_connection(socket_path(data)) as connection:
+        connection.sendall(line)
+        return json.loads(connection.makefile("rb").readline())
+
+
+def test_a_shell_that_hangs_up_at_once_harms_nothing(data: Path) -> None:
     config = RagConfig(data_dir=data)
     with serving(config):
-        with _any_connection(socket_path(data)) as connection:
-            connection.sendall(line)
-            connection.shutdown(socket.SHUT_WR)
-            connection.makefile("rb").read()
+        _any_connection(socket_path(data)).close()
         assert answered_elsewhere(config, "memory list", {"user_id": "ann"}) is not None
 
 

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from agentic_rag.settings.config import GraphConfig
 from agentic_rag.stores.graphiti.driver_server import server_driver
 from graph_servers import free_port
 
@@ -107,6 +108,6 @@ def test_the_image_has_the_locked_versions(tmp_path: Path) -> None:
 async def test_the_replicas_address_of_the_graph_can_be_used(service: str) -> None:
     given = COMPOSED["services"][service]["environment"]
     uri, backend = given["AGENTIC_RAG_GRAPH__URI"], given["AGENTIC_RAG_GRAPH__BACKEND"]
-    driver = server_driver(backend, uri, given["AGENTIC_RAG_GRAPH__USER"], "given", committer=None)
+    driver = server_driver(GraphConfig(backend=backend, uri=uri, password="given"), committer=None)
     assert driver.description == "falkordb at falkordb:6379"
     await driver.close()

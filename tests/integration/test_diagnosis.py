@@ -24,6 +24,7 @@ from agentic_rag import RagConfig, diagnosis, open_rag
 from agentic_rag.cli.doctor import print_findings
 from agentic_rag.diagnosis import EXTRAS, Finding, examine
 from agentic_rag.errors import AgenticRagError, ConfigError, StoreAway
+from agentic_rag.settings.config import GraphConfig
 from agentic_rag.stores.graphiti.driver_server import server_driver
 from agentic_rag_backends.vectorstores import VectorsConfig, open_vector_store
 from agentic_rag_backends.vectorstores.adapter import VectorStoreChunks
@@ -140,7 +141,9 @@ async def test_an_address_of_no_graph_server_is_told_in_a_line(
     ],
 )
 async def test_an_address_of_a_graph_server_is_taken(backend: str, uri: str) -> None:
-    driver = server_driver(backend, uri, None, SECRET, committer=None)
+    driver = server_driver(
+        GraphConfig.model_validate({"backend": backend, "uri": uri, "password": SECRET}), committer=None
+    )
     assert driver.description.removeprefix(f"{backend} at ") in uri
     await driver.close()
 

@@ -370,7 +370,7 @@ async def test_neo4j_killed_in_the_middle_ends_an_ingest_and_the_next_one_finish
 def server(request: pytest.FixtureRequest) -> GraphServer:
     """A server with nothing in it."""
     found: GraphServer = request.getfixturevalue(request.param)
-    found.options()  # empties it
+    found.emptied()
     return found
 
 

@@ -58,7 +58,7 @@ def test_they_are_short() -> None:
         ("talks.sqlite", r"\A(Shade keeps theanine \[\d\]\.\n){2}\Z"),
         ("they take turns", r"\A\['human', 'ai', 'human', 'ai', 'human', 'ai'\]\n.*Uji.*\[1\]"),
         ("create_agent", r"Shade keeps theanine.*\['[^']+\.md'"),
-        ('"mode": "agent"', r"\AShade keeps theanine \[1\]\. \[\{'tool': 'search'"),
+        ('"method": "agent"', r"\AShade keeps theanine \[1\]\. \[\{'tool': 'search'"),
         ("insert_node", r"\A\['2\d{3}-"),
         ("RetrieverSource", r"\AGyokuro is shaded for three weeks\. \[1\]"),
         ("llama_index", r"(\A|\n)0\.\d+ .*heanine"),

@@ -11,6 +11,7 @@ import pytest
 
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.domain.identity import memory_dataset
+from agentic_rag.domain.ports import GraphQuery
 from agentic_rag.errors import InputError, ManifestMismatch, UnknownDataset
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.rag import Rag
@@ -144,7 +145,7 @@ async def facts_of(opened: Rag) -> tuple[set[Any], set[Any]]:
     held = await opened.memory.list("ada", MemoryType.SEMANTIC, include_ended=True)
     words = "I live in favourite tea"
     vector = (await EMBEDDING.embed_queries([words]))[0]
-    hits = await opened.knowledge.search(memory_dataset("ada"), words, vector, limit=50)
+    hits = await opened.knowledge.search(memory_dataset("ada"), GraphQuery(words, vector), limit=50)
     return (
         {(one.content, one.valid_at, one.invalid_at) for one in held if one.slot},
         {(hit.text, hit.valid_at, hit.invalid_at) for hit in hits},

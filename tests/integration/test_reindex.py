@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from agentic_rag import Rag, RagConfig, open_rag
-from agentic_rag.domain.ports import FloatArray, Restriction
+from agentic_rag.domain.ports import FloatArray, GraphQuery, Restriction
 from agentic_rag.errors import ConfigError, ManifestMismatch, ModelError, StoreLocked, UnknownDataset
 from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.state import in_full
@@ -152,7 +152,7 @@ async def test_another_model_is_refused_with_the_line_that_mends_it(vault: Path,
             lambda: rag.search("leaf"),
             lambda: rag.search("leaf", strategy="sparse"),
             lambda: rag.graph_engine.find(SourceQuery("default", "leaf"), 3),
-            lambda: rag.knowledge.search("default", "leaf", vector, limit=3),
+            lambda: rag.knowledge.search("default", GraphQuery("leaf", vector), limit=3),
             lambda: rag.graph.ainvoke({"query": "leaf"}),
             lambda: rag.ingest(write_notes(vault, [3], also="changed")),
             lambda: rag.chunks.remove_documents("default", ["Note 1.md"]),

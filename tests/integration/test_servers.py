@@ -49,7 +49,7 @@ def servers(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
     if request.param == "object_store":
         yield {"lancedb_uri": server.empty_uri(), "storage_options": server.options}
     else:
-        server.options()  # empties it
+        server.emptied()
         yield _graph(server)
 
 
@@ -89,7 +89,7 @@ async def test_a_server_that_is_away_is_told_in_a_line_and_questions_are_answere
     backend: str, example_data: Path, vault: Path, tmp_path: Path
 ) -> None:
     address = f"127.0.0.1:{free_port()}"
-    server = GraphServer(backend, f"{'bolt' if backend == 'neo4j' else 'redis'}://{address}", "ada", SECRET)
+    server = GraphServer(backend, f"{'bolt' if backend == 'neo4j' else 'redis'}://ada@{address}", SECRET)
     data = shutil.copytree(example_data, tmp_path / "data")
     config = RagConfig.model_validate({"data_dir": data, **_graph(server)})
     async with open_rag(config) as rag:
@@ -119,7 +119,7 @@ async def test_a_wrong_password_is_told_in_a_line(
 
 @pytest.mark.parametrize("backend", BACKENDS)
 async def test_a_blank_password_is_refused(backend: str, tmp_path: Path) -> None:
-    server = GraphServer(backend, "bolt://127.0.0.1:1", "ada", "")
+    server = GraphServer(backend, "bolt://127.0.0.1:1", "")
     config = RagConfig.model_validate({"data_dir": tmp_path / "data", **_graph(server)})
     with pytest.raises(ConfigError, match="needs a password: set AGENTIC_RAG_GRAPH__PASSWORD"):
         async with open_rag(config):

@@ -104,14 +104,14 @@ async def test_answers(data: Path, address: str, question: str, operation: str) 
 
 
 async def test_reranks(data: Path, address: str) -> None:
-    async with opened(data, address, rerank={"method": "chat", "depth": 5}) as rag:
+    async with opened(data, address, rerank={"method": "chat"}) as rag:
         answer = await rag.ask(QUESTIONS[0][0])
     check(answer, "rerank")
     assert len(answer.results) == 10
 
 
 async def test_rewrites(data: Path, address: str) -> None:
-    settings = {"rewrite": {"method": "chat"}, "quality": {"weak_below": 1.0}}
+    settings = {"rewrite": {"method": "chat"}, "answer": {"abstain_below": 0.99}}
     async with opened(data, address, **settings) as rag:
         answer = await rag.ask("What does polyphenol oxidase do to the zebras of Nairobi?")
     check(answer, "rewrite")
@@ -132,7 +132,7 @@ async def test_searches_by_itself(
     data: Path, address: str, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agentic_rag.nodes.agent.SECONDS", 250.0)
-    settings = {"answer": {"mode": "agent"}, "agent": {"calls": 2}}
+    settings = {"answer": {"method": "agent"}}
     async with opened(data, address, **settings) as rag:
         answer = await rag.ask(question, operation="document_retrieval")
     check(answer, "agent")

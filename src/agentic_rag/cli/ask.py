@@ -6,23 +6,64 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
+from typing import Required, TypedDict, cast
 
-from agentic_rag.answer import Answer
+from agentic_rag.answer import Answer, AnswerValues
 from agentic_rag.domain.filters import as_dict, parse_terms
+from agentic_rag.domain.results import FusionReport
 from agentic_rag.errors import InputError
-from agentic_rag.fusion.strategy_selector import SOURCES
+from agentic_rag.fusion.strategy_selector import SOURCES, SourceHits
 from agentic_rag.nodes.fuse_results import results_of, specificity_of
 from agentic_rag.nodes.request import Request
 from agentic_rag.rag import Rag
-from agentic_rag.rerank.offline import count_moved
+from agentic_rag.rerank.offline import SearchedQuestion
 from agentic_rag.retrieval.config import Strategy
+from agentic_rag.retrieval.schemas import ResultValues
 from agentic_rag.state import AskOptions, CanvasRAGState
 
 
 def _require_words(question: str, command: str) -> None:
     if not question.strip():
         raise InputError(f'the question is empty; write it in quotes: agentic-rag {command} "…"')
+
+
+class BoardValues(TypedDict):
+    """A ``boards.files.BoardReport``."""
+
+    path: str
+    added: int
+    removed: int
+    kept: int
+
+
+class BaseValues(TypedDict):
+    """A ``boards.selection_base.BaseReport``."""
+
+    path: str
+    columns: list[str]
+    notes: int
+    missing: list[str]
+    extra: list[str]
+
+
+class AskedValues(AnswerValues, total=False):
+    """What ``ask --json`` prints."""
+
+    board: BoardValues | None
+    """The report on the board, if one was asked for; None: the answer cites no note."""
+    base: BaseValues
+    seconds: float
+
+
+class FoundValues(TypedDict, total=False):
+    """What ``search --json`` prints."""
+
+    query: Required[str]
+    strategy: Required[str]
+    reason: Required[str | None]
+    """Why there are no results, where a filter left none."""
+    results: Required[list[ResultValues]]
+    seconds: float
 
 
 async def answer_json(
@@ -34,12 +75,12 @@ async def answer_json(
     explain: bool = False,
     board: str | None = None,
     base: str | None = None,
-) -> dict[str, Any]:
+) -> AskedValues:
     """The answer as JSON values.
 
     Args:
         terms: filters, each as ``year>=2023``.
-        explain: adds ``fusion.moved`` (see ``rerank.offline.count_moved``).
+        explain: adds ``fusion.moved`` (see ``SearchedQuestion.count_moved``).
         board: path of the file to write the answer to as a board; adds the report on it.
         base: path of the file to write the selection to as an Obsidian Base; adds the report on it.
 
@@ -54,35 +95,32 @@ async def answer_json(
     report = None
     if board is not None and not answer.abstained:
         report = await asyncio.to_thread(rag.write_board, answer, Path(board))
-    written = None if base is None else asdict(await rag.write_base(answer, Path(base)))
-    result = answer.to_dict()
+    result = cast(AskedValues, answer.to_dict())
+    if base is not None:
+        result["base"] = cast(BaseValues, asdict(await rag.write_base(answer, Path(base))))
     if explain:
-        result["fusion"] = {**answer.fusion, **_moved_results(answer)}
+        result["fusion"] = _fusion_explanation(answer)
     if board is not None:
-        result["board"] = None if report is None else asdict(report)
-    return result if written is None else {**result, "base": written}
+        result["board"] = None if report is None else cast(BoardValues, asdict(report))
+    return result
 
 
-def _moved_results(answer: Answer) -> dict[str, Any]:
-    """``fusion.moved``; empty if a model reranked, or a source was not searched."""
+def _fusion_explanation(answer: Answer) -> FusionReport:
     state = cast(CanvasRAGState, answer.state)
     request = Request.of(state)
-    parameters = request.parameters
-    offline = parameters.rerank.method == "offline"
+    offline = request.parameters.rerank.method == "offline"
     by_graph, by_vectors = (results_of(state, name) for name in SOURCES)
     if not offline or by_graph is None or by_vectors is None:
-        return {}
-    return {
-        "moved": count_moved(
-            request.question,
-            (by_graph, by_vectors),
-            [result["id"] for result in answer.results],
-            used_strategy=answer.fusion["strategy"],
-            operation=request.operation,
-            parameters=parameters,
-            specificity=specificity_of(state),
-        )
-    }
+        return answer.fusion
+    searched = SearchedQuestion(
+        request.question,
+        SourceHits(by_graph, by_vectors),
+        request.operation,
+        request.parameters,
+        specificity_of(state),
+    )
+    final = [result["id"] for result in answer.results]
+    return {**answer.fusion, "moved": searched.count_moved(final, answer.fusion["strategy"])}
 
 
 async def search_json(
@@ -93,7 +131,7 @@ async def search_json(
     top_k: int,
     threshold: float,
     filters: Sequence[str],
-) -> dict[str, Any]:
+) -> FoundValues:
     """The retrieval engine's results as JSON values.
 
     Raises:

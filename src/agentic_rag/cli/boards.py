@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
 from agentic_rag.cli.render import console
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import RunError
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def write_anki(reviews: Sequence[Review], path: Path) -> None:
         raise RunError(f"{path} cannot be written: {error}") from error
 
 
-def due_json(reviews: Sequence[Review]) -> list[dict[str, Any]]:
+def due_json(reviews: Sequence[Review]) -> list[Json]:
     """The values printed by ``due --json``."""
     return [
         {

@@ -8,15 +8,17 @@ import logging
 import os
 import socket
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from agentic_rag.cli.open_process import settings_digest, socket_path
 from agentic_rag.cli.options import place_of
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import AgenticRagError, InputError, UnknownDataset
 from agentic_rag.rag import Rag
 from agentic_rag.settings.config import RagConfig
@@ -36,6 +38,32 @@ COMMANDS = {
 """By a command's name the coroutine function that takes the open ``Rag`` and the command's arguments."""
 LONGEST_REQUEST = 64 * 1024 * 1024
 """Bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRequest:
+    """What a shell asks for in one line of JSON."""
+
+    settings: str
+    """See ``settings_digest``."""
+    command: str
+    arguments: Mapping[str, object]
+    """Of the command's function, by name."""
+
+    @classmethod
+    def read(cls, line: bytes) -> CommandRequest:
+        """The request in a line.
+
+        Raises:
+            InputError: the line is no JSON object of the three values.
+        """
+        with suppress(ValueError, RecursionError):
+            match json.loads(line):
+                case {"settings": str(settings), "command": str(command), "arguments": dict(arguments)}:
+                    return cls(settings, command, arguments)
+        raise InputError(
+            'this is no command; send one line of JSON: {"settings": TEXT, "command": NAME, "arguments": {…}}'
+        )
 
 
 def command_function(name: str) -> Callable[..., Awaitable[Any]]:
@@ -127,7 +155,7 @@ class _Commands:
         """Run the command and write its reply; whoever hangs up before ends it."""
         try:
             if _is_same_user(writer):
-                task = asyncio.ensure_future(self._reply(json.loads(await reader.readline())))
+                task = asyncio.ensure_future(self._reply(await reader.readline()))
                 self._running.add(task)
                 task.add_done_callback(self._running.discard)
                 hang_up = asyncio.ensure_future(reader.read(1))
@@ -142,26 +170,36 @@ class _Commands:
         finally:
             writer.close()
 
-    async def _reply(self, request: dict[str, Any]) -> dict[str, Any]:
-        if request["settings"] != self._settings:
-            return {"declined": "other settings"}
-        if request["command"] not in COMMANDS:
-            return {"declined": "another version"}
+    async def _reply(self, line: bytes) -> Json:
         try:
-            function = await asyncio.to_thread(command_function, request["command"])
-            result = await function(self._rag, **request["arguments"])
+            request = CommandRequest.read(line)
+            if request.settings != self._settings:
+                return {"declined": "other settings"}
+            if request.command not in COMMANDS:
+                return {"declined": "another version"}
+            function = await asyncio.to_thread(command_function, request.command)
+            result = await function(self._rag, **_checked_arguments(function, request))
         except UnknownDataset as error:
             place = await asyncio.to_thread(place_of, self._rag.config)
             return _error(UnknownDataset(error.dataset, error.known_names, place))
         except AgenticRagError as error:
             return _error(error)
         except Exception as error:
-            logger.exception("the command %s failed", request["command"])
+            logger.exception("a command of the shell failed")
             return _error(error)
         return {"result": result}
 
 
-def _error(error: Exception) -> dict[str, Any]:
+def _checked_arguments(function: Callable[..., Awaitable[Any]], request: CommandRequest) -> Mapping[str, Any]:
+    """The arguments of a command; ``InputError`` where one is missing or unknown."""
+    try:
+        signature(function).bind(None, **request.arguments)
+    except TypeError as error:
+        raise InputError(f"the arguments of the command {request.command!r} are wrong: {error}") from error
+    return request.arguments
+
+
+def _error(error: Exception) -> Json:
     text = str(error) if isinstance(error, AgenticRagError) else f"{type(error).__name__}: {error}"
     return {"error": text, "is_input": isinstance(error, InputError)}
 

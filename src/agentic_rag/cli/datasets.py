@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -18,11 +18,13 @@ from agentic_rag.cli.options import is_new, place_of, require_data, warm
 from agentic_rag.cli.render import bars, console
 from agentic_rag.cli.schema import print_schema
 from agentic_rag.domain.identity import dataset_name
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import StoreStats, TableStats
 from agentic_rag.domain.usage import usage_text
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.ingest.planning import FileReport
+from agentic_rag.notes.catalogue import SchemaValues
 from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import RagConfig
 
@@ -34,6 +36,48 @@ if TYPE_CHECKING:
 STAGES = {"read": "reading", "store": "storing", "embed": "embedding rows"}
 SHOWN_FILES = 20
 GRAPH = ("entities", "facts", "episodes", "mentions")
+
+
+class IndexValues(TypedDict):
+    """An index of a table; numbers of rows."""
+
+    column: str
+    kind: str
+    indexed: int
+    unindexed: int
+
+
+class TableValues(TypedDict):
+    """A table; bytes are None where the store does not tell."""
+
+    name: str
+    rows: int
+    versions: int | None
+    bytes: int | None
+    old_bytes: int | None
+    indexes: list[IndexValues]
+
+
+class DatasetValues(TypedDict):
+    """What ``stats --json`` prints of a dataset."""
+
+    dataset: str
+    documents: int
+    unfinished: int
+    chunks: int
+    graph: dict[str, int]
+    unindexed: float
+    """Share of the rows of indexed tables that are missing from an index."""
+    model: str | None
+    dimension: int | None
+    metric: str | None
+    configured_model: str
+    reindex: bool
+    """Whether the vectors are of another model than the configured one."""
+    bytes: int | None
+    old_bytes: int | None
+    tables: list[TableValues]
+    schema: SchemaValues
 
 
 async def ingest_paths(
@@ -83,8 +127,8 @@ async def watch_folders(config: RagConfig, folders: Sequence[Path], dataset: str
             told = done.problem
 
 
-def _followed_json(watch_report: WatchReport) -> dict[str, Any]:
-    counts = {} if watch_report.report is None else watch_report.report.to_dict()["counts"]
+def _followed_json(watch_report: WatchReport) -> Json:
+    counts = {} if watch_report.report is None else watch_report.report.counts
     changed = [
         {"path": file.path, "action": file.action, "reason": file.reason}
         for file in (watch_report.report.files if watch_report.report else ())
@@ -174,7 +218,7 @@ def print_reindex(report: ReindexReport) -> None:
     out.print(f"{rows or 'nothing to embed'} · {report.seconds:.1f} s", markup=False, style="dim")
 
 
-async def collect(config: RagConfig, dataset: str | None) -> list[dict[str, Any]]:
+async def collect(config: RagConfig, dataset: str | None) -> list[DatasetValues]:
     """Plain values of the dataset, or of each existing dataset.
 
     Raises:
@@ -191,7 +235,7 @@ async def collect(config: RagConfig, dataset: str | None) -> list[dict[str, Any]
         return [await _of(rag, name) for name in await rag.ledger.datasets()]
 
 
-async def _of(rag: Rag, dataset: str) -> dict[str, Any]:
+async def _of(rag: Rag, dataset: str) -> DatasetValues:
     chunks, graph = await rag.chunks.stats(dataset), await rag.knowledge.stats(dataset)
     records = await rag.ledger.records(dataset)
     tables = [*chunks.tables, *graph.tables]
@@ -230,7 +274,7 @@ def _unindexed_share(tables: list[TableStats]) -> float:
     return round(sum(table.unindexed_rows for table in indexed) / rows, 4) if rows else 0.0
 
 
-def _table(table: TableStats) -> dict[str, Any]:
+def _table(table: TableStats) -> TableValues:
     return {
         "name": table.name,
         "rows": table.rows,
@@ -249,7 +293,7 @@ def _table(table: TableStats) -> dict[str, Any]:
     }
 
 
-def print_stats(dataset_stats: list[dict[str, Any]], config: RagConfig) -> None:
+def print_stats(dataset_stats: Sequence[DatasetValues], config: RagConfig) -> None:
     """A paragraph and a table for each dataset."""
     out = console()
     if not dataset_stats:
@@ -284,7 +328,7 @@ def print_stats(dataset_stats: list[dict[str, Any]], config: RagConfig) -> None:
         print_schema(stats["schema"])
 
 
-def _tables(tables: list[dict[str, Any]]) -> Table:
+def _tables(tables: Sequence[TableValues]) -> Table:
     shown = Table(box=SIMPLE_HEAD)
     for name in ("table", "rows", "versions", "size", "index", "not indexed"):
         shown.add_column(name, justify="left" if name in ("table", "index") else "right", no_wrap=True)
@@ -298,7 +342,7 @@ def _tables(tables: list[dict[str, Any]]) -> Table:
     return shown
 
 
-def _index(index: dict[str, Any]) -> tuple[str, str]:
+def _index(index: IndexValues) -> tuple[str, str]:
     return f"{index['column']} {index['kind']}", str(index["unindexed"])
 
 

@@ -7,15 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 from agentic_rag.memory.records import plain
 from agentic_rag.memory.schemas import MemoryType, RetrievalResponse, RetrievalStrategy
 from agentic_rag.rag import Rag
 
 
-async def add_memory(
-    rag: Rag, user_id: str, text: str, at: str | None, metadata: Mapping[str, Any]
-) -> dict[str, Any]:
+async def add_memory(rag: Rag, user_id: str, text: str, at: str | None, metadata: Mapping[str, Any]) -> Json:
     """Remember a text.
 
     Raises:
@@ -37,7 +36,7 @@ async def search_memories(
     types: Sequence[str] | None,
     strategy: str | None,
     as_of: str | None,
-) -> dict[str, Any]:
+) -> Json:
     """Results, routing and the agents' outcomes; ``known`` is 0 for an unknown user.
 
     Raises:
@@ -56,7 +55,7 @@ async def search_memories(
     return {"user_id": user_id, "query": query, "known": known, **_response(found)}
 
 
-def _response(response: RetrievalResponse) -> dict[str, Any]:
+def _response(response: RetrievalResponse) -> Json:
     routing = response.routing
     return {
         "memories": [asdict(memory) for memory in response.memories],
@@ -70,9 +69,7 @@ def _response(response: RetrievalResponse) -> dict[str, Any]:
     }
 
 
-async def list_memories(
-    rag: Rag, user_id: str, kind: str | None = None, with_ended: bool = False
-) -> dict[str, Any]:
+async def list_memories(rag: Rag, user_id: str, kind: str | None = None, with_ended: bool = False) -> Json:
     """The memories of a user, in the order of their messages; ``known`` as for ``search_memories``.
 
     Raises:
@@ -84,7 +81,7 @@ async def list_memories(
     return {"user_id": user_id, "known": known, "memories": [plain(record) for record in records]}
 
 
-async def forget_memories(rag: Rag, user_id: str, ids: Sequence[str] | None) -> dict[str, Any]:
+async def forget_memories(rag: Rag, user_id: str, ids: Sequence[str] | None) -> Json:
     """Number of deleted memories, and the result of the check; None: everything of the user.
 
     Raises:
@@ -95,7 +92,7 @@ async def forget_memories(rag: Rag, user_id: str, ids: Sequence[str] | None) -> 
     return {"user_id": user_id, "deleted": gone.memories, "searched": gone.searches, "found": gone.remaining}
 
 
-async def export_memories(rag: Rag, user_id: str, file: str) -> dict[str, Any]:
+async def export_memories(rag: Rag, user_id: str, file: str) -> Json:
     """Number of memories written.
 
     Raises:
@@ -104,7 +101,7 @@ async def export_memories(rag: Rag, user_id: str, file: str) -> dict[str, Any]:
     return {"user_id": user_id, "file": file, "memories": await rag.memory.export(user_id, Path(file))}
 
 
-async def import_memories(rag: Rag, user_id: str, file: str) -> dict[str, Any]:
+async def import_memories(rag: Rag, user_id: str, file: str) -> Json:
     """Number of memories read.
 
     Raises:

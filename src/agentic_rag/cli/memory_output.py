@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from agentic_rag.cli.render import console
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 
 LONGEST = 300
@@ -26,7 +27,7 @@ KINDS: Mapping[str, str] = {
 COLOURS: Mapping[str, str] = {"new": "green", "repeated": "dim", "superseded": "yellow", "ended": "yellow"}
 
 
-def metadata_given(pairs: Sequence[str], speaker: str | None, role: str | None) -> dict[str, Any]:
+def metadata_given(pairs: Sequence[str], speaker: str | None, role: str | None) -> Json:
     """Metadata from ``KEY=VALUE`` pairs; a value that is JSON is read as JSON.
 
     Raises:

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -18,6 +18,12 @@ from agentic_rag.answering.passages import arrow
 from agentic_rag.domain.progress import Progress
 from agentic_rag.domain.usage import usage_text
 from agentic_rag.extensions import entries, load
+
+if TYPE_CHECKING:
+    from agentic_rag.answer import AnswerValues
+    from agentic_rag.cli.ask import AskedValues, BaseValues, BoardValues, FoundValues
+    from agentic_rag.domain.results import Citation, FusionReport, GraphFact, Result, SourceScores
+    from agentic_rag.retrieval.schemas import ResultValues
 
 UNBROKEN = ("system", "run")
 """Columns of names that are never wrapped."""
@@ -34,7 +40,7 @@ def console() -> Console:
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty() and "COLUMNS" not in os.environ)
 
 
-def _region(citation: dict[str, Any]) -> str:
+def _region(citation: Citation) -> str:
     """Where on its page a line stands that OCR read."""
     if citation["region"] is None:
         return ""
@@ -42,7 +48,7 @@ def _region(citation: dict[str, Any]) -> str:
     return f", {top}–{bottom} % down, {left}–{right} % across"
 
 
-def print_answer(result: dict[str, Any], *, explain: bool) -> None:
+def print_answer(result: AskedValues, *, explain: bool) -> None:
     """Answer, citations, and a line on the search; the table with ``explain``."""
     out = console()
     out.print(result["answer"], markup=False, style="yellow" if result["abstained"] else None)
@@ -80,7 +86,7 @@ def print_answer(result: dict[str, Any], *, explain: bool) -> None:
             out.print(line, style="dim", markup=False)
 
 
-def _board_line(report: dict[str, Any] | None) -> str:
+def _board_line(report: BoardValues | None) -> str:
     if report is None:
         return "no board was written: the answer cites no note"
     return (
@@ -88,7 +94,7 @@ def _board_line(report: dict[str, Any] | None) -> str:
     )
 
 
-def _print_base(out: Console, report: dict[str, Any]) -> None:
+def _print_base(out: Console, report: BaseValues) -> None:
     count = f"{report['notes']} note{'' if report['notes'] == 1 else 's'}"
     out.print(
         f"base: {report['path']} · {count}: {', '.join(report['columns'])}", markup=False, soft_wrap=True
@@ -100,7 +106,7 @@ def _print_base(out: Console, report: dict[str, Any]) -> None:
             out.print(told, markup=False, style="yellow", soft_wrap=True)
 
 
-def reading_lines(result: Mapping[str, Any]) -> list[str]:
+def reading_lines(result: AnswerValues) -> list[str]:
     """How the question was read as a query to the notes, and the same as options; none where it was not."""
     selection = result["selection"]
     if selection is None:
@@ -116,7 +122,7 @@ def reading_lines(result: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _print_nearest(out: Console, results: list[dict[str, Any]]) -> None:
+def _print_nearest(out: Console, results: Sequence[Result]) -> None:
     """The nearest passages, for the reader to check."""
     out.print("\nnearest, but perhaps about something else:", style="dim")
     for found in results:
@@ -124,7 +130,7 @@ def _print_nearest(out: Console, results: list[dict[str, Any]]) -> None:
         out.print(f"  {relevance} [cyan]{escape(_place(found))}[/cyan]", soft_wrap=True)
 
 
-def _summary(result: dict[str, Any]) -> str:
+def _summary(result: AskedValues) -> str:
     fusion, quality = result["fusion"], result["quality"]
     sources = ", ".join(f"{name} {_went(outcome)}" for name, outcome in result["outcomes"].items())
     tier = "" if fusion.get("tier") is None else f", tier {fusion['tier']} ({fusion['reason']})"
@@ -165,7 +171,7 @@ def interval(figure: Mapping[str, float], mark: str = "", *, sign: str = "", bet
     return f"{figure['value']:{sign}.3f}{mark}{between}[dim]{bounds}[/dim]"
 
 
-def explain_table(result: dict[str, Any]) -> Table:
+def explain_table(result: AnswerValues) -> Table:
     """One row per result: its rank, its rank and relevance in each source, and its facts."""
     table = Table(title="why these results", title_justify="left", box=SIMPLE_HEAD, show_lines=False)
     table.add_column("#", justify="right")
@@ -187,7 +193,7 @@ def explain_table(result: dict[str, Any]) -> Table:
     return table
 
 
-def fusion_lines(fusion: Mapping[str, Any]) -> list[str]:
+def fusion_lines(fusion: FusionReport) -> list[str]:
     """The weights, and the effect of another strategy."""
     weights = fusion["weights"]
     given, used = (
@@ -205,14 +211,14 @@ def fusion_lines(fusion: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _telling(facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _telling(facts: Sequence[GraphFact]) -> list[GraphFact]:
     """The two most informative facts: labelled relations before plain links and mentions."""
     bare = ("LINKS_TO", "MENTIONS", "CONTAINS")
     named = [fact for fact in facts if fact["name"] != "HAS_TAG"]
     return sorted(named, key=lambda fact: fact["name"] in bare)[:2]
 
 
-def print_search(result: dict[str, Any]) -> None:
+def print_search(result: FoundValues) -> None:
     """Results with score and legs."""
     out = console()
     if not result["results"]:
@@ -225,18 +231,18 @@ def print_search(result: dict[str, Any]) -> None:
     out.print(f"{result['strategy']} · {result['seconds']:.2f} s", style="dim")
 
 
-def _place(passage: dict[str, Any], *, short: bool = False) -> str:
+def _place(passage: Result | ResultValues, *, short: bool = False) -> str:
     """Path and headings; the short form has only the last heading."""
     metadata = passage["metadata"]
     headings = list(metadata.get("heading_path") or [])
     return " › ".join([_file(metadata, passage["id"]), *(headings[-1:] if short else headings)])
 
 
-def _file(metadata: Mapping[str, Any], chunk_id: str) -> str:
+def _file(metadata: Mapping[str, Any], chunk_id: str | None) -> str:
     """The path, and the document within a file that holds several without names."""
     path, document = metadata.get("path"), metadata.get("document_id")
     if not path:
-        return chunk_id
+        return chunk_id or ""
     return str(path) if not document or str(document) in str(path) else f"{path} › {document}"
 
 
@@ -244,7 +250,7 @@ def _number(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def _score_text(score: dict[str, Any] | None) -> str:
+def _score_text(score: SourceScores | None) -> str:
     if score is None:
         return "–"
     weighed = f"{_number(score['normalised'])} × {score['weight']:.2f}"

@@ -335,6 +335,20 @@ class GraphLinks:
     mentioned_entities: NDArray[np.int32]
 
 
+@dataclass(frozen=True, slots=True)
+class GraphQuery:
+    """What a graph is searched for."""
+
+    text: str
+    """Any text."""
+    vector: FloatArray
+    """The text's, as a question."""
+    as_of: datetime | None = None
+    """As in ``Restriction``."""
+    within: Sequence[str] | None = None
+    """Only what comes from these chunk ids; None: all."""
+
+
 @runtime_checkable
 class GraphStore(Protocol):
     """The graph half: a temporal knowledge graph whose episodes are the chunks."""
@@ -359,21 +373,8 @@ class GraphStore(Protocol):
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         """Remove episodes, facts and mentions of the documents, and entities nothing names any more."""
 
-    async def search(
-        self,
-        dataset: str,
-        query: str,
-        vector: FloatArray,
-        *,
-        limit: int,
-        as_of: datetime | None = None,
-        within: Sequence[str] | None = None,
-    ) -> list[FactHit]:
-        """Up to ``limit`` facts for a query, by words and vector, ranked from 1.
-
-        ``within``: only facts of these chunk ids; ``as_of`` as in ``Restriction``. Any query text is accepted; [] for a
-        dataset without a graph.
-        """
+    async def search(self, dataset: str, query: GraphQuery, *, limit: int) -> list[FactHit]:
+        """Up to ``limit`` facts for a query, by words and vector, ranked from 1; [] for a dataset without a graph."""
 
     async def links(self, dataset: str) -> GraphLinks | None:
         """Every chunk and entity and how they are linked; None where there is none.

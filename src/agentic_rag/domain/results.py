@@ -119,6 +119,8 @@ class FusionReport(TypedDict, total=False):
     """Weighted fusion: ``score`` or ``rank``, by source."""
     weights: WeightsReport
     """Where the strategy follows an operation."""
+    moved: dict[str, int]
+    """By other strategy, how many of the results it would not return; only ``ask --explain`` asks."""
 
 
 class CitedSpan(TypedDict):

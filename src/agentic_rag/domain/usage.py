@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields
+
+from typing_extensions import TypedDict
+
+
+class UsageValues(TypedDict, total=False):
+    """A ``Usage`` as JSON values; empty without a call."""
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    embedded_tokens: int
+    cost: float
+    estimated: bool
 
 
 @dataclass(slots=True)
@@ -37,9 +49,16 @@ class Usage:
             mine, its = getattr(self, one.name), getattr(other, one.name)
             setattr(self, one.name, (mine or its) if one.name == "estimated" else mine + its)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> UsageValues:
         """Plain JSON values; the cost to a millionth."""
-        return {**asdict(self), "cost": round(self.cost, 6)}
+        return {
+            "calls": self.calls,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "embedded_tokens": self.embedded_tokens,
+            "cost": round(self.cost, 6),
+            "estimated": self.estimated,
+        }
 
 
 _counting: ContextVar[tuple[Usage, ...]] = ContextVar("counting", default=())
@@ -62,7 +81,7 @@ def count(call_usage: Usage) -> None:
         usage.add(call_usage)
 
 
-def sum_usage(total_usage: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> dict[str, Any]:
+def sum_usage(total_usage: UsageValues | None, new: UsageValues | None) -> UsageValues:
     """Two usages as plain values, added; ``new`` of None begins anew."""
     if new is None:
         return {}
@@ -71,7 +90,7 @@ def sum_usage(total_usage: Mapping[str, Any] | None, new: Mapping[str, Any] | No
     return total.to_dict()
 
 
-def usage_text(usage: Mapping[str, Any]) -> str:
+def usage_text(usage: UsageValues) -> str:
     """The usage in words: ``3 calls, 1,204 tokens, cost 0.0021``."""
     used = Usage(**usage)
     told = [f"{used.calls:,} call{'s' * (used.calls != 1)}", f"{used.tokens:,} tokens"]

@@ -180,7 +180,6 @@ class SourceHits:
         graphiti_results: GraphitiResults | None,
         lancedb_results: LanceDBResults | None,
         memory_results: Sequence[Hit] | None = None,
-        further_results: Mapping[str, Sequence[Hit]] | None = None,
     ) -> SourceHits:
         """What callers give, checked.
 
@@ -191,7 +190,6 @@ class SourceHits:
             [] if graphiti_results is None else read_graphiti(graphiti_results),
             None if lancedb_results is None else read_lancedb(lancedb_results),
             None if memory_results is None else read_hits(memory_results, MEMORY),
-            {name: read_hits(hits, name) for name, hits in (further_results or {}).items()},
         )
 
 
@@ -230,7 +228,6 @@ def execute_fusion(
     parameters: FusionParameters | None = None,
     *,
     memory_results: Sequence[Hit] | None = None,
-    further_results: Mapping[str, Sequence[Hit]] | None = None,
     limit: int = LIMIT,
 ) -> FusionOutcome:
     """Fuse given lists by a strategy.
@@ -241,7 +238,7 @@ def execute_fusion(
         lancedb_results: hits or rows; None means not asked (which the cascade tells from empty).
         parameters: default ``FusionParameters()``. What is unset has the strategy's default, 5 hits of 0.7
             under the cascade; for an operation's own give those of ``resolve_parameters``.
-        memory_results, further_results: see ``SourceHits``; None means not asked.
+        memory_results: see ``SourceHits``; None means not asked.
         limit: most results.
 
     Raises:
@@ -249,7 +246,7 @@ def execute_fusion(
         InputError: a hit that cannot be read.
     """
     chosen = parse_strategy(strategy)
-    found = SourceHits.read(graphiti_results, lancedb_results, memory_results, further_results)
+    found = SourceHits.read(graphiti_results, lancedb_results, memory_results)
     fused = fuse_hits(chosen, found, FusionParameters() if parameters is None else parameters, limit)
     return FusionOutcome(as_unified(fused.results), fused.report)
 
@@ -297,7 +294,6 @@ def fuse_for_operation(
     *,
     specificity: float | None = None,
     memory_results: Sequence[Hit] | None = None,
-    further_results: Mapping[str, Sequence[Hit]] | None = None,
 ) -> FusionOutcome:
     """Fuse given lists as an operation asks, the weights following what the graph knows of the question.
 
@@ -307,7 +303,7 @@ def fuse_for_operation(
         parameters: the caller's; what they leave unset is the operation's.
         specificity: specificity of the names in the question, in [0, 1] (see ``adapted_weights``); None: unknown.
             It adapts the weights only if the caller gave none.
-        memory_results, further_results: as for ``execute_fusion``.
+        memory_results: as for ``execute_fusion``.
 
     Returns:
         As ``execute_fusion``; the report has ``weights`` too: ``given`` (the caller's or the operation's) and
@@ -319,7 +315,7 @@ def fuse_for_operation(
     """
     caller = FusionParameters() if parameters is None else parameters
     fused = fuse_adapted(
-        SourceHits.read(graphiti_results, lancedb_results, memory_results, further_results),
+        SourceHits.read(graphiti_results, lancedb_results, memory_results),
         resolve_parameters(operation, caller),
         None if caller.sets_weights else specificity,
     )

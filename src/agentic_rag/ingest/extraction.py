@@ -47,6 +47,7 @@ TRIES = 3
 """Processes that a file may crash; the first may have been harmed by the file before."""
 STARTS_WITHIN = 60.0
 """Seconds for a process to import the reader."""
+AGAIN = "it is tried again when it changes"
 _FROM_OUTSIDE = (-9, -15)
 """Codes of a process that was killed, by a person or for lack of the machine's memory: the file is tried again as long
 as the time limit."""
@@ -77,14 +78,14 @@ class Extractor:
     timeout_seconds: float = 60.0
     """For one file."""
     memory: float = 2.0
-    """GB that the process may take."""
+    """GB that the process may take; not kept on Windows."""
     reader: str = READER
     """Module whose ``extracted(raw, suffix)`` is called in the process."""
 
     @classmethod
     def of(cls, settings: DocumentsConfig) -> Extractor:
         """An extractor with the configured limits."""
-        return cls(settings.timeout_seconds, settings.memory)
+        return cls(settings.timeout_seconds)
 
     def extract(self, raw: bytes, suffix: str) -> ExtractedText:
         """The text of a file's bytes; waits for its turn, and for the process.
@@ -130,7 +131,8 @@ class Extractor:
         """What to tell of a file in whose course the process ended."""
         if process_end.late:
             return ExtractionFailure(
-                f"it was not read within {self.timeout_seconds:g} s; {_again('a longer documents.timeout_seconds')}"
+                f"it was not read within {self.timeout_seconds:g} s; {AGAIN}, or with a longer "
+                "documents.timeout_seconds"
             )
         if process_end.code == MEMORY_SPENT:
             return self._too_large()
@@ -138,17 +140,13 @@ class Extractor:
             return RunError("reading documents was interrupted; run the same command again")
         return ExtractionFailure(
             f"reading it ended the process ({_exit_name(process_end.code)}) again and again: it is damaged, or takes more than "
-            f"{self.memory:g} GB; save it anew; {_again('more documents.memory')}"
+            f"{self.memory:g} GB; save it anew; {AGAIN}"
         )
 
     def _too_large(self) -> ExtractionFailure:
         return ExtractionFailure(
-            f"to read it takes more than {self.memory:g} GB; {_again('more documents.memory')}"
+            f"to read it takes more than {self.memory:g} GB; split it or save it anew; {AGAIN}"
         )
-
-
-def _again(setting: str) -> str:
-    return f"it is tried again when it changes, or with {setting}"
 
 
 def _exit_name(code: int) -> str:
@@ -277,7 +275,7 @@ class _Pool:
             if isinstance(error, _ProcessEnd) and error.code not in (*_FROM_OUTSIDE, -signal.SIGINT):
                 raise SourceError(
                     f"the process that reads it does not start ({_exit_name(error.code)}); "
-                    f"it may need more than {extractor.memory:g} GB (documents.memory)"
+                    f"it may need more than {extractor.memory:g} GB"
                 ) from error
             raise
         return process

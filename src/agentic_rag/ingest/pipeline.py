@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from agentic_rag.domain.identity import dataset_name
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import (
     DocumentRecord,
     ExtractionOutcome,
@@ -24,7 +25,7 @@ from agentic_rag.domain.ports import (
     Ledger,
 )
 from agentic_rag.domain.progress import Meter, Progress, StageClock, in_this_loop, silent
-from agentic_rag.domain.usage import Usage, counting
+from agentic_rag.domain.usage import Usage, UsageValues, counting
 from agentic_rag.errors import InputError, RunError, StoreError
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, IngestEngine, InProcess, Order
@@ -90,17 +91,21 @@ class IngestReport:
     stages: dict[str, float] = field(default_factory=dict, repr=False)
     """Seconds by stage; those of an engine's workers, added up, as ``workers: STAGE``."""
     extraction: ExtractionCounts = ExtractionCounts()
-    usage: dict[str, Any] = field(default_factory=dict)
+    usage: UsageValues = field(default_factory=UsageValues)
     """What the endpoints of models used (see ``domain.usage``); empty where none was asked."""
 
     def count(self, action: Action) -> int:
         """Files with this action."""
         return sum(file.action == action for file in self.files)
 
-    def to_dict(self) -> dict[str, Any]:
+    @property
+    def counts(self) -> dict[Action, int]:
+        """Number of files by action, where there are some."""
+        return dict(sorted(Counter(file.action for file in self.files).items()))
+
+    def to_dict(self) -> Json:
         """Plain JSON values."""
-        counts = Counter(file.action for file in self.files)
-        return {**asdict(self), "counts": dict(sorted(counts.items()))}
+        return {**asdict(self), "counts": self.counts}
 
 
 class IngestPipeline:
@@ -263,7 +268,7 @@ class IngestPipeline:
             seconds=clock.total(),
             stages=clock.stages,
             extraction=counts,
-            usage=usage.to_dict() if usage.calls else {},
+            usage=usage.to_dict() if usage.calls else UsageValues(),
         )
 
     async def _make_plan(self, scan: SourceScan, state: StoredDataset, way: str, progress: Progress) -> Plan:

@@ -313,7 +313,6 @@ def _as_statement(record: MemoryRecord) -> MemoryStatement:
         memory_type=record.memory_type,
         text=record.content,
         start=0,
-        end=len(record.content),
         subject=str(details.get("subject", "user")),
         slot=details.get("slot"),
         value=details.get("value"),

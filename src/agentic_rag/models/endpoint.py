@@ -36,7 +36,7 @@ AT_ONCE = 8
 _BY_STATUS = {
     400: (
         "refused the request",
-        "the text may be too long for the model, or it does not take an option (some models take no temperature or seed: leave them unset)",
+        "the text may be too long for the model, or it does not take an option (some models take no temperature: leave it unset)",
     ),
     401: ("refused the key", "check {section}.api_key"),
     403: ("refused the key", "check {section}.api_key and its permissions"),

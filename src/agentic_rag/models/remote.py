@@ -150,7 +150,7 @@ class LangChainChat:
         try:
             bound: Runnable[Any, AIMessage] = self._model.bind_tools(tools)  # type: ignore[attr-defined]
         except (AttributeError, NotImplementedError) as error:
-            raise ModelError(f"{self._name} takes no tools; set answer.mode to 'flow'") from error
+            raise ModelError(f"{self._name} takes no tools; set answer.method to 'chat'") from error
         return bound
 
     async def close(self) -> None:
@@ -259,7 +259,6 @@ def chat_from_config(config: ChatConfig, spending: Spending | None = None) -> La
         api_key=config.api_key or "none",
         temperature=config.temperature,
         max_completion_tokens=config.max_tokens,
-        seed=config.seed,
         # Retries are made here and not by the client, because each one is counted and rate-limited.
         max_retries=0,
         timeout=config.timeout_seconds,
@@ -278,15 +277,14 @@ class OpenAIEmbedding:
     """``ports.Embedding`` on an OpenAI-compatible ``/embeddings`` endpoint.
 
     Args:
-        config: ``base_url``, ``model`` and ``dimension`` are required; ``open`` determines a missing dimension.
+        config: ``base_url`` and ``model`` are required.
+        dimension: length of its vectors, which ``open`` asks for.
         spending: counts its usage.
     """
 
-    def __init__(self, config: EmbeddingConfig, spending: Spending | None = None) -> None:
-        if config.base_url is None or config.model is None or config.dimension is None:
-            raise ConfigError(
-                "embedding.base_url needs embedding.model beside it, and embedding.dimension (unset: asked for)"
-            )
+    def __init__(self, config: EmbeddingConfig, dimension: int, spending: Spending | None = None) -> None:
+        if config.base_url is None or config.model is None:
+            raise ConfigError("embedding.base_url needs embedding.model beside it")
         from openai import AsyncOpenAI
 
         # With an empty key the client would take one from the environment.
@@ -310,28 +308,24 @@ class OpenAIEmbedding:
         # The prefix of passages changes their vectors, so another prefix counts as another model.
         prefix = config.passage_prefix
         self.name = f"{config.model} after {prefix!r}" if prefix else config.model
-        self.dimension = config.dimension
+        self.dimension = dimension
 
     @classmethod
     async def open(cls, config: EmbeddingConfig, spending: Spending | None = None) -> OpenAIEmbedding:
-        """The model; if ``dimension`` is unset, one request determines it.
+        """The model; one request determines the length of its vectors.
 
         Raises:
             ConfigError: ``base_url`` or ``model`` is unset.
             ModelError: the endpoint failed, or returned no vector.
         """
-        if config.dimension is not None:
-            return cls(config, spending)
-        model = cls(config.model_copy(update={"dimension": 1}), spending)
+        model = cls(config, 1, spending)
         try:
             (row,) = await model._request_vectors([LENGTH_TOLD_BY])
         finally:
             await model.close()
         if not row:
-            raise ModelError(
-                f"{model._model_name} gave an empty vector; set embedding.dimension, or use another model"
-            )
-        return cls(config.model_copy(update={"dimension": len(row)}), spending)
+            raise ModelError(f"{model._model_name} gave an empty vector; use another model")
+        return cls(config, len(row), spending)
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
         return await self._embed([self._config.query_prefix + text for text in texts])
@@ -456,8 +450,8 @@ def unit(
     lengths = {len(row) for row in rows}
     if len(rows) != count or lengths != {dimension}:
         raise ModelError(
-            f"{model_name} gave {len(rows)} vectors of {sorted(lengths)} dimensions for {count} texts, but "
-            f"embedding.dimension is {dimension}; set it to what the model gives"
+            f"{model_name} gave {len(rows)} vectors of {sorted(lengths)} dimensions for {count} texts instead of "
+            f"{dimension} each; use a model whose vectors have one length"
         )
     try:
         vectors = np.asarray(rows, dtype=np.float64)

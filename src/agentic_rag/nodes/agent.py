@@ -30,6 +30,8 @@ from agentic_rag.state import AgentOutcome, CanvasRAGState, ToolCall, in_full
 from agentic_rag.text.prompts import AGENT_LAST, AGENT_SYSTEM, fence_passages
 
 logger = logging.getLogger(__name__)
+CALLS = 6
+"""Most calls of the model for a question, the last one without tools."""
 TOKENS = 30_000
 """After which the model calls no further tool."""
 SECONDS = 60.0
@@ -75,7 +77,7 @@ async def agent(
         if chat is None:
             raise ModelError("no chat model is configured; set chat.base_url")
         with counting() as used:
-            graph = _graph(chat, tools.of(request), request.parameters.agent.calls, used, attempts)
+            graph = _graph(chat, tools.of(request), used, attempts)
             async with asyncio.timeout(SECONDS):
                 async for part in graph.astream(reached, stream_mode="values"):
                     reached = part
@@ -101,7 +103,6 @@ async def agent(
 def _graph(
     chat: MessageChat,
     tools: Mapping[str, Callable[[str], Awaitable[Finding]]],
-    most_calls: int,
     usage: Usage,
     attempts: list[int],
 ) -> Any:
@@ -112,7 +113,7 @@ def _graph(
     told = schemas(tools)
 
     async def think(state: AgentState) -> AgentState:
-        is_last = state["calls"] + 1 >= most_calls or usage.tokens >= TOKENS
+        is_last = state["calls"] + 1 >= CALLS or usage.tokens >= TOKENS
         messages = [*state["messages"], HumanMessage(AGENT_LAST)] if is_last else state["messages"]
         attempts.append(state["calls"] + 1)
         message = await chat.respond(messages, () if is_last else told)
@@ -144,7 +145,7 @@ def _graph(
         """The tools that the model calls; the end where it calls none, or may not."""
         last = state["messages"][-1]
         calls = isinstance(last, AIMessage) and bool(last.tool_calls)
-        return "use_tools" if calls and state["calls"] < most_calls else "__end__"
+        return "use_tools" if calls and state["calls"] < CALLS else "__end__"
 
     graph: StateGraph[AgentState, Any, AgentState, AgentState] = StateGraph(AgentState)
     graph.add_node("think", think)
@@ -152,9 +153,7 @@ def _graph(
     graph.add_edge(START, "think")
     graph.add_conditional_edges("think", to_tools, ["use_tools", END])
     graph.add_edge("use_tools", "think")
-    return graph.compile(name="agent_loop", checkpointer=False).with_config(
-        recursion_limit=STEPS + 2 * most_calls
-    )
+    return graph.compile(name="agent_loop", checkpointer=False).with_config(recursion_limit=STEPS + 2 * CALLS)
 
 
 async def _call_tool(

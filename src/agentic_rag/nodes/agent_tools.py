@@ -87,8 +87,8 @@ class AgentTools:
 
     async def _flow(self, question: str, request: Request) -> Any:
         parameters = request.parameters.model_dump(mode="json")
-        parameters["answer"] |= {"mode": "flow", "method": "extractive"}
-        parameters["quality"] |= {"weak_below": 0}  # no rewrite: the model words its questions itself
+        # 0: nothing is weak, so nothing is rewritten; the model words its questions itself.
+        parameters["answer"] |= {"method": "extractive", "abstain_below": 0}
         parameters["rewrite"] |= {"method": "expansion"}
         asked = {
             "query": question,

@@ -38,6 +38,8 @@ RESULTS_READ = 10
 """Results whose notes are read for units."""
 NEAR = 0.05
 """Share of the best relevance from which a result is read: one near 0 is never quoted beside one near 1."""
+WEAK_ODDS = 1.5
+"""Times the odds of ``answer.abstain_below``: a best relevance of lower odds is weak; 0.6 for 0.5."""
 UNSURE = 0.3
 """Share of ``answer.abstain_below`` from which a unit that says all that is asked is an answer, however its passage was
 judged: a misspelled word lowers the judgement of passages."""
@@ -64,8 +66,8 @@ async def check_quality(
     results = in_full(state["reranked_results"])
     relevance = judge(results)
     best = max(relevance, default=0.0)
-    floor, weak = parameters.answer.abstain_below, parameters.quality.weak_below
-    grade = "none" if best < floor else "weak" if best < max(weak, floor) else "strong"
+    floor = parameters.answer.abstain_below
+    grade = "none" if best < floor else "weak" if best < _weak_below(floor) else "strong"
     reasons = [_grade_reason(state, best, grade)]
     decision: Decision = "answer" if grade != "none" else "abstain"
     if grade != "strong":
@@ -114,6 +116,16 @@ async def check_quality(
         },
         "units": list(evidence.lines),
     }
+
+
+def _weak_below(floor: float) -> float:
+    """The relevance whose odds are WEAK_ODDS times those of ``floor``.
+
+    >>> _weak_below(0.0), _weak_below(0.5), _weak_below(1.0)
+    (0.0, 0.6, 1.0)
+    """
+    odds = WEAK_ODDS * floor
+    return odds / (1.0 - floor + odds)
 
 
 def _is_across(question: str, passage: str) -> bool:

@@ -17,6 +17,7 @@ from langgraph.runtime import Runtime
 
 from agentic_rag.dates.instants import parse_as_of
 from agentic_rag.domain.identity import notes_dataset
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import StoreError
 from agentic_rag.fusion.strategy_selector import MEMORY, SOURCES
 from agentic_rag.nodes.request import DEFAULT_DATASET, human_texts, normalise
@@ -31,11 +32,11 @@ from agentic_rag.state import CanvasRAGState, Retry
 logger = logging.getLogger(__name__)
 
 
-def _not_asked(names: Iterable[str]) -> dict[str, Any]:
+def _not_asked(names: Iterable[str]) -> Json:
     return {key: value for name in names for key, value in not_asked(name).items()}
 
 
-_PASS: dict[str, Any] = {
+_PASS: Json = {
     **_not_asked((*SOURCES, MEMORY)),
     "fused_results": [],
     "fusion": {},
@@ -46,7 +47,7 @@ _PASS: dict[str, Any] = {
     "units": [],
     "selection": {},
 }
-_RUN: dict[str, Any] = {
+_RUN: Json = {
     "rewrites": [],
     "rewrite_outcome": None,
     "answer": "",
@@ -69,7 +70,7 @@ async def prepare_query(
     check: Callable[[Parameters], None] = lambda parameters: None,
     catalogue: NoteCatalogue | None = None,
     further: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> Json:
     """Start a run with its ``request``, or a further pass of it with ``search_query`` in other words.
 
     A question that leans on the conversation is completed from it; ``request.carried`` says by what. A question that is
@@ -99,7 +100,7 @@ async def prepare_query(
 
 def initial_keys(
     state: CanvasRAGState, parameters: Parameters, vocabulary: Vocabulary | None = None
-) -> dict[str, Any]:
+) -> CanvasRAGState:
     """What ``prepare_query`` writes of a new run.
 
     Args:
@@ -117,7 +118,7 @@ def initial_keys(
     if new:
         request = replace(request, message_id=new[0].id)
     written = {"request": request.plain(), "query": request.query, "search_query": request.question}
-    return {**written, **deepcopy(_PASS), **deepcopy(_RUN), "messages": new}
+    return cast(CanvasRAGState, {**written, **deepcopy(_PASS), **deepcopy(_RUN), "messages": new})
 
 
 async def _vocabulary(state: CanvasRAGState, catalogue: NoteCatalogue | None) -> Vocabulary | None:

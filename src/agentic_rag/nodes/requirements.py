@@ -21,9 +21,9 @@ def check_requirements(parameters: Parameters, chat: Chat | None, rerankers: Rer
     ):
         if method == "chat" and chat is None:
             raise ConfigError(f"{setting} is 'chat' but no chat model is configured; set chat.base_url")
-    if parameters.answer.mode == "agent" and not isinstance(chat, MessageChat):
+    if parameters.answer.method == "agent" and not isinstance(chat, MessageChat):
         raise ConfigError(
-            "answer.mode is 'agent' but no chat model that takes messages and tools is configured; set chat.base_url, or "
+            "answer.method is 'agent' but no chat model that takes messages and tools is configured; set chat.base_url, or "
             "give open_rag a chat model of langchain-core"
         )
     if parameters.rerank.method in BY_MODEL:

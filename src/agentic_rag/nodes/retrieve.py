@@ -48,7 +48,6 @@ def query_of(request: Request, text: str) -> SourceQuery:
         request.as_of,
         # The mistake notes that ``check`` wrote.
         own_notes=request.operation is CanvasOperation.WEAK_POINT_CLUSTERING,
-        strategy=request.parameters.retrieval.strategy,
     )
 
 

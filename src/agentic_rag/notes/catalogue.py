@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypedDict
 
 from agentic_rag.domain import Document
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.notes import Field, Note, Row
 from agentic_rag.errors import FilterError
 from agentic_rag.notes.bases import Base, read_base
@@ -129,6 +130,34 @@ class Key:
     """Values with the number of notes that have them, the most frequent first."""
 
 
+class KeyValues(TypedDict):
+    """A ``Key`` as JSON values, cut for people and tools."""
+
+    name: str
+    notes: int
+    types: list[str]
+    values: dict[str, int]
+    """The first values as a filter writes them, with the number of notes that have them."""
+    distinct: int
+    range: list[str] | None
+    """The least and the greatest, of numbers and dates."""
+
+
+class SchemaValues(TypedDict):
+    """A ``Schema`` as JSON values, cut for people and tools; numbers are of notes."""
+
+    notes: int
+    properties: list[KeyValues]
+    tags: dict[str, int]
+    folders: dict[str, int]
+    tasks: dict[str, int]
+    """Numbers of tasks by their mark."""
+    entries: list[KeyValues]
+    """Properties of list items and table rows."""
+    more: dict[str, int]
+    """By list, how many are not listed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Schema:
     """What a dataset's notes state in a form that can be compared, with counts."""
@@ -156,7 +185,7 @@ class Schema:
             _keys((f.key, f.value) for note in notes for row in note.rows for f in row.fields),
         )
 
-    def to_dict(self, most: int | None = None, values: int = SHOWN_VALUES) -> dict[str, Any]:
+    def to_dict(self, most: int | None = None, values: int = SHOWN_VALUES) -> SchemaValues:
         """Plain values for people and tools: of each property its types, its count and its first values.
 
         Args:
@@ -164,16 +193,23 @@ class Schema:
                 first; ``more`` counts the others. None: all.
             values: of each property; its ``distinct`` counts all.
         """
-        lists = {
+        whole: Mapping[str, Sequence[object]] = {
+            "properties": self.keys,
+            "tags": self.tags,
+            "folders": self.folders,
+            "tasks": self.tasks,
+            "entries": self.row_keys,
+        }
+        rest = {name: len(every[most:]) for name, every in whole.items()} if most is not None else {}
+        return {
+            "notes": self.notes,
             "properties": [_key_values(key, values) for key in self.keys[:most]],
             "tags": dict(self.tags[:most]),
             "folders": dict(self.folders[:most]),
             "tasks": dict(self.tasks[:most]),
             "entries": [_key_values(key, values) for key in self.row_keys[:most]],
+            "more": {name: count for name, count in rest.items() if count},
         }
-        whole = (self.keys, self.tags, self.folders, self.tasks, self.row_keys)
-        rest = {name: len(every) - len(lists[name]) for name, every in zip(lists, whole, strict=True)}
-        return {"notes": self.notes, **lists, "more": {name: count for name, count in rest.items() if count}}
 
 
 def _bases(rows: Iterable[Note]) -> dict[str, Base]:
@@ -187,7 +223,7 @@ def _bases(rows: Iterable[Note]) -> dict[str, Base]:
     return bases
 
 
-def _key_values(key: Key, most: int) -> dict[str, Any]:
+def _key_values(key: Key, most: int) -> KeyValues:
     values: Counter[str] = Counter()
     for value, count in key.values[:most]:
         values[_short(value)] += count
@@ -287,7 +323,7 @@ class Snapshot:
         return cls(stated, Schema.of(stated), _bases(ordered), documents, pending)
 
     @cached_property
-    def facts(self) -> Mapping[str, dict[str, Any]]:
+    def facts(self) -> Mapping[str, Json]:
         """What filters compare of each note, by document id."""
         return {note.document_id: note.facts() for note in self.notes}
 

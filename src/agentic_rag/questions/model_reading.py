@@ -9,6 +9,7 @@ from typing import Any
 
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.domain.filters import And, Comparison, Expression, Not
+from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import Chat
 from agentic_rag.domain.selection import Ask
 from agentic_rag.errors import ModelError
@@ -82,7 +83,7 @@ async def read_by_model(question: str, vocabulary: Vocabulary, chat: Chat) -> Qu
     return query_of(_parse_reply(reply), vocabulary)
 
 
-def schema_summary(vocabulary: Vocabulary) -> dict[str, Any]:
+def schema_summary(vocabulary: Vocabulary) -> Json:
     """What the model is told of the notes: names, types, and the most frequent values."""
     schema = vocabulary.snapshot.schema.to_dict(MAX_NAMES, MAX_VALUES)
     properties = [

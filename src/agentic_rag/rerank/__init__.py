@@ -13,7 +13,10 @@ from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.rerank.offline import rerank_offline
 from agentic_rag.settings.parameters import RerankParameters
 
-__all__ = ["BY_MODEL", "Rerankers", "relevances", "rerank_by_model", "rerank_results"]
+__all__ = ["BY_MODEL", "DEPTH", "Rerankers", "relevances", "rerank_by_model", "rerank_results"]
+
+DEPTH = 20
+"""Most fused results that a model scores."""
 
 
 async def rerank_results(
@@ -26,7 +29,7 @@ async def rerank_results(
 ) -> list[Result]:
     """All results in their final order; scored ones have ``rerank_score`` in [0, 1].
 
-    ``offline`` scores all results, with the terms of the ``operation``. A model scores the first ``parameters.depth``; the
+    ``offline`` scores all results, with the terms of the ``operation``. A model scores the first DEPTH; the
     others follow in fused order, without a score. ``none`` keeps the fused order and scores
     nothing. Order is total: rerank score descending, then id.
 
@@ -42,7 +45,7 @@ async def rerank_results(
     if rerankers is None:
         raise ConfigError(f"rerank.method is {parameters.method!r} and there is no model to ask")
     model = await asyncio.to_thread(rerankers.model, parameters)
-    head, tail = results[: parameters.depth], results[parameters.depth :]
+    head, tail = results[:DEPTH], results[DEPTH:]
     return [*await rerank_by_model(query, head, model), *tail]
 
 

@@ -14,11 +14,11 @@ stands in docs/evaluation.md.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain import Hit
 from agentic_rag.domain.odds import probability
 from agentic_rag.domain.results import Result, with_rerank_scores
 from agentic_rag.fusion.strategy_selector import SourceHits, fuse_adapted, resolve_parameters
@@ -94,55 +94,34 @@ def _weigh_columns(
     return total
 
 
-def count_moved(
-    question: str,
-    hits: tuple[Sequence[Hit], Sequence[Hit]],
-    final: Collection[str],
-    *,
-    used_strategy: str,
-    operation: str,
-    parameters: Parameters,
-    specificity: float | None,
-) -> dict[str, int]:
-    """For each other strategy, the number of final results that it would not return, from 0 to all of them.
+@dataclass(frozen=True, slots=True)
+class SearchedQuestion:
+    """A question with what both sources found, to be fused and reranked offline by any strategy."""
 
-    Each fuses the same hits with its own weights and is reranked offline.
+    question: str
+    hits: SourceHits
+    operation: str
+    """By either of its names."""
+    parameters: Parameters
+    """Of the run."""
+    specificity: float | None
+    """See ``fuse_for_operation``."""
 
-    Args:
-        question: what was asked.
-        hits: of the graph and of the vector store, both asked.
-        final: ids of the final results.
-        used: the strategy that was used.
-        operation: by either of its names.
-        parameters: of the run.
-        specificity: see ``fuse_for_operation``.
-    """
-    lost = {}
-    for strategy in FusionStrategy:
-        if strategy.value == used_strategy:
-            continue
-        ids = ranked_ids(
-            question, hits, strategy, operation=operation, parameters=parameters, specificity=specificity
+    def ranked_ids(self, strategy: FusionStrategy) -> list[str]:
+        """Ids of the results that a strategy with its own weights gives."""
+        own = {"strategy": strategy, "graphiti_weight": None, "lancedb_weight": None}
+        fusion = self.parameters.fusion.model_copy(update=own)
+        fused = fuse_adapted(
+            self.hits,
+            resolve_parameters(self.operation, fusion),
+            None if fusion.sets_weights else self.specificity,
         )
-        lost[strategy.value] = len(set(final) - set(ids[: len(final)]))
-    return lost
+        return [result["id"] for result in rerank_offline(self.question, fused.results, self.operation)]
 
-
-def ranked_ids(
-    question: str,
-    hits: tuple[Sequence[Hit], Sequence[Hit]],
-    strategy: FusionStrategy,
-    *,
-    operation: str,
-    parameters: Parameters,
-    specificity: float | None,
-) -> list[str]:
-    """Ids of the results that a strategy with its own weights gives, reranked offline; arguments as for ``count_moved``."""
-    own = {"strategy": strategy, "graphiti_weight": None, "lancedb_weight": None}
-    fusion = parameters.fusion.model_copy(update=own)
-    fused = fuse_adapted(
-        SourceHits(*hits),
-        resolve_parameters(operation, fusion),
-        None if fusion.sets_weights else specificity,
-    )
-    return [result["id"] for result in rerank_offline(question, fused.results, operation)]
+    def count_moved(self, final: Collection[str], used_strategy: str) -> dict[str, int]:
+        """By strategy other than the used one, how many of the final results' ids it would not return."""
+        return {
+            strategy.value: len(set(final) - set(self.ranked_ids(strategy)[: len(final)]))
+            for strategy in FusionStrategy
+            if strategy.value != used_strategy
+        }

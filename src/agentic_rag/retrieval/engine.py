@@ -41,7 +41,6 @@ class RetrievalEngine:
         store: where the chunks are.
         embedding: the model they were embedded with.
         calibration: turns raw scores into relevance; None: the embedding's own.
-        strategy: used where a search names none.
         nats: the cost of a text under a language model, by which questions are told from gibberish; see
             ``floor``. Without it some nonsense finds something.
     """
@@ -51,7 +50,6 @@ class RetrievalEngine:
         store: ChunkSearch,
         embedding: Embedding,
         calibration: EmbeddingCalibration | None = None,
-        strategy: Strategy = RETRIEVAL_STRATEGY,
         nats: Nats | None = None,
     ) -> None:
         self._calibration = calibration or EmbeddingCalibration(embedding)
@@ -60,7 +58,6 @@ class RetrievalEngine:
         }
         self._tokens = embedding if isinstance(embedding, TokenEmbedding) else None
         self._late_interaction = LateInteraction(self._tokens, store)
-        self._default = strategy
         self._store = store
 
     async def ready(self, strategy: Strategy | None = None) -> None:
@@ -70,7 +67,7 @@ class RetrievalEngine:
         Raises:
             ModelError: the model failed.
         """
-        if (strategy or self._default) != "sparse":
+        if (strategy or RETRIEVAL_STRATEGY) != "sparse":
             await self._calibration.of_cosines()
 
     async def chunks(self, dataset_id: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
@@ -110,7 +107,7 @@ class RetrievalEngine:
             score_threshold: least relevance in [0, 1]; None: DEFAULT_SCORE_THRESHOLD.
             filters: see ``filters``; applied before anything is ranked.
             as_of: leaves out chunks dated after it.
-            strategy: ``dense``, ``sparse`` or ``hybrid``; None: the engine's default.
+            strategy: ``dense``, ``sparse`` or ``hybrid``; None: ``hybrid``.
             judged_as: the original question if ``query_text`` is a rewrite of it. Passages that only the rewrite
                 finds are judged by their cosine with this question, because added words match the passages they
                 were taken from.
@@ -148,7 +145,7 @@ class RetrievalEngine:
             InputError: an unknown strategy.
             UnknownDataset, StoreError, ModelError: as ``search``.
         """
-        chosen = query.strategy or self._default
+        chosen = query.strategy or RETRIEVAL_STRATEGY
         if chosen not in self._strategies:
             raise InputError(f"unknown strategy {chosen!r}; use one of: {', '.join(self._strategies)}")
         if not query.text.strip():

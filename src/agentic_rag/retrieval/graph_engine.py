@@ -19,6 +19,7 @@ from agentic_rag.domain.ports import (
     Embedding,
     FloatArray,
     GraphLinks,
+    GraphQuery,
     GraphStore,
     Restriction,
     ScoredChunk,
@@ -257,9 +258,8 @@ class GraphEngine:
         return doubted is not None and doubted <= 0
 
     async def _facts(self, scope: _Scope, query: str, vector: FloatArray, limit: int) -> list[FactHit]:
-        return await self._graph.search(
-            scope.dataset, query, vector, limit=limit, as_of=scope.as_of, within=scope.within
-        )
+        asked = GraphQuery(query, vector, scope.as_of, scope.within)
+        return await self._graph.search(scope.dataset, asked, limit=limit)
 
     async def _by_words(self, scope: _Scope, query: str) -> list[Chunk]:
         """The best chunks by full text, as the vector store's own search looks for them at the same time."""

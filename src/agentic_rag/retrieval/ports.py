@@ -33,7 +33,7 @@ class SourceQuery:
     own_notes: bool = False
     """Include notes that the program wrote itself, see ``domain.is_own_note``."""
     strategy: Strategy | None = None
-    """Of the vector store; None: its default."""
+    """Of the vector store; None: ``hybrid``."""
 
     @property
     def question(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from agentic_rag.domain import Chunk, FactHit, Hit, Metadata, new_hit
 from agentic_rag.domain.json_values import Json
@@ -19,6 +19,23 @@ class Leg:
 
     rank: int
     score: float
+
+
+class LegValues(TypedDict):
+    """A ``Leg`` as JSON values."""
+
+    rank: int
+    score: float
+
+
+class ResultValues(TypedDict):
+    """A ``RetrievalResult`` as JSON values."""
+
+    id: str
+    content: str
+    score: float
+    metadata: Metadata
+    legs: dict[str, LegValues]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +66,11 @@ class RetrievalResult:
         """The user's metadata, and what a citation needs (``document_id``, ``path``, ``title``, …)."""
         return chunk_metadata(self.chunk)
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> ResultValues:
         """JSON values, as ``search --json`` and the service give them."""
-        legs = {name: {"rank": leg.rank, "score": leg.score} for name, leg in self.legs.items()}
+        legs: dict[str, LegValues] = {
+            name: {"rank": leg.rank, "score": leg.score} for name, leg in self.legs.items()
+        }
         return {
             "id": self.id,
             "content": self.content,

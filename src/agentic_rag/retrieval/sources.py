@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol, runtime_checkable
 
 from agentic_rag.domain import Findings, Hit, new_hit
+from agentic_rag.retrieval.config import RETRIEVAL_STRATEGY, Strategy
 from agentic_rag.retrieval.ports import GraphSearch, MemorySearch, SourceQuery, VectorSearch
 from agentic_rag.retrieval.schemas import RetrievalResult
 
@@ -57,15 +58,16 @@ class VectorSource:
     """The vector store."""
 
     engine: VectorSearch
+    strategy: Strategy = RETRIEVAL_STRATEGY
     is_chunk_store: ClassVar[bool] = True
 
     async def ready(self, query: SourceQuery) -> None:
         """See ``Source.ready``."""
-        await self.engine.ready(query.strategy)
+        await self.engine.ready(self.strategy)
 
     async def find(self, query: SourceQuery) -> Findings:
         """See ``Source.find``."""
-        judged = await self.engine.find(query, CANDIDATES)
+        judged = await self.engine.find(replace(query, strategy=self.strategy), CANDIDATES)
         hits = [as_hit(result, rank) for rank, result in enumerate(judged.results, start=1)]
         familiarity = judged.familiarity
         return Findings(hits, {} if familiarity is None else {"familiarity": round(familiarity, 6)})

@@ -16,11 +16,9 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from agentic_rag.errors import ConfigError
 from agentic_rag.settings.addresses import has_password, is_http
 from agentic_rag.settings.parameters import (
-    AgentParameters,
     AnswerParameters,
     FusionParameters,
     Parameters,
-    QualityParameters,
     RerankParameters,
     RetrievalParameters,
     RewriteParameters,
@@ -47,8 +45,11 @@ class GraphConfig(Section):
     backend: Literal["embedded", "neo4j", "falkordb"] = Field(
         "embedded", description="in the data folder, or also on a server"
     )
-    uri: str | None = Field(None, description="address of a Neo4j or FalkorDB server", repr=False)
-    user: str | None = Field(None, description="user name on that server")
+    uri: str | None = Field(
+        None,
+        description="address of a Neo4j or FalkorDB server; NAME@ before the host for another user than neo4j or default",
+        repr=False,
+    )
     password: SecretStr | None = Field(None, description="password on that server; never printed")
     extraction: Literal["written", "chat"] = Field(
         "written",
@@ -76,9 +77,6 @@ class EmbeddingConfig(Section):
     base_url: str | None = Field(None, description="OpenAI-compatible endpoint", repr=False)
     model: str | None = Field(None, description="name the endpoint knows the model by")
     api_key: SecretStr | None = Field(None, description="API key; never printed")
-    dimension: int | None = Field(
-        None, ge=1, description="length of its vectors; unset: determined by one request to the endpoint"
-    )
     query_prefix: str = Field("", description="put before every question, if the model requires it")
     passage_prefix: str = Field("", description="put before every stored text; to change it, reindex")
     price: float = Field(0.0, ge=0, description="price of a million tokens, for costs and budget.cost")
@@ -100,7 +98,6 @@ class ChatConfig(Section):
         description="sampling temperature, 0 for the most likely answer; none: not sent, as some models refuse it",
     )
     max_tokens: int | None = Field(None, ge=1, description="longest answer; none: the endpoint's own limit")
-    seed: int | None = Field(None, description="random seed; none: not sent")
     input_price: float = Field(
         0.0, ge=0, description="price of a million tokens sent, for costs and budget.cost"
     )
@@ -110,15 +107,10 @@ class ChatConfig(Section):
 
 
 class DocumentsConfig(Section):
-    """Limits of the process that reads PDF and office files; at most four of them run at once."""
+    """Limits of the process that reads PDF and office files, which may take 2 GB; at most four of them run at once."""
 
     timeout_seconds: float = Field(
         60.0, gt=0, description="longest time for a file; then it is told and left out"
-    )
-    memory: float = Field(
-        2.0,
-        gt=0,
-        description="most memory of the process, in GB; a file that takes more is told and left out; not kept on Windows",
     )
 
 
@@ -153,6 +145,10 @@ class ServiceKey(Section):
         return unicodedata.normalize("NFC", user)
 
 
+MOST_RUNNING = 8
+"""Questions that a service answers at the same time."""
+
+
 class ServiceConfig(Section):
     """What ``serve`` allows."""
 
@@ -170,7 +166,6 @@ class ServiceConfig(Section):
         None,
         description="PostgreSQL URI for kept conversations, extra postgres; none: SQLite in data_dir; never printed",
     )
-    most_running: int = Field(8, ge=1, description="questions answered at the same time")
     timeout_seconds: float = Field(60.0, gt=0, description="longest time for a question; then status 504")
     writes: bool = Field(
         True, description="false: a replica that only answers, beside one that fills datasets and remembers"
@@ -180,7 +175,6 @@ class ServiceConfig(Section):
         ge=0,
         description="time after SIGTERM in which requests are taken and /readyz has status 503, so that a load balancer notices",
     )
-    max_upload_mb: float = Field(200.0, gt=0, description="largest upload of files")
 
     @field_validator("origins")
     @classmethod
@@ -249,11 +243,9 @@ class RagConfig(Parameters):
             fusion: FusionParameters | Values = ...,
             retrieval: RetrievalParameters | Values = ...,
             rerank: RerankParameters | Values = ...,
-            quality: QualityParameters | Values = ...,
             selection: SelectionParameters | Values = ...,
             rewrite: RewriteParameters | Values = ...,
             answer: AnswerParameters | Values = ...,
-            agent: AgentParameters | Values = ...,
         ) -> None: ...
 
     else:

@@ -15,13 +15,14 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError
 
+from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import ConfigError
 from agentic_rag.settings.config import RagConfig
+from agentic_rag.settings.parameters import validate
 
 SETTINGS_FILE = "settings.toml"
 PREFIX = "AGENTIC_RAG_"
@@ -39,22 +40,22 @@ def load_config(data_dir: Path | None = None, settings: Path | None = None) -> R
         ConfigError: a file cannot be read, a key is unknown or a value out of range.
     """
     environment = _environment()
-    folder = data_dir or Path(environment.get("data_dir") or DEFAULT_DATA_DIR)
+    folder = data_dir or Path(str(environment.get("data_dir") or DEFAULT_DATA_DIR))
     file = settings or folder / SETTINGS_FILE
     values = _file(file) if settings is not None or file.is_file() else {}
     call = {"data_dir": data_dir} if data_dir is not None else {}
     for layer in (environment, call):
         values = merge(values, layer)
-    return RagConfig(**{"data_dir": DEFAULT_DATA_DIR, **values})
+    return validate(RagConfig, {"data_dir": DEFAULT_DATA_DIR, **values})
 
 
-def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
+def parse_assignments(assignments: Sequence[str]) -> Json:
     """``["fusion.k=20"]`` as nested values; each value is read as JSON where it is JSON, else as text.
 
     Raises:
         ConfigError: not of the form NAME=VALUE.
     """
-    values: dict[str, Any] = {}
+    values: Json = {}
     for assignment in assignments:
         name, sign, text = assignment.partition("=")
         if not sign or not name.strip():
@@ -69,7 +70,7 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def merge(below: Mapping[str, object], above: Mapping[str, object]) -> Json:
     """Nested mappings merged; values in ``above`` win."""
     result = dict(below)
     for name, value in above.items():
@@ -78,7 +79,7 @@ def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _file(path: Path) -> dict[str, Any]:
+def _file(path: Path) -> Json:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -95,8 +96,8 @@ class _Fields(BaseSettings, RagConfig):
     )
 
 
-def _environment() -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def _environment() -> Json:
+    values: Json = {}
     try:
         for source in (DotEnvSettingsSource(_Fields), EnvSettingsSource(_Fields)):
             _check_names(source.env_vars)
@@ -109,7 +110,7 @@ def _environment() -> dict[str, Any]:
     return values
 
 
-def _check_names(variables: Mapping[str, Any]) -> None:
+def _check_names(variables: Mapping[str, object]) -> None:
     for name in variables:
         field = name.lower().removeprefix(PREFIX.lower()).partition("__")[0]
         if name.lower().startswith(PREFIX.lower()) and field not in RagConfig.model_fields:

@@ -115,9 +115,6 @@ class FusionParameters(Section):
 class RetrievalParameters(Section):
     """How each source is searched."""
 
-    strategy: Literal["dense", "sparse", "hybrid"] = Field(
-        "hybrid", description="search method of the vector store"
-    )
     timeout_seconds: float = Field(
         10.0,
         gt=0,
@@ -131,18 +128,7 @@ class RerankParameters(Section):
     method: Literal["offline", "cross_encoder", "chat", "none"] = Field(
         "offline", description="scoring without a model, a model, or no rerank"
     )
-    depth: int = Field(
-        20, ge=1, le=1000, description="fused results that a model scores; fewer suit a small or slow model"
-    )
     model: str | None = Field(None, description="name or folder of the cross-encoder")
-
-
-class QualityParameters(Section):
-    """When the results are good enough."""
-
-    weak_below: float = Field(
-        0.6, ge=0, le=1, description="a rewrite is tried if the best relevance is lower"
-    )
 
 
 class SelectionParameters(Section):
@@ -164,12 +150,9 @@ class RewriteParameters(Section):
 class AnswerParameters(Section):
     """How the answer is written."""
 
-    method: Literal["extractive", "chat"] = Field(
-        "extractive", description="quotes, or a chat model that must cite them"
-    )
-    mode: Literal["flow", "agent"] = Field(
-        "flow",
-        description="passages by the fixed flow, or besides by a chat model that calls search tools (document_retrieval)",
+    method: Literal["extractive", "chat", "agent"] = Field(
+        "extractive",
+        description="quotes, or a chat model that must cite them; agent: under document_retrieval one that also calls search tools, else quotes",
     )
     sentences: int = Field(
         6,
@@ -181,15 +164,7 @@ class AnswerParameters(Section):
         0.5,
         ge=0,
         le=1,
-        description="no answer is given if the best relevance is lower, but for lines that say all that is asked, from 0.3 of it",
-    )
-
-
-class AgentParameters(Section):
-    """What the agent of ``answer.mode`` ``agent`` may use for a question."""
-
-    calls: int = Field(
-        6, ge=1, le=50, description="most calls of the chat model; fewer suit a small or slow model"
+        description="no answer is given if the best relevance is lower, but for lines that say all that is asked, from 0.3 of it; a rewrite is tried if its odds are less than 1.5 times the odds of this value",
     )
 
 
@@ -199,11 +174,9 @@ class Parameters(Section):
     fusion: FusionParameters = FusionParameters()
     retrieval: RetrievalParameters = RetrievalParameters()
     rerank: RerankParameters = RerankParameters()
-    quality: QualityParameters = QualityParameters()
     selection: SelectionParameters = SelectionParameters()
     rewrite: RewriteParameters = RewriteParameters()
     answer: AnswerParameters = AnswerParameters()
-    agent: AgentParameters = AgentParameters()
 
     def override(self, context: Mapping[str, Any] | Parameters | None) -> Parameters:
         """These parameters, with the values of a call replacing them.

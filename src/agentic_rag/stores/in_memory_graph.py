@@ -18,7 +18,15 @@ from agentic_rag.domain import (
     FactHit,
 )
 from agentic_rag.domain.identity import aliases, fact_uuid, group_id, mention_uuid
-from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats, TableStats
+from agentic_rag.domain.ports import (
+    Embedding,
+    FloatArray,
+    GraphCounts,
+    GraphLinks,
+    GraphQuery,
+    StoreStats,
+    TableStats,
+)
 from agentic_rag.errors import InputError, ManifestMismatch
 from agentic_rag.stores.in_memory import bm25
 from agentic_rag.text import tokens
@@ -84,28 +92,26 @@ class InMemoryGraphStore:
     async def search(
         self,
         dataset: str,
-        query: str,
-        vector: FloatArray,
+        query: GraphQuery,
         *,
         limit: int,
-        as_of: datetime | None = None,
-        within: Sequence[str] | None = None,
     ) -> list[FactHit]:
+        vector, as_of = query.vector, query.as_of
         if vector.shape != (self._embedding.dimension,):
             raise ManifestMismatch(
                 f"the query vector has shape {vector.shape}, not {(self._embedding.dimension,)}"
             )
         data = self._datasets.get(group_id(dataset))
-        if data is None or limit < 1 or not query.strip():
+        if data is None or limit < 1 or not query.text.strip():
             return []
         usable = vector if np.isfinite(vector).all() and vector.any() else None
-        allowed = set(within) if within is not None else None
+        allowed = set(query.within) if query.within is not None else None
         chunks = {
             chunk.id: chunk
             for chunk in _chunks(data.documents.values())
             if (allowed is None or chunk.id in allowed) and not _later(chunk.date, as_of)
         }
-        return _fuse_legs(_candidates(dataset, data, chunks, as_of), tokens(query), usable, limit)
+        return _fuse_legs(_candidates(dataset, data, chunks, as_of), tokens(query.text), usable, limit)
 
     async def links(self, dataset: str) -> GraphLinks | None:
         data = self._datasets.get(group_id(dataset))

@@ -48,7 +48,6 @@ class RuntimeConfig(Section):
     llm_judge: bool = Field(False, description="let the chat model judge each answer; needs base_url")
     embedding_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; none: the bundled model", repr=False)  # fmt: skip
     embedding_model: str | None = Field(None, description="name that endpoint knows the model by")
-    embedding_dimension: int | None = Field(None, ge=1, description="length of its vectors; none: determined by one request to the endpoint")  # fmt: skip
     rerank_model: str | None = Field(None, description="cross-encoder for rerank_type cross_encoder; none: the chat model")  # fmt: skip
 
     _address = field_validator("base_url", "embedding_base_url")(endpoint_address)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agentic_rag_lab.designs.config import RuntimeConfig
 from agentic_rag_lab.designs.graph import build_insert_graph, build_main_graph, build_test_graph
 from agentic_rag_lab.designs.runs import Runs
 
@@ -19,7 +20,7 @@ class _NoOperator:
 
 
 def memory_main() -> Any:
-    return build_main_graph(Runs(_never, _never))
+    return build_main_graph(Runs(_never, _never, RuntimeConfig()))
 
 
 def memory_insert() -> Any:

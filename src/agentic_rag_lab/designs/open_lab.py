@@ -173,7 +173,6 @@ def models_of(config: PipelineConfig, rag_config: RagConfig) -> RagConfig:
         embedding = EmbeddingConfig(
             base_url=runtime.embedding_base_url,
             model=runtime.embedding_model,
-            dimension=runtime.embedding_dimension,
             api_key=rag_config.embedding.api_key,
         )
     if runtime.base_url is not None:
@@ -187,6 +186,5 @@ def models_of(config: PipelineConfig, rag_config: RagConfig) -> RagConfig:
             api_key=runtime.api_key or rag_config.chat.api_key,
             temperature=runtime.temperature,
             max_tokens=runtime.max_tokens,
-            seed=runtime.seed,
         )
     return rag_config.model_copy(update={"embedding": embedding, "chat": chat})

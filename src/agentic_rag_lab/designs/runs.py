@@ -13,6 +13,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from agentic_rag.domain.memory import Closes, MemoryService
 from agentic_rag.errors import InputError, RunError
+from agentic_rag_lab.designs.config import RuntimeConfig
 from agentic_rag_lab.designs.conversation import (
     Conversation,
     DueQuestions,
@@ -87,9 +88,7 @@ class Runs:
     Args:
         load: loads a conversation from a file (None: the configured one) and task id.
         open_pipelines: makes a new, empty memory for it, with its graphs.
-        segments: see ``conversation.schedule``.
-        retest: ask all visible questions at each threshold.
-        parallel: questions asked at once; more than 1 helps if a chat model answers.
+        runtime: when questions are asked, and how many at once.
         known: results of an interrupted run by task and question id; these questions are not asked again.
         on_result: called with the task, the packet and each new test result as soon as it exists.
     """
@@ -98,18 +97,14 @@ class Runs:
         self,
         load: Load,
         open_pipelines: Open,
+        runtime: RuntimeConfig,
         *,
-        segments: int = 10,
-        retest: bool = False,
-        parallel: int = 1,
         known_result: Callable[[str, int, int], dict[str, Any] | None] | None = None,
         on_result: OnResult | None = None,
     ) -> None:
         self.load = load
         self._open = open_pipelines
-        self._segments = segments
-        self._retest = retest
-        self.parallel = parallel
+        self.runtime = runtime
         self.known_result = known_result or (lambda task, question, packet: None)
         self.on_result = on_result or (lambda task, packet, result: None)
         self._runs: dict[str, _Run] = {}
@@ -124,7 +119,7 @@ class Runs:
         packets = conversation.packets()
         if not packets:
             raise InputError(f"{task_id} has no turns to remember; choose another --task-id")
-        due = schedule(conversation, self._segments, retest=self._retest)
+        due = schedule(conversation, self.runtime.test_segments, retest=self.runtime.retest)
         while len(self._runs) >= MOST_OPEN:
             await self._runs.pop(next(iter(self._runs))).pipelines.close()
         pipelines = (await self._open(conversation)).unkept()
@@ -270,7 +265,7 @@ class PipelineCaller:
             self.runs.on_result(task, packet["packet_idx"], result)
             return result
 
-        return await answers(one, point.questions, parallel=self.runs.parallel)
+        return await answers(one, point.questions, parallel=self.runs.runtime.parallel)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentic_rag.domain.usage import usage_text
+from agentic_rag.domain.usage import UsageValues, usage_text
 from agentic_rag_lab.evaluation.beam_scores import MEASURES as BEAM_MEASURES
 from agentic_rag_lab.evaluation.files import write_text
 from agentic_rag_lab.evaluation.scores import MEASURES
@@ -43,7 +43,7 @@ class EvalReport:
     beam: dict[str, Any] = field(default_factory=dict)
     """By system, for a BEAM conversation: see ``beam_scores.score``; empty for other data."""
 
-    usage: dict[str, Any] = field(default_factory=dict)
+    usage: UsageValues = field(default_factory=UsageValues)
     """Usage of the model endpoints in this run (see ``domain.usage``); empty without a call."""
 
     def to_dict(self) -> dict[str, Any]:

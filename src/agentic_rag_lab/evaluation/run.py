@@ -13,7 +13,7 @@ from typing import Any
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.progress import Progress, silent
-from agentic_rag.domain.usage import counting
+from agentic_rag.domain.usage import UsageValues, counting
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.rag import Rag
@@ -119,7 +119,7 @@ async def evaluate(
         versions=versions(),
         records=kept.path,
         reused_answers=known,
-        usage=used.to_dict() if used.calls else {},
+        usage=used.to_dict() if used.calls else UsageValues(),
     )
     progress("score", 1, 1)
     return report

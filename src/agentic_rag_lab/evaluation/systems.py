@@ -21,7 +21,11 @@ from agentic_rag.domain.ports import CachedEmbedding
 from agentic_rag.errors import InputError
 from agentic_rag.graph import rag_nodes, to_second_tier, to_sources
 from agentic_rag.models.rerankers import BATCH
+from agentic_rag.nodes.retrieve import retrieve
 from agentic_rag.rag import Rag
+from agentic_rag.rerank import DEPTH
+from agentic_rag.retrieval.config import Strategy
+from agentic_rag.retrieval.sources import VectorSource
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
 from agentic_rag.state import CallerKeys, CanvasRAGState, in_full
 from agentic_rag_lab.evaluation.datasets import EvalQuery
@@ -49,13 +53,14 @@ class _Part:
 
     source: str | None = None
     """The only source that is searched; None: those that the graph would search."""
-    retrieval: Mapping[str, Any] = field(default_factory=dict)
+    strategy: Strategy | None = None
+    """Of the vector store, where it is that source; None: as the graph searches it."""
     fusion: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def runtime(self) -> Runtime[Any]:
         """The runtime that LangGraph would pass to its nodes."""
-        context: Any = {"retrieval": {**NO_CLOCK["retrieval"], **self.retrieval}, "fusion": dict(self.fusion)}
+        context: Any = {**NO_CLOCK, "fusion": dict(self.fusion)}
         return Runtime(context=context)
 
 
@@ -64,8 +69,8 @@ _LANCEDB_ALONE = {"strategy": "rrf", "graphiti_weight": 0.0, "lancedb_weight": 1
 _PARTS: Mapping[str, _Part] = {
     "graphiti": _Part("retrieve_graphiti", fusion=_GRAPHITI_ALONE),
     "lancedb": _Part("retrieve_lancedb", fusion=_LANCEDB_ALONE),
-    "dense": _Part("retrieve_lancedb", {"strategy": "dense"}, _LANCEDB_ALONE),
-    "sparse": _Part("retrieve_lancedb", {"strategy": "sparse"}, _LANCEDB_ALONE),
+    "dense": _Part("retrieve_lancedb", "dense", _LANCEDB_ALONE),
+    "sparse": _Part("retrieve_lancedb", "sparse", _LANCEDB_ALONE),
     "fused": _Part(),
     **{strategy.value: _Part(fusion={"strategy": strategy}) for strategy in FusionStrategy},
 }
@@ -143,6 +148,11 @@ class Systems:
         state = _initial_state(task)
         typed = cast(CanvasRAGState, state)  # the same dict, which the nodes read
         state |= await self._nodes["prepare_query"](state, part.runtime)
+        if part.strategy is not None:
+            source = VectorSource(self._rag.parts.lancedb, part.strategy)
+            state |= await retrieve(typed, name="lancedb", source=source)
+            state |= await self._nodes["fuse_results"](state)
+            return state
         sources = (
             [part.source] if part.source else [one for one in to_sources(typed) if one != "select_notes"]
         )
@@ -208,7 +218,7 @@ def _model_calls(node: str, state: Mapping[str, Any], parameters: Parameters) ->
 
 def _rerank_calls(parameters: Parameters, results: int) -> int:
     """One call per batch of passages for a chat model, one call for all of them for a cross-encoder."""
-    passages = min(results, parameters.rerank.depth)
+    passages = min(results, DEPTH)
     calls = {"chat": math.ceil(passages / BATCH), "cross_encoder": min(passages, 1)}
     return calls.get(parameters.rerank.method, 0)
 

@@ -107,8 +107,9 @@ async def reply_to(
     answer = await answer_to(service, caller, question.ask, question.earlier)
     text, is_cut = await asyncio.to_thread(shorten, answer.text, stop, limit)
     linked_text, citations = link_citations(text, answer, base)
-    tokens = (int(answer.usage.get(f"{name}_tokens", 0)) for name in ("prompt", "completion"))
-    return Reply(linked_text, tuple(citations), is_cut, *tokens)
+    usage = answer.usage
+    sent, written = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
+    return Reply(linked_text, tuple(citations), is_cut, sent, written)
 
 
 def shorten(text: str, stop: Sequence[str], limit: int | None) -> tuple[str, bool]:

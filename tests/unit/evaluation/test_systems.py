@@ -128,11 +128,18 @@ async def test_a_graph_that_keeps_conversations_keeps_none_of_what_it_is_evaluat
     assert list(kept.list(None)) == []
 
 
-async def test_limits_in_seconds_do_not_count() -> None:
+@pytest.fixture
+def weak(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Settings of the answer under which no result is ever strong, and none refused."""
+    monkeypatch.setattr("agentic_rag.nodes.check_quality.WEAK_ODDS", 1e9)
+    return {"abstain_below": 1e-6}
+
+
+async def test_limits_in_seconds_do_not_count(weak: dict[str, Any]) -> None:
     bench = Bench(
         graph=FakeGraphEngine(GRAPH, seconds=0.05),
         retrieval={"timeout_seconds": 0.001},
-        quality={"weak_below": 1.0},
+        answer=weak,
     )
     found = await bench.run("full", text="tea ceremony")
     assert found.degraded_sources == ()
@@ -176,14 +183,13 @@ async def test_a_long_question_is_searched_for_as_the_graph_would(name: str) -> 
     assert len(first_pass[0]) == MAX_CHARACTERS + 1
 
 
-async def test_chat_calls_are_counted_where_they_are_made() -> None:
+async def test_chat_calls_are_counted_where_they_are_made(weak: dict[str, Any]) -> None:
     chat = ScriptedChat("6, 7, 8, 9", "what tea?", "6, 7, 8, 9", "green tea [1]")
     bench = Bench(
         chat,
         rerank={"method": "chat"},
         rewrite={"method": "chat"},
-        answer={"method": "chat"},
-        quality={"weak_below": 1.0},
+        answer={"method": "chat", **weak},
     )
     found = await bench.run("full", text="green black tea roses")
     assert found.model_calls == len(chat.prompts) == 4
@@ -211,10 +217,14 @@ async def test_reranking_by_a_model() -> None:
     ("found", "depth", "calls"),
     [(0, 20, 0), (10, 20, 1), (11, 20, 2), (25, 20, 2), (25, 1000, 3), (25, 1, 1)],
 )
-async def test_a_chat_model_is_called_for_each_batch(found: int, depth: int, calls: int) -> None:
+async def test_a_chat_model_is_called_for_each_batch(
+    found: int, depth: int, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("agentic_rag.rerank", "agentic_rag_lab.evaluation.systems"):
+        monkeypatch.setattr(f"{module}.DEPTH", depth)
     vector = FakeRetrievalEngine([(fake_chunk(f"n{number}", "tea"), 0.5) for number in range(found)])
     chat = Alike()
-    bench = Bench(chat, FakeGraphEngine(), vector, rerank={"method": "chat", "depth": depth})
+    bench = Bench(chat, FakeGraphEngine(), vector, rerank={"method": "chat"})
     scored = await bench.run("rrf+rerank")
     assert len(scored.results) == found
     assert (scored.model_calls, chat.calls, scored.degraded_sources) == (calls, calls, ())

@@ -13,6 +13,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import ConfigError, InputError, ModelError, RunError
+from agentic_rag_lab.designs.config import RuntimeConfig
 from agentic_rag_lab.designs.conversation import Conversation, Dialog, Question, Session
 from agentic_rag_lab.designs.graph import build_insert_graph, build_main_graph, build_test_graph
 from agentic_rag_lab.designs.runs import Pipelines, Runs
@@ -111,11 +112,11 @@ class Design:
             (self.secondary,),
         )
 
-    def runs(self, **options: Any) -> Runs:
+    def runs(self, *, questions: int = 2, parallel: int = 1, **records: Any) -> Runs:
         async def load(data: str | None, task_id: str) -> Conversation:
-            return conversation(options.pop("questions", 2))
+            return conversation(questions)
 
-        return Runs(load, self.open, segments=2, **{k: v for k, v in options.items() if k != "questions"})
+        return Runs(load, self.open, RuntimeConfig(test_segments=2, parallel=parallel), **records)
 
 
 async def test_packets_and_questions_go_their_ways():
@@ -224,7 +225,7 @@ async def test_a_conversation_without_turns_is_refused():
         return Conversation("c", (), ())
 
     with pytest.raises(InputError, match="no turns"):
-        await build_main_graph(Runs(load, Design().open)).ainvoke({"task_id": "c"})
+        await build_main_graph(Runs(load, Design().open, RuntimeConfig())).ainvoke({"task_id": "c"})
 
 
 def checkpointed(tmp_path: Path) -> Any:

@@ -70,7 +70,7 @@ async def test_a_model_without_tools_is_told():
     class Search:
         description = "Search."
 
-    with pytest.raises(ModelError, match=r"takes no tools; set answer\.mode"):
+    with pytest.raises(ModelError, match=r"takes no tools; set answer\.method"):
         await LangChainChat(GenericFakeChatModel(messages=iter([]))).respond([HumanMessage("?")], [Search()])  # type: ignore[list-item]
 
 

@@ -68,15 +68,15 @@ async def test_system_and_user_are_sent_and_the_text_comes_back(
         ("gpt-5-mini", {}),
         ("o1", {}),
         ("small", {"temperature": 0.0}),
-        ("small", {"temperature": 0.7, "seed": 0}),
+        ("small", {"temperature": 0.7}),
     ],
 )
-async def test_temperature_and_seed_are_sent_only_if_they_are_set(
+async def test_a_temperature_is_sent_only_if_it_is_set(
     model_server: LocalOpenAIServer, make_chat: MakeChat, model: str, given: dict[str, float]
 ) -> None:
     await make_chat(model=model, **given).complete("Be brief.", "Tea?")
     (request,) = model_server.requests
-    assert {key: request[key] for key in ("temperature", "seed") if key in request} == given
+    assert {key: request[key] for key in ("temperature",) if key in request} == given
 
 
 async def test_no_key_is_taken_from_the_environment(
@@ -240,8 +240,8 @@ async def make_embedding(model_server: LocalOpenAIServer) -> AsyncIterator[MakeE
     made: list[OpenAIEmbedding] = []
 
     def make(**values: Any) -> OpenAIEmbedding:
-        given = {"base_url": model_server.base_url, "model": "m", "api_key": KEY, "dimension": 64}
-        made.append(OpenAIEmbedding(EmbeddingConfig.model_validate(given | values)))
+        given = {"base_url": model_server.base_url, "model": "m", "api_key": KEY}
+        made.append(OpenAIEmbedding(EmbeddingConfig.model_validate(given | values), 64))
         return made[-1]
 
     yield make
@@ -296,7 +296,7 @@ async def test_a_server_without_indexes_is_taken_at_its_order(
         (lambda items: items[:-1], "1 vectors for 2 texts"),
         (lambda items: items + items, "4 vectors for 2 texts"),
         (lambda items: [], "embedding"),
-        (lambda items: [{**i, "embedding": i["embedding"][:3]} for i in items], "embedding.dimension is 64"),
+        (lambda items: [{**i, "embedding": i["embedding"][:3]} for i in items], "instead of 64 each"),
         (lambda items: [{**i, "embedding": [0.0] * 64} for i in items], "zero or not finite"),
         (lambda items: [{**i, "embedding": None} for i in items], "cannot be read"),
         (lambda items: [{**i, "embedding": ["x"] * 64} for i in items], "not made of numbers"),
@@ -352,27 +352,24 @@ async def test_a_hang_ends(
         await make_embedding().embed_queries(["tea"])
 
 
-@pytest.mark.parametrize("missing", ["base_url", "model", "dimension"])
+@pytest.mark.parametrize("missing", ["base_url", "model"])
 def test_what_must_be_configured(missing: str) -> None:
-    given = {"base_url": "http://localhost/v1", "model": "m", "dimension": 3} | {missing: None}
+    given = {"base_url": "http://localhost/v1", "model": "m"} | {missing: None}
     with pytest.raises(ConfigError, match=r"embedding\.model"):
-        OpenAIEmbedding(EmbeddingConfig.model_validate(given))
+        OpenAIEmbedding(EmbeddingConfig.model_validate(given), 3)
 
 
 async def test_the_endpoint_tells_the_length_of_its_vectors(model_server: LocalOpenAIServer) -> None:
-    given = {"base_url": model_server.base_url, "model": "m"}
-    for told, requests in ((None, 1), (64, 0)):
-        model_server.requests.clear()
-        config = EmbeddingConfig.model_validate({**given, "dimension": told})
-        embedding = await OpenAIEmbedding.open(config)
-        assert (embedding.dimension, len(model_server.requests)) == (64, requests)
-        assert (await embedding.embed_queries(["tea"])).shape == (1, 64)
-        await embedding.close()
+    config = EmbeddingConfig(base_url=model_server.base_url, model="m")
+    embedding = await OpenAIEmbedding.open(config)
+    assert (embedding.dimension, len(model_server.requests)) == (64, 1)
+    assert (await embedding.embed_queries(["tea"])).shape == (1, 64)
+    await embedding.close()
 
 
 async def test_an_endpoint_that_gives_no_vector_tells_no_length(model_server: LocalOpenAIServer) -> None:
     model_server.change_vectors = lambda items: [{**item, "embedding": []} for item in items]
-    with pytest.raises(ModelError, match=r"empty vector; set embedding\.dimension"):
+    with pytest.raises(ModelError, match=r"empty vector; use another model"):
         await OpenAIEmbedding.open(EmbeddingConfig(base_url=model_server.base_url, model="m"))
     with pytest.raises(ConfigError, match=r"embedding\.model"):
         await OpenAIEmbedding.open(EmbeddingConfig(base_url=model_server.base_url))
@@ -411,8 +408,8 @@ def test_unit_refuses_what_has_no_direction(row: list[float]) -> None:
 
 def test_what_stored_texts_are_prefixed_with_is_part_of_the_name():
     def name(**fields: str) -> str:
-        config = {"base_url": "http://127.0.0.1:1", "model": "m", "dimension": 2, **fields}
-        return OpenAIEmbedding(EmbeddingConfig.model_validate(config)).name
+        config = {"base_url": "http://127.0.0.1:1", "model": "m", **fields}
+        return OpenAIEmbedding(EmbeddingConfig.model_validate(config), 2).name
 
     assert name() == name(query_prefix="query: ") == "m"
     assert name(passage_prefix="passage: ") == "m after 'passage: '"

@@ -43,8 +43,8 @@ async def opened(data: Path) -> AsyncIterator[Any]:
 
     async with AsyncExitStack() as stack:
 
-        async def open_with(chat: Any, **agent: Any) -> Rag:
-            config = RagConfig(data_dir=data, answer={"mode": "agent"}, agent=agent)
+        async def open_with(chat: Any) -> Rag:
+            config = RagConfig(data_dir=data, answer={"method": "agent"})
             return await stack.enter_async_context(open_rag(config, chat=chat))
 
         yield open_with
@@ -124,18 +124,20 @@ async def test_the_fixed_flow_answers_where_the_agent_does_not(opened: Any, repl
         assert reason in answer.outcomes["agent"]["reason"]
 
 
-async def test_its_last_call_has_no_tools(opened: Any):
+async def test_its_last_call_has_no_tools(opened: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agentic_rag.nodes.agent.CALLS", 3)
     searching = [tool_call("search", question=f"tea {number}") for number in range(2)]
     chat = ScriptedAgent(*searching, "Oolong tea comes from Fujian in China [1].")
-    answer = await ask(await opened(chat, calls=3))
+    answer = await ask(await opened(chat))
     assert [bool(offered_tools) for offered_tools in chat.offered_tools] == [True, True, False]
     assert answer.state["agent_outcome"]["calls"] == 3
     assert answer.text.startswith("Oolong tea comes")
 
 
-async def test_a_model_that_calls_on_is_stopped(opened: Any):
+async def test_a_model_that_calls_on_is_stopped(opened: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agentic_rag.nodes.agent.CALLS", 2)
     chat = ScriptedAgent(*[tool_call("search", question="tea") for _ in range(9)])
-    answer = await ask(await opened(chat, calls=2))
+    answer = await ask(await opened(chat))
     assert answer.outcomes["agent"]["calls"] == 2
     assert answer.outcomes["agent"]["status"] == "degraded"
     assert "Fujian" in answer.text
@@ -186,7 +188,7 @@ async def test_offline_nothing_changes(data: Path):
 async def test_a_model_without_messages_is_refused(data: Path):
     for chat in (None, ScriptedChat("text")):
         with pytest.raises(
-            ConfigError, match=r"answer\.mode is 'agent' but no chat model that takes messages"
+            ConfigError, match=r"answer\.method is 'agent' but no chat model that takes messages"
         ):
-            async with open_rag(RagConfig(data_dir=data, answer={"mode": "agent"}), chat=chat):
+            async with open_rag(RagConfig(data_dir=data, answer={"method": "agent"}), chat=chat):
                 pass

@@ -11,15 +11,13 @@ from agentic_rag.nodes.check_quality import check_quality
 from agentic_rag.settings.parameters import (
     AnswerParameters,
     Parameters,
-    QualityParameters,
     RetrievalParameters,
 )
 from agentic_rag.testing import prepared_state
 
 PARAMETERS = Parameters(
-    quality=QualityParameters(weak_below=0.5),
     retrieval=RetrievalParameters(timeout_seconds=8),
-    answer=AnswerParameters(abstain_below=0.3),
+    answer=AnswerParameters(abstain_below=0.4),
 )
 
 
@@ -44,8 +42,8 @@ async def checked(*scores: float, parameters: Parameters = PARAMETERS, **keys: A
         (0.9, "strong", "answer"),
         (0.5, "strong", "answer"),
         (0.49, "weak", "rewrite"),
-        (0.3, "weak", "rewrite"),
-        (0.29, "none", "abstain"),
+        (0.4, "weak", "rewrite"),
+        (0.39, "none", "abstain"),
         (0.0, "none", "abstain"),
     ],
 )
@@ -87,10 +85,12 @@ async def test_after_the_deadline_no_new_try_starts():
     assert quality["reasons"][-1].endswith("of 8 s are used")
 
 
-async def test_a_floor_above_the_weak_bound_counts():
-    high = PARAMETERS.override({"answer": {"abstain_below": 0.7}})
-    assert (await checked(0.6, parameters=high))["decision"] == "abstain"
-    assert (await checked(0.7, parameters=high))["grade"] == "strong"
+@pytest.mark.parametrize(("floor", "weak"), [(0.5, 0.6), (0.7, 0.778), (0.0, 0.0), (1.0, 1.0)])
+async def test_what_is_weak_moves_with_the_floor(floor: float, weak: float):
+    other = PARAMETERS.override({"answer": {"abstain_below": floor}})
+    assert (await checked(weak, parameters=other))["grade"] == "strong"
+    if floor < weak:
+        assert (await checked(weak - 0.001, parameters=other))["grade"] == "weak"
 
 
 @pytest.mark.parametrize(

@@ -40,14 +40,13 @@ ASKED: dict[str, Any] = {
 }  # fmt: skip
 REQUESTED = {
     "dataset": "notes", "query": "tea?", "limit": 100, "filters": Comparison("year", "$eq", 2024),
-    "as_of": datetime(2024, 6, 30, tzinfo=UTC), "strategy": "sparse", "judged_as": "the question?", "user_id": None,
+    "as_of": datetime(2024, 6, 30, tzinfo=UTC), "strategy": None, "judged_as": "the question?", "user_id": None,
     "own_notes": False,
 }  # fmt: skip
-SPARSE = Parameters().override({"retrieval": {"strategy": "sparse"}})
 
 
-def state(parameters: Parameters = SPARSE) -> Any:
-    return {**prepared_state(parameters, **ASKED), "search_query": "tea?"}
+def state(parameters: Parameters | None = None) -> Any:
+    return {**prepared_state(parameters or Parameters(), **ASKED), "search_query": "tea?"}
 
 
 async def retrieve_graphiti(asked: Any, *, engine: GraphSearch) -> dict[str, Any]:
@@ -70,14 +69,17 @@ async def test_the_graph_is_asked_and_its_hits_written():
 async def test_the_vector_store_is_asked_and_its_results_written_as_hits():
     engine = FakeRetrievalEngine([(TEA, 0.8)])
     written = await retrieve_lancedb(state(), engine=engine)
-    assert engine.requests == [REQUESTED]
+    assert engine.requests == [{**REQUESTED, "strategy": "hybrid"}]
     assert set(written) == {"lancedb_results", "lancedb_outcome"}
     assert written["lancedb_results"][0]["evidence"] == {"legs": {"dense": {"rank": 1, "score": 0.8}}}
 
 
 async def test_only_weak_points_are_looked_for_in_what_the_program_noted_itself():
     for operation in CanvasOperation:
-        asked = {**prepared_state(SPARSE, **{**ASKED, "operation": operation.value}), "search_query": "tea?"}
+        asked = {
+            **prepared_state(Parameters(), **{**ASKED, "operation": operation.value}),
+            "search_query": "tea?",
+        }
         graph, vectors = FakeGraphEngine([(TEA, 0.8)]), FakeRetrievalEngine([(TEA, 0.8)])
         await retrieve_graphiti(asked, engine=graph)
         await retrieve_lancedb(asked, engine=vectors)

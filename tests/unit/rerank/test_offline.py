@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain import Hit
 from agentic_rag.domain.odds import log_odds
-from agentic_rag.fusion.strategy_selector import fuse_for_operation
+from agentic_rag.fusion.strategy_selector import SourceHits, fuse_for_operation
 from agentic_rag.rerank.features import TERMS
 from agentic_rag.rerank.offline import (
     MIN_GAP,
     REORDERS,
     WEIGHTS,
+    SearchedQuestion,
     assigned_relevance,
-    count_moved,
     rerank_offline,
 )
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
@@ -258,15 +258,8 @@ def final(strategy: FusionStrategy, graph: list[Hit], vector: list[Hit], count: 
 
 
 def told(graph: list[Hit], vector: list[Hit], ids: list[str], used: str) -> dict[str, int]:
-    return count_moved(
-        "tea",
-        (graph, vector),
-        ids,
-        used_strategy=used,
-        operation="document_retrieval",
-        parameters=EXACT,
-        specificity=None,
-    )
+    searched = SearchedQuestion("tea", SourceHits(graph, vector), "document_retrieval", EXACT, None)
+    return searched.count_moved(ids, used)
 
 
 def test_every_other_strategy_is_told_and_the_one_that_was_used_is_not():

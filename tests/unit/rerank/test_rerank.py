@@ -96,24 +96,28 @@ FIVE = [
 
 
 @pytest.mark.parametrize("method", ["chat", "cross_encoder"])
-async def test_a_model_looks_at_the_first_depth_and_the_others_follow_as_they_were(method: Any):
+async def test_a_model_looks_at_the_first_depth_and_the_others_follow_as_they_were(
+    method: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agentic_rag.rerank.DEPTH", 2)
     model = Scores(0.1, 0.9)
-    ranked = await rerank_results("tea", FIVE, RerankParameters(method=method, depth=2), by(model))
+    ranked = await rerank_results("tea", FIVE, RerankParameters(method=method), by(model))
     assert len(model.passages) == 2
     assert order(ranked) == ["a", "c", "d", "b", "e"]
     assert ranked[2:] == FIVE[2:]
     assert [one["rerank_score"] for one in ranked] == [0.9, 0.1, None, None, None]
 
 
-async def test_a_model_looks_at_twenty_where_nothing_else_is_said():
+async def test_a_model_looks_at_twenty():
     model = Scores(*[0.5] * 20)
     results = [result(f"{number:02}") for number in range(25)]
     await rerank_results("tea", results, RerankParameters(method="chat"), by(model))
     assert len(model.passages) == 20
 
 
-async def test_offline_looks_at_all_results_whatever_the_depth():
-    ranked = await rerank_results("tea", FIVE, RerankParameters(depth=2), None)
+async def test_offline_looks_at_all_results_whatever_the_depth(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agentic_rag.rerank.DEPTH", 2)
+    ranked = await rerank_results("tea", FIVE, RerankParameters(), None)
     assert ranked == rerank_offline("tea", FIVE)
     assert order(ranked) == ["b", "d", "e", "a", "c"]
     assert all(one["rerank_score"] is not None for one in ranked)

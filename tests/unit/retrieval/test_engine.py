@@ -85,13 +85,6 @@ async def test_hybrid_is_the_default_and_four_the_usual_number():
     assert {leg for leg, _ in store.asked} == {"dense", "sparse"}
 
 
-async def test_the_engine_can_have_another_default():
-    _, store = await filled()
-    engine = RetrievalEngine(store, HashingEmbedding(), strategy="sparse")
-    await engine.search("notes", "tea")
-    assert {leg for leg, _ in store.asked} == {"sparse"}
-
-
 async def test_each_leg_is_asked_for_enough():
     engine, store = await filled()
     await engine.search("notes", "tea", 3)

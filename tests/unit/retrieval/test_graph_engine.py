@@ -21,7 +21,7 @@ from agentic_rag.domain import (
     Mention,
 )
 from agentic_rag.domain.filters import Expression, parse_filters
-from agentic_rag.domain.ports import EmbeddedDocument
+from agentic_rag.domain.ports import EmbeddedDocument, GraphQuery
 from agentic_rag.errors import ManifestMismatch, StoreError
 from agentic_rag.retrieval import graph_engine
 from agentic_rag.retrieval.calibration import Calibration, Sense
@@ -64,15 +64,12 @@ class Graph(InMemoryGraphStore):
     async def search(
         self,
         dataset: str,
-        query: str,
-        vector: Any,
+        query: GraphQuery,
         *,
         limit: int,
-        as_of: Any = None,
-        within: Sequence[str] | None = None,
     ) -> list[FactHit]:
-        self.asked.append({"query": query, "limit": limit, "within": within})
-        found = await super().search(dataset, query, vector, limit=limit, as_of=as_of, within=within)
+        self.asked.append({"query": query.text, "limit": limit, "within": query.within})
+        found = await super().search(dataset, query, limit=limit)
         return [*found, *self.besides]
 
 
@@ -242,8 +239,7 @@ async def test_near_facts_start_a_walk_at_their_ends():
 async def test_a_fact_starts_a_walk_from_the_relevance_of_a_near_one(monkeypatch: pytest.MonkeyPatch):
     made = await world()
     (asked,) = await made.embedding.embed_queries([SAID])
-    found = await made.graph.search("notes", SAID, asked, limit=50)
-    (fact,) = found
+    (fact,) = await made.graph.search("notes", GraphQuery(SAID, asked), limit=50)
     relevance = SHIPPED.of_cosine(fact.cosine or 0.0, ("latin", "latin"))
     monkeypatch.setattr(graph_engine, "NEAR_FACT", relevance)
     assert await made.ids(SAID) != []

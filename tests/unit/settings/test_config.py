@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.settings.config import RagConfig
-from agentic_rag.settings.parameters import FusionParameters, Parameters, QualityParameters
+from agentic_rag.settings.parameters import FusionParameters, Parameters, RerankParameters
 
 SECRET = "sk-very-secret"
 
@@ -38,11 +38,10 @@ def test_it_is_frozen_all_the_way_down():
         ({"fusion": {"k": 0}}, r"'fusion.k': .*greater than or equal to 1 \(given: 0\)"),
         ({"fusion": 3}, r"'fusion'"),
         ({"graph": {"backend": "oracle"}}, r"'graph.backend': .*'embedded'.*\(given: 'oracle'\)"),
-        ({"quality": {"weak_below": float("nan")}}, r"'quality.weak_below'"),
-        ({"agent": {"calls": 0}, "answer": {"mode": "many"}}, r"'answer.mode'.*; 'agent.calls'"),
+        ({"answer": {"abstain_below": float("nan")}}, r"'answer.abstain_below'"),
+        ({"budget": {"tokens": 0}, "answer": {"method": "many"}}, r"'answer.method'.*; 'budget.tokens'"),
         ({"chat": {"timeout_seconds": 0}}, r"'chat.timeout_seconds'"),
         ({"retrieval": {"timeout_seconds": 0}}, r"'retrieval.timeout_seconds'"),
-        ({"retrieval": {"strategy": "fuzzy"}}, r"'retrieval.strategy'"),
     ],
 )
 def test_a_wrong_value_is_named(values: dict[str, Any], told: str):
@@ -98,9 +97,9 @@ def test_a_printed_configuration_holds_no_secret():
 
 def test_a_call_overrides_some_and_keeps_the_rest():
     base = Parameters(fusion=FusionParameters(k=10, graphiti_threshold=5))
-    called = base.override({"fusion": {"k": 20}, "quality": {"weak_below": 0}})
+    called = base.override({"fusion": {"k": 20}, "rerank": {"method": "none"}})
     assert called.fusion == FusionParameters(k=20, graphiti_threshold=5)
-    assert called.quality == QualityParameters(weak_below=0)
+    assert called.rerank == RerankParameters(method="none")
     assert base.fusion.k == 10
 
 
@@ -113,10 +112,10 @@ def test_no_context_is_no_override():
 
 def test_a_whole_configuration_gives_its_parameters():
     config = RagConfig(data_dir="data", fusion={"k": 10})
-    assert config.override({"answer": {"mode": "agent"}}).model_dump() == {
+    assert config.override({"answer": {"method": "agent"}}).model_dump() == {
         **Parameters().model_dump(),
         "fusion": FusionParameters(k=10).model_dump(),
-        "answer": {**Parameters().answer.model_dump(), "mode": "agent"},
+        "answer": {**Parameters().answer.model_dump(), "method": "agent"},
     }
 
 
@@ -125,7 +124,7 @@ def test_a_whole_configuration_gives_its_parameters():
     [
         (
             {"fuson": {"k": 1}},
-            "'fuson'; use one of: fusion, retrieval, rerank, quality, selection, rewrite, answer",
+            "'fuson'; use one of: fusion, retrieval, rerank, selection, rewrite, answer",
         ),
         ({"fusion": 3}, "'fusion'"),
         ({"fusion": {"kk": 1}}, "'fusion.kk': no such setting; use one of: strategy, k"),

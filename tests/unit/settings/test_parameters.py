@@ -61,7 +61,6 @@ def test_a_bad_value_is_named(name: str, value: Any):
 def test_defaults_of_the_rerank():
     assert RerankParameters().model_dump() == {
         "method": "offline",
-        "depth": 20,
         "model": None,
     }
     assert all(field.description for field in RerankParameters.model_fields.values())

@@ -17,4 +17,8 @@ def embedding() -> HashingEmbedding:
 @pytest.fixture
 def options(request: pytest.FixtureRequest) -> dict[str, Any]:
     """How to open a store on the backend that ``BACKENDS`` names."""
-    return request.getfixturevalue(request.param).options() if request.param in ("falkordb", "neo4j") else {}
+    return (
+        {"graph": request.getfixturevalue(request.param).emptied()}
+        if request.param in ("falkordb", "neo4j")
+        else {}
+    )

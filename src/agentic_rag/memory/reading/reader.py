@@ -92,15 +92,7 @@ def said_sentences(text: str, speaker: str, statements: Sequence[MemoryStatement
                 memory_type=MemoryType.SEMANTIC,
                 text=text[span[0] : span[1]],
                 start=span[0],
-                end=span[1],
                 subject=speaker,
-                slot=None,
-                value=None,
-                ends=False,
-                block=None,
-                trigger=None,
-                steps=(),
-                valid_at=None,
                 reason="a sentence in which the person says something",
             )
         )
@@ -142,7 +134,6 @@ def _statement(item: dict[str, Any], text: str, speaker: str) -> MemoryStatement
         memory_type=MemoryType(kind),
         text=str(sentence),
         start=start,
-        end=start + len(str(sentence)),
         subject=speaker if subject in (None, "user") else str(subject),
         slot=slot if value or item.get("ends") else None,
         value=value,

@@ -18,25 +18,29 @@ CHINESE_NAMES = {LIVES_IN: "住在", EMPLOYER: "工作单位", JOB: "职业", NA
 
 @dataclass(frozen=True, slots=True)
 class MemoryStatement:
-    """A statement; ``text`` is ``text[start:end]`` of the message."""
+    """A statement; ``text`` is the message's own from ``start`` on."""
 
     memory_type: MemoryType
     text: str
     start: int
-    end: int
     subject: str
     """The person it is about: the speaker, a person it names, or "<speaker>'s sister"."""
-    slot: str | None
-    value: str | None
-    """``slot`` and ``value`` are both None or both given; ``value`` is "" only if the statement ends any earlier
-    value."""
-    ends: bool
-    block: Block | None
-    """The block of a core statement."""
-    trigger: str | None
-    """The trigger of a procedural statement, as written; "" is always."""
-    steps: tuple[str, ...]
-    valid_at: datetime | None
-    """Stated start of its validity (end, for a statement that ends a value); UTC."""
     reason: str
     """A sentence that names the rule."""
+    slot: str | None = None
+    value: str | None = None
+    """``slot`` and ``value`` are both None or both given; ``value`` is "" only if the statement ends any earlier
+    value."""
+    ends: bool = False
+    block: Block | None = None
+    """The block of a core statement."""
+    trigger: str | None = None
+    """The trigger of a procedural statement, as written; "" is always."""
+    steps: tuple[str, ...] = ()
+    valid_at: datetime | None = None
+    """Stated start of its validity (end, for a statement that ends a value); UTC."""
+
+    @property
+    def end(self) -> int:
+        """Where ``text`` ends in the message."""
+        return self.start + len(self.text)

@@ -65,7 +65,7 @@ def _with_things(text: str, statements: Sequence[MemoryStatement]) -> Iterator[M
 
 def _procedures(text: str, speaker: str) -> Iterator[MemoryStatement]:
     for one in how_tos(text):
-        yield _statement(
+        yield MemoryStatement(
             MemoryType.PROCEDURAL,
             text[one.start : one.end],
             one.start,
@@ -76,43 +76,12 @@ def _procedures(text: str, speaker: str) -> Iterator[MemoryStatement]:
         )
 
 
-def _statement(
-    memory_type: MemoryType,
-    text: str,
-    start: int,
-    subject: str,
-    reason: str,
-    *,
-    fact: SlotStatement | None = None,
-    block: Block | None = None,
-    trigger: str | None = None,
-    steps: tuple[str, ...] = (),
-    valid_at: datetime | None = None,
-) -> MemoryStatement:
-    slot, value, ends = (None, None, False) if fact is None else (fact.slot, fact.value, fact.ends)
-    return MemoryStatement(
-        memory_type,
-        text,
-        start,
-        start + len(text),
-        subject,
-        slot,
-        value,
-        ends,
-        block,
-        trigger,
-        steps,
-        valid_at,
-        reason,
-    )
-
-
 def _of_sentence(sentence: Sentence, speaker: str, at: datetime | None) -> Iterator[MemoryStatement]:
     persona = _PERSONA.match(sentence.text)
     if not sentence.asks:
         told = instruction(sentence.text, sentence.start)
         if told is not None:
-            yield _statement(
+            yield MemoryStatement(
                 MemoryType.PROCEDURAL,
                 sentence.text,
                 sentence.start,
@@ -123,7 +92,7 @@ def _of_sentence(sentence: Sentence, speaker: str, at: datetime | None) -> Itera
                 trigger=told.trigger,
             )
         if persona is not None:
-            yield _statement(
+            yield MemoryStatement(
                 MemoryType.CORE,
                 sentence.text,
                 sentence.start,
@@ -139,7 +108,7 @@ def _of_sentence(sentence: Sentence, speaker: str, at: datetime | None) -> Itera
 
 def _of_clause(clause: Clause, speaker: str, at: datetime | None) -> Iterator[MemoryStatement]:
     if _REMINDS.search(clause.text) and not clause.text.endswith("?"):
-        yield _statement(
+        yield MemoryStatement(
             MemoryType.WORKING,
             clause.text,
             clause.start,
@@ -165,23 +134,23 @@ def _fact(
         return
     valid_at = since(_when_of(clause.text, fact), at)
     what = f'It {"ends" if fact.ends else "states"} the slot "{fact.slot}" of {fact.subject}.'
-    yield _statement(
-        MemoryType.SEMANTIC, clause.text, clause.start, fact.subject, what, fact=fact, valid_at=valid_at
+    stated = MemoryStatement(
+        MemoryType.SEMANTIC,
+        clause.text,
+        clause.start,
+        fact.subject,
+        what,
+        slot=fact.slot,
+        value=fact.value,
+        ends=fact.ends,
+        valid_at=valid_at,
     )
+    yield stated
     block = _block(fact)
     if block is not None and fact.subject == speaker:
-        yield _statement(
-            MemoryType.CORE,
-            clause.text,
-            clause.start,
-            fact.subject,
-            f"It says who the person is: {fact.slot}."
-            if block == "human"
-            else f"It says what the person prefers: {fact.slot}.",
-            fact=fact,
-            block=block,
-            valid_at=valid_at,
-        )
+        what = "who the person is" if block == "human" else "what the person prefers"
+        reason = f"It says {what}: {fact.slot}."
+        yield replace(stated, memory_type=MemoryType.CORE, reason=reason, block=block)
 
 
 def _once_held(clause: Clause, fact: SlotStatement) -> Iterator[MemoryStatement]:
@@ -190,15 +159,16 @@ def _once_held(clause: Clause, fact: SlotStatement) -> Iterator[MemoryStatement]
     if times is None:
         return
     for ends, valid_at in ((False, times[0]), (True, times[1])):
-        closed = SlotStatement(fact.subject, fact.slot, fact.value, ends, fact.rule)
         reason = f'It states both ends of the time in which the slot "{fact.slot}" of {fact.subject} held.'
-        yield _statement(
+        yield MemoryStatement(
             MemoryType.SEMANTIC,
             clause.text,
             clause.start,
             fact.subject,
             reason,
-            fact=closed,
+            slot=fact.slot,
+            value=fact.value,
+            ends=ends,
             valid_at=valid_at,
         )
 
@@ -229,9 +199,11 @@ def _without_slot(clause: Clause, speaker: str, at: datetime | None) -> Iterator
     body = clause.text[lead.end() if lead is not None else 0 :]
     if _PREFERS.match(body):
         reason = "It says what the person likes or prefers."
-        yield _statement(MemoryType.CORE, clause.text, clause.start, speaker, reason, block="preferences")
+        yield MemoryStatement(
+            MemoryType.CORE, clause.text, clause.start, speaker, reason, block="preferences"
+        )
     elif _BUSY.match(body) or _BUSY.match(clause.text):
-        yield _statement(
+        yield MemoryStatement(
             MemoryType.WORKING,
             clause.text,
             clause.start,
@@ -240,7 +212,7 @@ def _without_slot(clause: Clause, speaker: str, at: datetime | None) -> Iterator
             valid_at=since(clause.text, at),
         )
     elif _WHO_ONE_IS.match(body):
-        yield _statement(
+        yield MemoryStatement(
             MemoryType.CORE,
             clause.text,
             clause.start,

@@ -33,7 +33,7 @@ from agentic_rag.text.prompts import DATA
 
 _HOPELESS = (401, 403, 404)
 """Wrong key, model or address: no episode can succeed."""
-_OPTIONS = ("response_format", "temperature", "seed")
+_OPTIONS = ("response_format", "temperature")
 _OTHER_SHAPE = "JSON of another shape than asked for"
 
 
@@ -108,7 +108,7 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
         self._endpoint = chat_endpoint(config, spending)
         self._sleep = sleep
         self._longest = config.max_tokens
-        self._sampling = {"temperature": config.temperature, "seed": config.seed}
+        self._sampling = {"temperature": config.temperature}
         self._refused_options: set[str] = set()
         self._model_name = f"the chat model {config.model!r} at {without_login(config.base_url)}"
 

@@ -9,10 +9,11 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, suppress
 from functools import cached_property, partial
 from typing import Any, TypeVar
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import ConfigError, StoreAway, needing
+from agentic_rag.settings.config import GraphConfig
 from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.graph.change import Change
 from agentic_rag.stores.graph.commit import Committer
@@ -27,16 +28,13 @@ answer a greeting."""
 Answer = TypeVar("Answer")
 
 
-def server_driver(
-    backend: str, uri: str | None, user: str | None, password: str | None, committer: Committer | None
-) -> Any:
+def server_driver(config: GraphConfig, committer: Committer | None) -> Any:
     """A Graphiti driver whose write transactions go through the committer; without one, only to see whether it is there.
 
-    Raises ``ConfigError`` for an unknown backend or an address it cannot use, ``MissingExtra`` for one not installed.
+    Raises ``ConfigError`` for an address it cannot use or no password, ``MissingExtra`` for a backend not installed.
     """
-    if backend not in _DRIVERS:
-        known = ", ".join(["embedded", *_DRIVERS])
-        raise ConfigError(f"unknown graph backend {backend!r}; use one of: {known}")
+    backend, uri = config.backend, config.uri
+    password = config.password.get_secret_value() if config.password else None
     if not uri:
         raise ConfigError(
             f"the graph backend {backend!r} needs the server's address: set graph.uri, such as {_EXAMPLES[backend]}"
@@ -45,29 +43,30 @@ def server_driver(
         raise ConfigError(
             f"the graph backend {backend!r} needs a password: set AGENTIC_RAG_GRAPH__PASSWORD, here and for the server"
         )
-    address = _address(backend, uri)
+    address, user = _address(backend, uri)
     driver = _DRIVERS[backend](address, user, password)
     driver.committer = committer
     driver.description = f"{backend} at {address.netloc}"
     return driver
 
 
-def _address(backend: str, uri: str) -> SplitResult:
-    """The address taken apart; ``ConfigError`` where a driver would leave a part of it out unsaid."""
+def _address(backend: str, uri: str) -> tuple[SplitResult, str | None]:
+    """The address without its user, and the user; ``ConfigError`` where a driver would leave a part of it out unsaid."""
     with suppress(ValueError):
         address = urlsplit(uri)
         routing = "" if address.scheme.startswith("neo4j") else address.query
-        beside = (address.username, address.password, address.path.strip("/"), routing, address.fragment)
+        beside = (address.password, address.path.strip("/"), routing, address.fragment)
         if address.scheme in _SCHEMES[backend] and address.hostname and address.port != 0 and not any(beside):
-            return address
+            user = unquote(address.username) if address.username else _FIRST_USERS[backend]
+            return address._replace(netloc=address.netloc.rpartition("@")[2]), user
     raise _unreadable(backend)
 
 
 def _unreadable(backend: str) -> ConfigError:
     """It repeats nothing of the address: a password may stand anywhere in what cannot be read."""
     return ConfigError(
-        f"graph.uri is no address of {backend!r}: write scheme, host and port alone, such as {_EXAMPLES[backend]}, "
-        f"the scheme one of {', '.join(_SCHEMES[backend])}; user and password belong in graph.user and graph.password"
+        f"graph.uri is no address of {backend!r}: write scheme, host and port, such as {_EXAMPLES[backend]}, "
+        f"the scheme one of {', '.join(_SCHEMES[backend])}; a user stands before an @, the password in graph.password"
     )
 
 
@@ -157,7 +156,7 @@ class ServerDriver:
         """What to say of it, in one line."""
         return StoreAway(
             f"{self.description} cannot be used: {reason}; start it (docker compose --profile {self.description.partition(' ')[0]} up -d), "
-            "or correct graph.uri, graph.user and graph.password"
+            "or correct graph.uri and graph.password"
         )
 
     async def build_indices_and_constraints(self, delete_existing: bool = False) -> None:
@@ -310,6 +309,8 @@ def _falkordb(address: SplitResult, user: str | None, password: str | None) -> A
 
 
 _EXAMPLES = {"neo4j": "bolt://127.0.0.1:7687", "falkordb": "redis://127.0.0.1:6379"}
+_FIRST_USERS = {"neo4j": "neo4j", "falkordb": None}
+"""Whom a server knows before it is told of others; FalkorDB's needs no name."""
 _SCHEMES = {
     "neo4j": ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"),
     "falkordb": ("redis", "rediss"),

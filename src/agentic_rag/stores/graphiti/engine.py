@@ -10,6 +10,7 @@ from typing import Any
 
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.settings.config import GraphConfig
 from agentic_rag.stores.graph.commit import Committer
 from agentic_rag.stores.graph.links import LinkReader
 from agentic_rag.stores.graph.repair import Repair
@@ -42,19 +43,18 @@ def build(
     folder: Path,
     embedding: Embedding,
     *,
-    backend: str,
-    login: tuple[str | None, str | None, str | None],
+    graph: GraphConfig,
     llm_client: Any,
 ) -> Engine:
     """A real Graphiti that also (or only) writes to LanceDB, and searches in LanceDB."""
     tables = GraphTables(connection, model=embedding.name, dimension=embedding.dimension)
-    server = None if backend == "embedded" else ServerGraph()
+    server = None if graph.backend == "embedded" else ServerGraph()
     committer = Committer(tables, Repair(tables, server), folder)
-    driver: Any = EmbeddedDriver(committer) if server is None else server_driver(backend, *login, committer)
-    graph = server or NoGraph()
+    driver: Any = EmbeddedDriver(committer) if server is None else server_driver(graph, committer)
+    mirror = server or NoGraph()
     embedder = PortEmbedder(embedding)
     driver.search_interface = LanceSearch(tables)
-    driver.graph_operations_interface = GraphOperations(tables, graph, embedder)
+    driver.graph_operations_interface = GraphOperations(tables, mirror, embedder)
     graphiti = Graphiti(
         graph_driver=driver,
         llm_client=llm_client or NoLanguageModel(),
@@ -65,7 +65,7 @@ def build(
     return Engine(
         graphiti=graphiti,
         tables=tables,
-        writer=GraphWriter(tables, driver, graph, embedding),
+        writer=GraphWriter(tables, driver, mirror, embedding),
         links=links,
         searcher=Searcher(graphiti, tables, links),
         folder=folder,

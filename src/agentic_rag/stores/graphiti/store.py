@@ -7,14 +7,14 @@ import importlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain import Chunk, DocumentGraph, FactHit
 from agentic_rag.domain.identity import episode_uuid, group_id
-from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats
+from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, GraphQuery, StoreStats
 from agentic_rag.errors import AgenticRagError, StoreError
+from agentic_rag.settings.config import GraphConfig
 from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.graph.chunks import READ_BY, is_chunk, to_chunk
 from agentic_rag.stores.graph.rows import utc
@@ -52,10 +52,7 @@ class GraphitiStore:
         uri: str | LanceConnection,
         folder: str | Path,
         embedding: Embedding,
-        backend: Literal["embedded", "neo4j", "falkordb"] = "embedded",
-        server_uri: str | None = None,
-        user: str | None = None,
-        password: str | None = None,
+        graph: GraphConfig | None = None,
         llm_client: Any = None,
     ) -> GraphitiStore:
         """Put the parts together; opens no connection yet.
@@ -64,7 +61,7 @@ class GraphitiStore:
             uri: LanceDB folder or object-store URI, or the connection the other stores use.
             folder: the data folder, which keeps the journal and the lock of who writes.
             embedding: names the model and embeds names and sentences.
-            backend: ``embedded`` (LanceDB alone), ``neo4j`` or ``falkordb`` (``server_uri`` and login).
+            graph: the backend: LanceDB alone by default, or a server's address and password.
             llm_client: Graphiti's language model; without one, what needs it raises ``ConfigError``.
 
         Raises ``ConfigError`` for an unknown backend, ``MissingExtra`` for one that is not installed.
@@ -78,8 +75,7 @@ class GraphitiStore:
                 connection,
                 Path(folder),
                 embedding,
-                backend=backend,
-                login=(server_uri, user, password),
+                graph=graph or GraphConfig(),
                 llm_client=llm_client,
             )
         return cls(engine, connection, owns_connection=not isinstance(uri, LanceConnection))
@@ -128,18 +124,15 @@ class GraphitiStore:
     async def search(
         self,
         dataset: str,
-        query: str,
-        vector: FloatArray,
+        query: GraphQuery,
         *,
         limit: int,
-        as_of: datetime | None = None,
-        within: Sequence[str] | None = None,
     ) -> list[FactHit]:
         """See ``ports.GraphStore``; never opens the graph."""
         with translated_failure(f"searching {dataset!r}"):
-            allowed = None if within is None else frozenset(within)
-            scope = Scope(dataset, group_id(dataset), utc(as_of), allowed)
-            return await self._engine.searcher.search(scope, query, vector, limit=limit)
+            allowed = None if query.within is None else frozenset(query.within)
+            scope = Scope(dataset, group_id(dataset), utc(query.as_of), allowed)
+            return await self._engine.searcher.search(scope, query.text, query.vector, limit=limit)
 
     async def links(self, dataset: str) -> GraphLinks | None:
         with translated_failure(f"reading the links of {dataset!r}"):

@@ -11,7 +11,7 @@ import pytest
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, FactHit, Mention
 from agentic_rag.domain.identity import entity_key
-from agentic_rag.domain.ports import GraphCounts, GraphStore
+from agentic_rag.domain.ports import GraphCounts, GraphQuery, GraphStore
 from agentic_rag.errors import InputError, ManifestMismatch
 from agentic_rag.testing import HashingEmbedding
 
@@ -101,10 +101,16 @@ def travel() -> DocumentGraph:
 
 
 async def find(
-    store: GraphStore, embedding: HashingEmbedding, query: str, dataset: str = "notes", **options: Any
+    store: GraphStore,
+    embedding: HashingEmbedding,
+    text: str,
+    dataset: str = "notes",
+    *,
+    limit: int = 10,
+    **restriction: Any,
 ) -> list[FactHit]:
-    vector = (await embedding.embed_queries([query]))[0]
-    return await store.search(dataset, query, vector, **{"limit": 10, **options})
+    vector = (await embedding.embed_queries([text]))[0]
+    return await store.search(dataset, GraphQuery(text, vector, **restriction), limit=limit)
 
 
 async def chunks_of(store: GraphStore, key: str) -> set[str]:
@@ -198,7 +204,7 @@ class GraphStoreContract:
     ) -> None:
         await store.replace_documents("notes", [tea(), travel()])
         opposite = -(await embedding.embed_queries(["Oolong comes from Fujian."]))[0]
-        hits = await store.search("notes", "oolong comes", opposite, limit=5)
+        hits = await store.search("notes", GraphQuery("oolong comes", opposite), limit=5)
         assert hits[0].text == "Oolong comes from Fujian."
         assert hits[0].cosine == pytest.approx(-1.0, abs=1e-5)
 
@@ -393,14 +399,15 @@ class GraphStoreContract:
         self, store: GraphStore, value: float
     ) -> None:
         await store.replace_documents("notes", [tea()])
-        hits = await store.search("notes", "Oolong", np.full(64, value, dtype=np.float32), limit=5)
+        query = GraphQuery("Oolong", np.full(64, value, dtype=np.float32))
+        hits = await store.search("notes", query, limit=5)
         assert hits
         assert all(hit.cosine is None for hit in hits)
 
     async def test_a_vector_of_another_dimension_is_refused(self, store: GraphStore) -> None:
         await store.replace_documents("notes", [tea()])
         with pytest.raises(ManifestMismatch):
-            await store.search("notes", "Oolong", np.ones(3, dtype=np.float32), limit=5)
+            await store.search("notes", GraphQuery("Oolong", np.ones(3, dtype=np.float32)), limit=5)
 
     async def test_hostile_names_are_data(self, store: GraphStore, embedding: HashingEmbedding) -> None:
         name = "it's \"x\" \\ \x00 ' OR 1=1 --"

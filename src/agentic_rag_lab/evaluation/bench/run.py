@@ -308,13 +308,10 @@ async def _run_one(sink: ResultSink, task: Conversation, config: PipelineConfig,
         sink.returns_all = isinstance(service, ReturnsAll) and service.returns_all
         return pipelines
 
-    runtime = config.runtime
     runs = Runs(
         load,
         open_pipelines,
-        segments=runtime.test_segments,
-        retest=runtime.retest,
-        parallel=runtime.parallel,
+        config.runtime,
         known_result=sink.known_result,
         on_result=sink.record,
     )

@@ -49,8 +49,8 @@ from agentic_rag_lab.evaluation.tuning.search import (
     rightness,
 )
 
-ABSTAIN, WEAK = "answer.abstain_below", "quality.weak_below"
-TUNED_SETTINGS = (*SEARCHED_SETTINGS, ABSTAIN, WEAK)
+ABSTAIN = "answer.abstain_below"
+TUNED_SETTINGS = (*SEARCHED_SETTINGS, ABSTAIN)
 """Every setting that tuning may write, in display order."""
 FEWEST = 10
 """Minimum number of labelled queries; below, no gain can be significant."""
@@ -213,13 +213,7 @@ async def collect(
         graph = await rag.graph_engine.find(
             SourceQuery(dataset, text, filters=parse_filters(filters)), CANDIDATES
         )
-        found = await rag.retrieval.search(
-            dataset,
-            text,
-            CANDIDATES,
-            filters=filters,
-            strategy=rag.config.retrieval.strategy,
-        )
+        found = await rag.retrieval.search(dataset, text, CANDIDATES, filters=filters)
         vector = [as_hit(result, rank) for rank, result in enumerate(found, start=1)]
         for hit in (*graph.hits, *vector):  # share one text object per passage
             hit["content"] = texts.setdefault(hit["id"], hit["content"])
@@ -339,14 +333,12 @@ def _abstention(replay: Replay, folds: Sequence[Places], in_folds: Sequence[_Cho
 
 
 def _thresholds(replay: Replay, choice: _Choice, is_fitted: bool) -> dict[str, float]:
-    """Thresholds other than the defaults, on the score scale of the chosen settings."""
+    """The threshold other than the default, on the score scale of the chosen settings."""
     before = replay.outcome(()).confidences[replay.ranked_places]
     after = choice.outcome.confidences[replay.ranked_places]
-    defaults = {ABSTAIN: replay.base.answer.abstain_below, WEAK: replay.base.quality.weak_below}
-    told = {name: carry_threshold(threshold, before, after) for name, threshold in defaults.items()}
-    if is_fitted:
-        told[ABSTAIN] = abstention_threshold(after)
-    return {name: value for name, value in told.items() if value != defaults[name]}
+    default = replay.base.answer.abstain_below
+    chosen = abstention_threshold(after) if is_fitted else carry_threshold(default, before, after)
+    return {} if chosen == default else {ABSTAIN: chosen}
 
 
 def _written_changes(replay: Replay, changes: Changes) -> Json:

@@ -143,11 +143,11 @@ async def test_an_unreadable_journal_means_everything(
 async def test_an_emptied_server_is_filled_by_the_next_write(
     tmp_path: Path, embedding: HashingEmbedding, falkordb: GraphServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with opened(tmp_path, embedding, **falkordb.options()) as store:
+    async with opened(tmp_path, embedding, graph=falkordb.emptied()) as store:
         await store.replace_documents("notes", [note("one", "a1", "b1")])
         await store.replace_documents("笔记", [note("two", "b1", "c1")])
         before = await in_graph(store)
-    async with opened(tmp_path, embedding, **falkordb.options()) as store:
+    async with opened(tmp_path, embedding, graph=falkordb.emptied()) as store:
         await store.graphiti.driver.execute_query("CREATE (n:Entity {uuid: 'stray', group_id: 'notes'})")
         await store.remove_documents("notes", ["unknown"])
         assert await in_graph(store) == before == await in_tables(store)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain.identity import entity_uuid, episode_uuid, group_id
+from agentic_rag.domain.ports import GraphQuery
 from agentic_rag.stores.graphiti.library import (
     EDGE_HYBRID_SEARCH_RRF,
     ComparisonOperator,
@@ -178,7 +179,7 @@ async def test_graphiti_s_own_recipes_run(store: GraphitiStore) -> None:
 
 async def test_the_shared_recipe_is_left_alone(store: GraphitiStore, embedding: HashingEmbedding) -> None:
     before = EDGE_HYBRID_SEARCH_RRF.model_dump()
-    await store.search("notes", "a1", (await embedding.embed_queries(["a1"]))[0], limit=1)
+    await store.search("notes", GraphQuery("a1", (await embedding.embed_queries(["a1"]))[0]), limit=1)
     assert EDGE_HYBRID_SEARCH_RRF.model_dump() == before
 
 
@@ -193,13 +194,13 @@ async def test_an_index_answers_like_the_scan(
         topics = [f"topic{i}" for i in range(400)]
         await store.replace_documents("notes", [note("big", *topics)])
         query = (await embedding.embed_queries(["topic7 topic8"]))[0]
-        before = await store.search("notes", "topic7 topic8", query, limit=10)
+        before = await store.search("notes", GraphQuery("topic7 topic8", query), limit=10)
         await store.optimize("notes")
         facts = await store._tables._open_table("notes", "facts")
         assert {i.columns[0] for i in await facts.list_indices()} >= {"vector", "text", "uuid", "document_id"}
-        assert await store.search("notes", "topic7 topic8", query, limit=10) == before
+        assert await store.search("notes", GraphQuery("topic7 topic8", query), limit=10) == before
         await store.replace_documents("notes", [note("late", "topic7", "fresh")])
-        ends = {hit.target_name for hit in await store.search("notes", "fresh", query, limit=10)}
+        ends = {hit.target_name for hit in await store.search("notes", GraphQuery("fresh", query), limit=10)}
         assert "fresh" in ends, "rows outside the index are found"
 
 

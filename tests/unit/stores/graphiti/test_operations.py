@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain.identity import episode_uuid
+from agentic_rag.domain.ports import GraphQuery
 from agentic_rag.errors import ConfigError
 from agentic_rag.stores.graphiti.library import (
     CommunityEdge,
@@ -32,10 +33,8 @@ NOW = datetime(2024, 5, 1, tzinfo=UTC)
 async def store(
     tmp_path: Path, embedding: HashingEmbedding, request: pytest.FixtureRequest
 ) -> AsyncIterator[GraphitiStore]:
-    options = (
-        request.getfixturevalue(request.param).options() if request.param in ("falkordb", "neo4j") else {}
-    )
-    async with opened(tmp_path, embedding, **options) as made:
+    graph = request.getfixturevalue(request.param).emptied() if request.param != "embedded" else None
+    async with opened(tmp_path, embedding, graph=graph) as made:
         yield made
         assert await in_graph(made) == await in_tables(made)
         assert not (tmp_path / "graph.journal").exists()
@@ -260,6 +259,6 @@ async def test_a_language_model_s_graph_is_the_same_graph(
         result = await store.graphiti.add_episode("talk", "Ann knows Bob", "chat", NOW, group_id="g")
         assert [edge.fact for edge in result.edges] == ["Ann knows Bob"]
         assert await in_graph(store) == await in_tables(store)
-        hits = await store.search("g", "Ann knows Bob", (await embedding.embed_queries(["Ann"]))[0], limit=3)
-        (fact,) = hits
+        query = GraphQuery("Ann knows Bob", (await embedding.embed_queries(["Ann"]))[0])
+        (fact,) = await store.search("g", query, limit=3)
         assert (fact.text, fact.chunk_ids) == ("Ann knows Bob", ()), "its episode is no chunk of ours"
