@@ -25,8 +25,9 @@ COOKIE = "agentic_rag_key"
 """Cookie in which the page sends an API key, percent-encoded."""
 UPLOADS = ("/ingest/files", "/page/upload")
 """Paths with a larger limit on the request body."""
-MAX_BODY = 1_000_000
 MAX_UPLOAD = 200_000_000
+"""Bytes of an upload."""
+MAX_BODY = 1_000_000
 """Bytes of any other request: fifty times the longest question or memory."""
 MAX_PAUSE_SECONDS = 30.0
 """For the header of a request, and between two parts of its body."""

@@ -23,7 +23,7 @@ from agentic_rag.errors import AgenticRagError, ConfigError, InputError
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.opening import Reach
 from agentic_rag.rag import Rag, open_rag
-from agentic_rag.settings.config import MOST_RUNNING, RagConfig
+from agentic_rag.settings.config import RagConfig
 from agentic_rag.stores.checkpoints import kept_conversations
 from agentic_rag_service import asking, boards, health, notes, people
 from agentic_rag_service.access import LOOPBACK, Access, Gate
@@ -99,7 +99,7 @@ def create_app(
                 kept, rag = None, await stack.enter_async_context(store_opener())
             await stack.enter_async_context(commands_served(rag))
             limits = config.service
-            slots = QuestionSlots(MOST_RUNNING, limits.timeout_seconds)
+            slots = QuestionSlots(limits.most_running, limits.timeout_seconds)
             conversations = Conversations(kept)
             readiness = Readiness(_needed_stores(rag, conversations))
             service = await asyncio.to_thread(  # it looks where its folders lie

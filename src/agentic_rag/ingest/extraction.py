@@ -47,7 +47,6 @@ TRIES = 3
 """Processes that a file may crash; the first may have been harmed by the file before."""
 STARTS_WITHIN = 60.0
 """Seconds for a process to import the reader."""
-AGAIN = "it is tried again when it changes"
 _FROM_OUTSIDE = (-9, -15)
 """Codes of a process that was killed, by a person or for lack of the machine's memory: the file is tried again as long
 as the time limit."""
@@ -85,7 +84,7 @@ class Extractor:
     @classmethod
     def of(cls, settings: DocumentsConfig) -> Extractor:
         """An extractor with the configured limits."""
-        return cls(settings.timeout_seconds)
+        return cls(settings.timeout_seconds, settings.memory)
 
     def extract(self, raw: bytes, suffix: str) -> ExtractedText:
         """The text of a file's bytes; waits for its turn, and for the process.
@@ -131,8 +130,7 @@ class Extractor:
         """What to tell of a file in whose course the process ended."""
         if process_end.late:
             return ExtractionFailure(
-                f"it was not read within {self.timeout_seconds:g} s; {AGAIN}, or with a longer "
-                "documents.timeout_seconds"
+                f"it was not read within {self.timeout_seconds:g} s; {_again('a longer documents.timeout_seconds')}"
             )
         if process_end.code == MEMORY_SPENT:
             return self._too_large()
@@ -140,13 +138,17 @@ class Extractor:
             return RunError("reading documents was interrupted; run the same command again")
         return ExtractionFailure(
             f"reading it ended the process ({_exit_name(process_end.code)}) again and again: it is damaged, or takes more than "
-            f"{self.memory:g} GB; save it anew; {AGAIN}"
+            f"{self.memory:g} GB; save it anew; {_again('more documents.memory')}"
         )
 
     def _too_large(self) -> ExtractionFailure:
         return ExtractionFailure(
-            f"to read it takes more than {self.memory:g} GB; split it or save it anew; {AGAIN}"
+            f"to read it takes more than {self.memory:g} GB; {_again('more documents.memory')}"
         )
+
+
+def _again(setting: str) -> str:
+    return f"it is tried again when it changes, or with {setting}"
 
 
 def _exit_name(code: int) -> str:
@@ -275,7 +277,7 @@ class _Pool:
             if isinstance(error, _ProcessEnd) and error.code not in (*_FROM_OUTSIDE, -signal.SIGINT):
                 raise SourceError(
                     f"the process that reads it does not start ({_exit_name(error.code)}); "
-                    f"it may need more than {extractor.memory:g} GB"
+                    f"it may need more than {extractor.memory:g} GB (documents.memory)"
                 ) from error
             raise
         return process

@@ -107,10 +107,15 @@ class ChatConfig(Section):
 
 
 class DocumentsConfig(Section):
-    """Limits of the process that reads PDF and office files, which may take 2 GB; at most four of them run at once."""
+    """Limits of the process that reads PDF and office files; at most four of them run at once."""
 
     timeout_seconds: float = Field(
         60.0, gt=0, description="longest time for a file; then it is told and left out"
+    )
+    memory: float = Field(
+        2.0,
+        gt=0,
+        description="most memory of the process, in GB; a file that takes more is told and left out; not kept on Windows",
     )
 
 
@@ -145,10 +150,6 @@ class ServiceKey(Section):
         return unicodedata.normalize("NFC", user)
 
 
-MOST_RUNNING = 8
-"""Questions that a service answers at the same time."""
-
-
 class ServiceConfig(Section):
     """What ``serve`` allows."""
 
@@ -166,6 +167,7 @@ class ServiceConfig(Section):
         None,
         description="PostgreSQL URI for kept conversations, extra postgres; none: SQLite in data_dir; never printed",
     )
+    most_running: int = Field(8, ge=1, description="questions answered at the same time")
     timeout_seconds: float = Field(60.0, gt=0, description="longest time for a question; then status 504")
     writes: bool = Field(
         True, description="false: a replica that only answers, beside one that fills datasets and remembers"

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
 from agentic_rag.errors import ConfigError, StoreAway, StoreError, needing
-from agentic_rag.settings.config import MOST_RUNNING
 from agentic_rag.stores.batch import first_line
 
 if TYPE_CHECKING:
@@ -85,7 +84,9 @@ def kept_conversations(config: RagConfig) -> AbstractAsyncContextManager[Checkpo
     """
     uri = config.service.conversations
     if uri is not None:
-        return _in_postgres(uri.get_secret_value(), MOST_RUNNING, config.service.timeout_seconds)
+        return _in_postgres(
+            uri.get_secret_value(), config.service.most_running, config.service.timeout_seconds
+        )
     return _in_sqlite(config.data_dir / FILE)
 
 

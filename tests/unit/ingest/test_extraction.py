@@ -63,7 +63,7 @@ def test_what_the_reader_raises_is_raised_here() -> None:
         ("crash", r"ended the process \(SIGSEGV\)"),
         ("hang", r"not read within 1 s; .*documents\.timeout_seconds"),
         ("hang-inside", "not read within 1 s"),
-        ("memory", r"takes more than 0\.4 GB; split it"),
+        ("memory", r"takes more than 0\.4 GB; .*documents\.memory"),
         ("flood", "more than 64 MB"),
     ],
 )
