@@ -103,7 +103,8 @@ async def test_answers(data: Path, address: str, question: str, operation: str) 
     assert answer.text.strip()
 
 
-async def test_reranks(data: Path, address: str) -> None:
+async def test_reranks(data: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentic_rag.rerank.DEPTH", 5)  # as many passages as a model of this size can rate
     async with opened(data, address, rerank={"method": "chat"}) as rag:
         answer = await rag.ask(QUESTIONS[0][0])
     check(answer, "rerank")
@@ -132,6 +133,7 @@ async def test_searches_by_itself(
     data: Path, address: str, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agentic_rag.nodes.agent.SECONDS", 250.0)
+    monkeypatch.setattr("agentic_rag.nodes.agent.CALLS", 2)  # as much as fits into this model's context
     settings = {"answer": {"method": "agent"}}
     async with opened(data, address, **settings) as rag:
         answer = await rag.ask(question, operation="document_retrieval")

@@ -261,28 +261,30 @@ class GraphEngine:
         asked = GraphQuery(query, vector, scope.as_of, scope.within)
         return await self._graph.search(scope.dataset, asked, limit=limit)
 
-    async def _by_words(self, scope: _Scope, query: str) -> list[Chunk]:
+    async def _by_words(self, scope: _Scope, query: str) -> list[ScoredChunk]:
         """The best chunks by full text, as the vector store's own search looks for them at the same time."""
         restriction = Restriction(scope.filters, scope.as_of)
         limit = max(scope.limit, MIN_CANDIDATES)
         search = self._chunks.search_sparse(scope.dataset, query, limit=limit, restriction=restriction)
         found = await self._read(search, [])
-        return [scored.chunk for scored in found[: max(MIN_FACTS, scope.limit // 2)]]
+        return found[: max(MIN_FACTS, scope.limit // 2)]
 
     async def _passages(
         self,
         scope: _Scope,
         facts: Sequence[FactHit],
-        by_words: Sequence[Chunk],
+        by_words: Sequence[ScoredChunk],
         vector: FloatArray,
         passage_count: int,
     ) -> list[ScoredChunk]:
         """The nearest chunks of the facts and of the search for words that the scope passes, by cosine; up to NEAREST
         times ``passage_count``."""
-        known = {chunk.id: chunk for chunk in by_words}
+        known = {found.chunk.id: found.chunk for found in by_words}
+        vectors = {found.chunk.id: found.vector for found in by_words if found.vector is not None}
         specific = [hit for hit in facts if len(hit.chunk_ids) <= SPECIFIC_CHUNKS]
-        ids = sorted({chunk_id for hit in specific for chunk_id in hit.chunk_ids} | known.keys())
-        vectors = await self._read(self._chunks.get_vectors(scope.dataset, ids), {})
+        ids = {chunk_id for hit in specific for chunk_id in hit.chunk_ids} | known.keys()
+        unread_ids = sorted(ids - vectors.keys())
+        vectors |= await self._read(self._chunks.get_vectors(scope.dataset, unread_ids), {})
         cosines = {i: float(np.dot(own, vector)) for i, own in vectors.items()}
         nearest = sorted(cosines, key=lambda i: (-cosines[i], i))[: NEAREST * passage_count]
         unread = [chunk_id for chunk_id in nearest if chunk_id not in known]

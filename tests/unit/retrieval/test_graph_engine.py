@@ -77,6 +77,9 @@ class Unreadable(InMemoryChunkStore):
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> Any:
         raise StoreError("disk gone")
 
+    async def search_sparse(self, *given: Any, **options: Any) -> Any:
+        raise StoreError("disk gone")
+
 
 class Switched(InMemoryChunkStore):
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> Any:
