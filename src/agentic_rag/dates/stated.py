@@ -172,7 +172,8 @@ def dates_match(stated_interval: Interval, result: Passage) -> float:
         result: a fused result.
     """
     start, end = stated_interval
-    named = named_dates(result_text(result))
+    text = result_text(result)
+    named = named_dates(text) if _may_name(stated_interval, text) else ()
     first = None if start is None else start.year
     last = None if end is None else (end - _INSTANT).year
     score = SAME_START * _share(first, named, stated_interval)
@@ -182,6 +183,23 @@ def dates_match(stated_interval: Interval, result: Passage) -> float:
     return score + (
         INSIDE if within or _dated_within(stated_interval, result["metadata"].get("date")) else 0.0
     )
+
+
+_ANY_YEAR = re.compile(rf"({HAN_YEAR})(?:\s*[-–—/]\s*(\d{{2}}))?")
+
+
+def _may_name(stated_interval: Interval, text: str) -> bool:
+    """Whether a year of the interval, or the one before or after it, stands in the text. To read all dates of a text takes
+    twenty times as long, and most passages name other years."""
+    start, end = stated_interval
+    first = 0 if start is None else start.year - 1
+    last = 9999 if end is None else end.year + 1
+    for match in _ANY_YEAR.finditer(text):
+        year = year_of(match[1])
+        second = year if match[2] is None else year - year % 100 + int(match[2])
+        if first <= year <= last or first <= second <= last:
+            return True
+    return False
 
 
 def _share(

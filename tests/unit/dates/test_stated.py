@@ -302,3 +302,27 @@ def test_a_passage_s_own_date_counts_as_one_within() -> None:
 def test_an_open_side_fits_anything() -> None:
     assert fit("What changed since March 2024?", "Changed in 2031.") == INSIDE
     assert fit("What changed before March 2024?", "Changed in 1031.") == INSIDE
+
+
+PIECES = (
+    "2004", "１９９９", "二〇〇四年", "二〇〇五年三月", "1998–05", "1999/04", "winter 2003", "2004 冬季", "2003-W53", "Q4 2003",
+    "31 December 2003", "1 Jan 2006", "March", "week 1 of 2005", "2005年的上半年", "price 2005.50", " ", ", ", "and", "v2004", "in",
+)  # fmt: skip
+
+
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=8),
+    st.sampled_from(["2003-12-31", "2004-01-01", "2004-06-15", "2005-01-01", None]),
+    st.sampled_from([1, 40, 366, 900, None]),
+)
+def test_only_what_names_no_year_of_the_interval_is_left_unread(
+    pieces: list[str], start: str | None, days: int | None
+):
+    begins = day(start)
+    ends = None if days is None else (begins or datetime(2004, 1, 1, tzinfo=UTC)) + timedelta(days=days)
+    text = " ".join(pieces)
+    result = {"content": text, "metadata": {}}
+    read = dates_match((begins, ends), result)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agentic_rag.dates.stated._may_name", lambda *_: True)
+        assert dates_match((begins, ends), result) == read
