@@ -80,7 +80,8 @@ class Note:
         ``file.name`` (without suffix), ``file.folder`` (the innermost alone, ``/`` at the root) and ``file.ext`` are
         Obsidian's names, which no property hides. ``links`` are those of the note and what a property ``links`` has.
         ``items`` are the texts of its list items, tasks and table rows. ``folder`` has each folder above the note (``a/b``, ``a``), ``tags`` each tag and those it lies under, so that
-        ``folder=a`` and ``tags=recipe`` select what lies below too. A key that comes several times has all values.
+        ``folder=a`` and ``tags=recipe`` select what lies below too. A key that comes several times has all values; one
+        with an empty list is left out, so that a note without tags is one that has none.
         """
         found: dict[str, Any] = {}
         for field in self.fields:
@@ -97,7 +98,7 @@ class Note:
         }
         own = found.get("links")
         links = [*self.links, *(own if isinstance(own, list) else [] if own is None else [own])]
-        return {
+        facts = {
             **place,
             **found,
             "tags": with_parent_tags(self.tags),
@@ -107,6 +108,7 @@ class Note:
             "file.folder": next(iter(folders_above(self.path)), "/"),
             "file.ext": PurePosixPath(self.path).suffix.removeprefix("."),
         }
+        return {key: value for key, value in facts.items() if value not in ([], ())}
 
     def pack(self) -> bytes:
         """Compressed JSON, as the ledger keeps it; see ``unpack``."""

@@ -179,8 +179,8 @@ class Schema:
         return cls(
             len(notes),
             _keys((f.key, f.value) for note in notes for f in note.fields),
-            _count_names(tag for fact in facts for tag in fact["tags"]),
-            _count_names(folder for fact in facts for folder in fact["folder"]),
+            _count_names(tag for fact in facts for tag in fact.get("tags", ())),
+            _count_names(folder for fact in facts for folder in fact.get("folder", ())),
             _count_names(row.state for note in notes for row in note.rows if row.state is not None),
             _keys((f.key, f.value) for note in notes for row in note.rows for f in row.fields),
         )

@@ -23,13 +23,13 @@ def test_places_of_a_note():
         "file.name": "Tea time",
         "file.folder": "a/b",
         "file.ext": "md",
-        "items": [],
     }
 
 
 def test_at_the_root():
     facts = note("Board.canvas").facts()
-    assert (facts["folder"], facts["file.folder"], facts["file.ext"]) == ([], "/", "canvas")
+    assert (facts["file.folder"], facts["file.ext"]) == ("/", "canvas")
+    assert not {"folder", "tags", "links"} & facts.keys(), "what is empty is not there"
 
 
 def test_a_property_goes_before_a_place_and_beside_links():

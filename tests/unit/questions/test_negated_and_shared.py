@@ -15,13 +15,13 @@ LONG = ", ".join(f"Language{n}" for n in range(40))
 SHOWS = snapshot_of(
     {
         "shows/Ash.md": f"---\nscore: 5/5\nseasons: 2\nruntime: 900\nspoken: {LONG}, Turkish\n---\nText.\n",
-        "shows/Bay.md": "---\nscore: 4/5\nseasons: 3\nruntime: 400\nspoken: Turkish\n---\nText.\n",
-        "shows/Elm.md": f"---\nscore: 2/5\nseasons: 2\nruntime: 100\nspoken: {LONG}\n---\nText.\n",
+        "shows/Bay.md": "---\ntags: [liked]\nscore: 4/5\nseasons: 3\nruntime: 400\nspoken: Turkish\n---\nText.\n",
+        "shows/Elm.md": f"---\ntags: []\nscore: 2/5\nseasons: 2\nruntime: 100\nspoken: {LONG}\n---\nText.\n",
         "projects/Boat.md": "# Boat\n\n- [ ] Order rope [due:: 2024-05-01]\n- [ ] Sew the sail [due:: 2025-02-01]\n",
         "projects/Shed.md": '---\nneeds: "[[Boat]]"\n---\n\n- [ ] Paint the door\n',
-        "What is.md": "---\nneeds: nothing\n---\nText.\n",
-        "people/Ann.md": "---\nborn: 1986\n---\nA sailor.\n",
-        "charts/2023.md": '---\nauthor: "[[Ann]]"\ndate: 2023-04-01\n---\nText.\n',
+        "What is.md": "---\ntags: [odd]\nneeds: nothing\n---\nText.\n",
+        "people/Ann.md": "---\ntags: person\nborn: 1986\n---\nA sailor.\n",
+        "charts/2023.md": '---\ntags: [chart]\nauthor: "[[Ann]]"\ndate: 2023-04-01\n---\nText.\n',
     }
 )
 
@@ -46,6 +46,7 @@ async def selected(question: str, vault: Snapshot = SHOWS) -> list[str] | None:
         ("Which notes have no score?", ["What is", "2023", "Ann", "Boat", "Shed"]),
         ("Which notes don't have an author?", ["What is", "Ann", "Boat", "Shed", "Ash", "Bay", "Elm"]),
         ("Which projects are missing a needs?", ["Boat"]),
+        ("Which notes have no tags?", ["Boat", "Shed", "Ash", "Elm"]),
         ("How many shows lack a runtime?", []),
         ("哪些笔记没有 born？", ["What is", "2023", "Boat", "Shed", "Ash", "Bay", "Elm"]),
         ("Which shows do not have a score of 4/5?", ["Ash", "Elm"]),
