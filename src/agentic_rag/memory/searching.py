@@ -130,7 +130,9 @@ async def _by_engine(
         found = await parts.vectors.find(query, max(MORE * search.limit, least))
     except UnknownDataset:
         return []
-    passages = [(of_chunk(result.chunk), result) for result in found.results]
+    # A long message has thousands of statements.
+    records = await asyncio.to_thread(lambda: [of_chunk(result.chunk) for result in found.results])
+    passages = zip(records, found.results, strict=True)
     return [passage for passage in passages if search.passes(passage[0])]
 
 
@@ -172,7 +174,7 @@ async def _context_aware(parts: SearchParts, search: Search) -> list[FoundMemory
     turns = [_as_turn(result, rank) for rank, (_, result) in enumerate(found, start=1)]
     by_id = {result.id: record for record, result in found}
     scored = []
-    for turn in rerank_offline(search.query, turns):
+    for turn in await asyncio.to_thread(rerank_offline, search.query, turns):
         record = by_id[turn["id"]]
         scored.append((record, (turn["rerank_score"] or 0.0) * (1.0 if record.is_of_person else ASSISTANT)))
     return _best(scored, search)
