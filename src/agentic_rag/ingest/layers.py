@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from agentic_rag.domain.ports import DocumentRecord
-from agentic_rag.ingest.planning import Action, FileReport
+from agentic_rag.ingest.planning import Action, FileReport, file_place, is_stored_as
 from agentic_rag.ingest.sources import SkippedFile, SourceItem, SourceScan
 
 STORING_ACTIONS: frozenset[Action] = frozenset({"added", "changed", "relinked"})
@@ -44,12 +43,17 @@ def layers(
     there = {item.document_id for item in scan.items}
     if any(record.root in scan.roots and name not in there for name, record in records.items()):
         return None
-    new = [item for item in scan.items if item.document_id not in not_tried and _is_new(item, records)]
+    new = [
+        item
+        for item in scan.items
+        if item.document_id not in not_tried
+        and not ((record := records.get(item.document_id)) and is_stored_as(record, item))
+    ]
     waiting = tuple(item for item in new if item.is_extracted)
     if not waiting or len(waiting) == len(new):
         return None
     ids = {item.document_id for item in waiting}
-    unread = tuple(SkippedFile(str(_file(item)), "", is_unread=True) for item in waiting)
+    unread = tuple(SkippedFile(str(file_place(item.root, item.path)), "", is_unread=True) for item in waiting)
     items = tuple(item for item in scan.items if item.document_id not in ids)
     return Layers(replace(scan, items=items, skipped_files=(*scan.skipped_files, *unread)), waiting)
 
@@ -75,13 +79,3 @@ def never_read(
         for name, record in records.items()
         if record.root in roots and record.pending and not (record.chunks or record.names or name in work_ids)
     ]
-
-
-def _is_new(item: SourceItem, records: Mapping[str, DocumentRecord]) -> bool:
-    record = records.get(item.document_id)
-    return record is None or record.pending or record.content_hash != item.content_hash
-
-
-def _file(item: SourceItem) -> Path:
-    root = Path(item.root)
-    return root if root.is_file() else root / item.path

@@ -108,6 +108,15 @@ class IngestReport:
         return {**asdict(self), "counts": self.counts}
 
 
+@dataclass(frozen=True, slots=True)
+class _LedgerState:
+    """What the ledger has of a dataset, and what this process remembers of it."""
+
+    records: Mapping[str, DocumentRecord]
+    failures: Mapping[str, Failure]
+    cache: DatasetCache[Any] = field(default_factory=DatasetCache)
+
+
 class IngestPipeline:
     """Writes sources into a chunk store and a graph store.
 
@@ -154,7 +163,8 @@ class IngestPipeline:
         clock = StageClock()
         progress = progress or silent
         await self._chunks.count(dataset)  # refuses another model's vectors before anything is marked pending
-        records = await self._ledger.records(dataset)
+        ledger_state = await self._ledger_state(dataset, cache)
+        records = ledger_state.records
         if not records:
             _check_name(dataset_name(dataset), await self._ledger.datasets())
         await asyncio.to_thread(_check_parts, paths, records, dataset)
@@ -164,20 +174,21 @@ class IngestPipeline:
             discover, paths, kind, holders=holders, seen_files=seen, extractor=self._documents
         )
         clock.lap("scan")
-        reasons = _reasons(scan, await self._ledger.failures(dataset), self._documents)
+        reasons = _reasons(scan, ledger_state.failures, self._documents)
         parts = None if self._reads_by_chat else layers(scan, records, reasons)
         with counting() as usage:
             first: list[FileReport] = []
             if parts is not None:
-                await self._ledger.put(dataset, parts.marks(records))
-                records = await self._ledger.records(dataset)
+                marks = parts.marks(records)
+                await self._ledger.put(dataset, marks)
+                marked = replace(ledger_state, records={**records, **{one.document_id: one for one in marks}})
                 first, _ = await self._carry_out(
-                    dataset, parts.texts, records, progress, clock, cache, waiting=parts.waiting
+                    dataset, parts.texts, marked, progress, clock, waiting=parts.waiting
                 )
-                records = await self._ledger.records(dataset)
+                ledger_state = await self._ledger_state(dataset, cache)
             earlier_count = sum(file.action in STORING_ACTIONS for file in first)
             last, counts = await self._carry_out(
-                dataset, scan, records, progress, clock, cache, earlier_count=earlier_count
+                dataset, scan, ledger_state, progress, clock, earlier_count=earlier_count
             )
         return await self._report(dataset, joined_reports(first, last), counts, usage, clock)
 
@@ -196,26 +207,28 @@ class IngestPipeline:
             StoreError: a store failed; run again to finish.
         """
         clock = StageClock()
-        records = await self._ledger.records(dataset)
-        failures = await self._ledger.failures(dataset)
-        roots = {record.root for record in records.values()}
-        held = sorted(roots | {failure.root for failure in failures.values()})
+        ledger_state = await self._ledger_state(dataset, None)
+        roots = {record.root for record in ledger_state.records.values()}
+        held = sorted(roots | {failure.root for failure in ledger_state.failures.values()})
         gone = held if paths is None else await asyncio.to_thread(_roots_under, paths, held, dataset)
         # Like a scan that finds nothing there: the remaining documents are relinked and tidied as after any
         # ingest.
         scan = SourceScan((), (), tuple(gone))
         with counting() as usage:
-            files, counts = await self._carry_out(dataset, scan, records, progress or silent, clock)
+            files, counts = await self._carry_out(dataset, scan, ledger_state, progress or silent, clock)
         return await self._report(dataset, files, counts, usage, clock)
+
+    async def _ledger_state(self, dataset: str, cache: DatasetCache[Any] | None) -> _LedgerState:
+        records = await self._ledger.records(dataset)
+        return _LedgerState(records, await self._ledger.failures(dataset), cache or DatasetCache())
 
     async def _carry_out(
         self,
         dataset: str,
         scan: SourceScan,
-        records: Mapping[str, DocumentRecord],
+        ledger_state: _LedgerState,
         progress: Progress,
         clock: StageClock,
-        cache: DatasetCache[Any] | None = None,
         *,
         waiting: Sequence[SourceItem] = (),
         earlier_count: int = 0,
@@ -225,9 +238,9 @@ class IngestPipeline:
         ``earlier_count``: number of documents stored before, without tidying.
         """
         way = BY_CHAT if self._reads_by_chat else FORMAT_VERSION
-        failures = await self._ledger.failures(dataset)
+        records, failures = ledger_state.records, ledger_state.failures
         reasons = _reasons(scan, failures, self._documents)
-        state = StoredDataset(records, reasons, cache or DatasetCache())
+        state = StoredDataset(records, reasons, ledger_state.cache)
         plan = await self._make_plan(scan, state, way, in_this_loop(progress))
         await self._ledger.replace_failures(dataset, _failures(plan, scan, failures, self._documents))
         clock.lap("parse")

@@ -151,7 +151,7 @@ def make_plan(scan: SourceScan, state: StoredDataset, way: str, parse: Parse, pr
             files.append(FileReport(item.path, "skipped", reasons[item.document_id]))
         elif record is not None and _holds_another(record, item, taken_over):
             files.append(_refusal(item, record))
-        elif record is not None and not record.pending and record.content_hash == item.content_hash:
+        elif record is not None and is_stored_as(record, item):
             unchanged.append((item, record))
         else:
             is_stored = record is not None and not (record.pending and record.chunks == 0)
@@ -194,11 +194,11 @@ def _taken_over(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> dict
     within = {root: over for root in others for over in scan.roots if Path(over) in Path(root).parents}
     if not within:
         return {}
-    scanned = {_place(item.root, item.path): item.document_id for item in scan.items}
+    scanned = {file_place(item.root, item.path): item.document_id for item in scan.items}
     found: dict[str, str | None] = {}
     for record in records.values():
         if record.root in within:
-            place = _place(record.root, record.path)
+            place = file_place(record.root, record.path)
             if place in scanned:
                 found[record.document_id] = f"it now belongs to {within[record.root]}, as {scanned[place]}"
             elif _is_gone(str(place)):
@@ -206,7 +206,12 @@ def _taken_over(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> dict
     return found
 
 
-def _place(root: str, path: str) -> Path:
+def is_stored_as(record: DocumentRecord, item: SourceItem) -> bool:
+    """Whether the stored document is whole and of the same content."""
+    return not record.pending and record.content_hash == item.content_hash
+
+
+def file_place(root: str, path: str) -> Path:
     """Path of a document's file; the root if the file itself was given."""
     return Path(root) if Path(root).name == path and Path(root).is_file() else Path(root) / path
 
@@ -282,7 +287,7 @@ def _removed_records(
 
 def _is_under(record: DocumentRecord, unread_paths: Set[str]) -> bool:
     """Whether a document is missing only because its file, or a folder over it, could not be read."""
-    place = _place(record.root, record.path)
+    place = file_place(record.root, record.path)
     return bool(unread_paths) and any(
         str(path) in unread_paths for path in (place, *place.parents, Path(record.root))
     )

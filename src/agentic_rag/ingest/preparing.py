@@ -68,7 +68,7 @@ class PreparedBatch:
 
     documents: tuple[PreparedDocument, ...]
     vectors: Mapping[str, FloatArray] = field(default_factory=dict)
-    """Of names and sentences of the graphs, by text, as far as they were made."""
+    """Of sentences of the graphs, by text, as far as they were made."""
     pieces: tuple[StagedRows, ...] = ()
     """Of the chunk store, written ahead, perhaps with chunks of documents of the batches after this one."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
@@ -23,7 +23,7 @@ from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.questions.bases import shown_by_base
 from agentic_rag.questions.choosing import choose
 from agentic_rag.questions.model_reading import is_worth_asking, read_by_model
-from agentic_rag.questions.name_lists import name_list, value_list
+from agentic_rag.questions.name_lists import asks_for_names, name_list, value_list
 from agentic_rag.questions.overview import asks_for_everything, overview, state_of
 from agentic_rag.questions.query import Query, Selection, is_span
 from agentic_rag.questions.reading import read_query
@@ -104,9 +104,12 @@ async def _select(
     if asks_for_everything(request.asked):
         return await asyncio.to_thread(_of_everything, snapshot, request, start_time)
 
-    names = await asyncio.to_thread(_names, name_list, snapshot, request)
-    if names is not None:
-        return _selection_keys(names, start_time)
+    naming = None
+    if asks_for_names(request.asked):
+        naming = await asyncio.to_thread(_passing, snapshot, request)
+        names = await asyncio.to_thread(name_list, request.asked, naming)
+        if names is not None:
+            return _selection_keys(names, start_time)
     vocabulary = await asyncio.to_thread(_vocabulary, snapshot)
 
     async def read_rest(question: str) -> Query | None:
@@ -120,7 +123,7 @@ async def _select(
         return {**_selection_keys(shown.selection, start_time), "reading": shown.reading}
     named = named_time(request.asked, now.date(), snapshot.days)
     by_rules = await read_query(request.asked, vocabulary, nearest, named)
-    values = await asyncio.to_thread(_names, value_list, snapshot, request)
+    values = None if naming is None else await asyncio.to_thread(value_list, request.asked, naming)
     if values is not None:
         of_kind = await _carried_out(by_rules, snapshot, request)
         if of_kind is None or of_kind.count < values.count:  # a kind of notes may have the property's name
@@ -205,14 +208,8 @@ def _of_everything(snapshot: Snapshot, request: Request, start_time: float) -> S
     return {**_outcome("ok" if passing.notes else "none", start_time), **state_of(overview(passing))}
 
 
-def _names(
-    lister: Callable[[str, Snapshot], Selection | None], snapshot: Snapshot, request: Request
-) -> Selection | None:
-    """The names that the question asks for, of the notes that the caller's restrictions pass."""
-    return lister(request.asked, _passing(snapshot, request)) if len(request.asked) <= MOST_READ else None
-
-
 def _passing(snapshot: Snapshot, request: Request) -> Snapshot:
+    """The snapshot of the notes that the caller's restrictions pass."""
     passing = _within(snapshot, request)
     return snapshot if len(passing) == len(snapshot.notes) else Snapshot.of(passing)
 

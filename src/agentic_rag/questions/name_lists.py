@@ -48,6 +48,11 @@ class _Use:
     field: Field | None = None
 
 
+def asks_for_names(question: str) -> bool:
+    """Whether a question has a form of those that ``name_list`` and ``value_list`` may answer."""
+    return _asked_name(question) != ""
+
+
 def name_list(question: str, snapshot: Snapshot) -> Selection | None:
     """The tags, folders or properties that the notes use, most frequent first; None where the question is for none of
     these.

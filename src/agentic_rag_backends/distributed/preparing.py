@@ -66,7 +66,7 @@ class ShareResult:
     documents: tuple[PreparedDocument, ...]
     texts: tuple[str, ...]
     vectors: FloatArray
-    """Vectors of the texts, which are names and sentences of the graphs."""
+    """Vectors of the texts, which are sentences of the graphs."""
     piece: StagedRows | None
     """Rows of the chunks if the store accepts pieces; otherwise the documents hold them."""
     seconds: tuple[tuple[str, float], ...]

@@ -60,7 +60,7 @@ class GraphitiStore:
         Args:
             uri: LanceDB folder or object-store URI, or the connection the other stores use.
             folder: the data folder, which keeps the journal and the lock of who writes.
-            embedding: names the model and embeds names and sentences.
+            embedding: names the model and embeds sentences.
             graph: the backend: LanceDB alone by default, or a server's address and password.
             llm_client: Graphiti's language model; without one, what needs it raises ``ConfigError``.
 
