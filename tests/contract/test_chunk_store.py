@@ -37,7 +37,6 @@ from agentic_rag.testing.contracts.chunk_store import (
     OPEN,
     ChunkStoreContract,
     chunk,
-    dense,
     documents_of,
     matching,
     piece,
@@ -195,29 +194,6 @@ async def test_one_search_for_words_serves_all_who_ask_at_the_same_time(
     lance.connection.refresh()
     assert {len(await one) for one in (after, search())} == {3}, "what is written meanwhile is found"
     assert len(await before) in (2, 3)
-
-
-async def test_a_table_with_whole_floats_goes_on_until_it_is_reindexed(connection: LanceConnection):
-    embedding = HashingEmbedding(DIMENSION)
-    store = LanceChunkStore(connection, model=embedding.name, dimension=DIMENSION)
-    store._schema = pa.schema(
-        [f.with_type(pa.list_(pa.float32(), DIMENSION)) if f.name == "vector" else f for f in store._schema]
-    )
-    third = np.array([1, 1, 1, 0], dtype=np.float32) / np.sqrt(np.float32(3))
-    await store.replace_documents("notes", documents_of(chunk("a"), vector=third))
-    store = LanceChunkStore(connection, model=embedding.name, dimension=DIMENSION)
-    await store.replace_documents("notes", documents_of(chunk("b", text="leaf"), vector=third))
-    found = await store.get_vectors("notes", ["a#0", "b#0"])
-    assert [vector.tolist() for vector in found.values()] == 2 * [third.tolist()], "not rounded"
-    assert await dense(store) == ["a#0", "b#0"]
-    await reindex([store], embedding, "notes")
-    table = await connection.table("chunks_notes.1")
-    assert table is not None
-    assert (await table.schema()).field("vector").type.value_type == pa.float16()
-    assert await dense(LanceChunkStore(connection, model=embedding.name, dimension=DIMENSION)) == [
-        "a#0",
-        "b#0",
-    ]
 
 
 @pytest.mark.parametrize("name", ["lancedb", *EXTRAS])

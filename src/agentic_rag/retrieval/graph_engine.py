@@ -211,7 +211,7 @@ class GraphEngine:
             as_of=scope.as_of,
         )
         chunks = {p.chunk.id: p.chunk for p in passages if p.chunk.id in visits}
-        more = await self._graph.get_chunks(scope.dataset, sorted(visits.keys() - chunks.keys()))
+        more = await self._stored_chunks(scope.dataset, sorted(visits.keys() - chunks.keys()))
         chunks |= {chunk_id: chunk for chunk_id, chunk in more.items() if scope.passes(chunk)}
         relevance = fitted_calibration().graph
         hits = hits_of(
@@ -288,10 +288,17 @@ class GraphEngine:
         cosines = {i: float(np.dot(own, vector)) for i, own in vectors.items()}
         nearest = sorted(cosines, key=lambda i: (-cosines[i], i))[: NEAREST * passage_count]
         unread = [chunk_id for chunk_id in nearest if chunk_id not in known]
-        chunks = known | await self._graph.get_chunks(scope.dataset, unread)
+        chunks = known | await self._stored_chunks(scope.dataset, unread)
         return [
             ScoredChunk(chunks[i], cosines[i]) for i in nearest if i in chunks and scope.passes(chunks[i])
         ]
+
+    async def _stored_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        """Chunks of the vector store, which reads them quickest; of the graph those that it does not have."""
+        chunks = await self._read(self._chunks.get_chunks(dataset, chunk_ids), {})
+        if missing := [chunk_id for chunk_id in chunk_ids if chunk_id not in chunks]:
+            chunks |= await self._graph.get_chunks(dataset, missing)
+        return chunks
 
     async def _read(self, reading: Awaitable[T], without: T) -> T:
         """The value read from the vector store; ``without`` if the store fails, so that the graph answers

@@ -25,6 +25,7 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.batch import check_query, checked_ids, checked_vectors, tokens_of
+from agentic_rag.stores.lancedb.chunk_rows import ChunkRows
 from agentic_rag.stores.lancedb.connection import LanceConnection, translate_errors
 from agentic_rag.stores.lancedb.full_text import full_text_index, index_words
 from agentic_rag.stores.lancedb.indexes import (
@@ -44,11 +45,13 @@ from agentic_rag.stores.lancedb.pieces import commit_files, write_files
 from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lock, writing
 from agentic_rag.stores.lancedb.reindex import VectorTable
 from agentic_rag.stores.lancedb.replacing import replace_rows
-from agentic_rag.stores.lancedb.row_ids import RowIds
 from agentic_rag.stores.lancedb.rows import (
+    CHUNK,
     CHUNK_COLUMNS,
     TOKENS,
+    VECTOR,
     chunk_schema,
+    stored_vectors,
     to_chunk,
     to_table,
     unpack_chunk,
@@ -82,7 +85,7 @@ class LanceChunkStore:
         self._connection = connection
         self._manifests = Manifests(connection, model=model, dimension=dimension)
         self._values = MetadataValues(connection)
-        self._row_ids = RowIds("chunk_id")
+        self._rows = ChunkRows(connection)
         self._profiles: dict[str, tuple[float, DatasetProfile]] = {}
         self._searches: dict[tuple[Any, ...], asyncio.Future[list[ScoredChunk]]] = {}
         """Of words, under way."""
@@ -101,7 +104,7 @@ class LanceChunkStore:
             return
         async with writing(self._connection.locks, [group_id(dataset)]):
             table = await self._create_table(dataset)
-            rows = await self._rows(dataset, documents, table)
+            rows = await self._make_rows(documents)
             async with process_lock(self._connection.locks, RECORDING_VALUES):
                 await self._values.record(dataset, value_items(rows))
                 with translate_errors(f"storing {len(ids)} documents of {dataset!r}"):
@@ -118,7 +121,7 @@ class LanceChunkStore:
         table = await self._open_table(dataset)
         if table is None:
             raise StoreError(f"dataset {dataset!r} was dropped meanwhile; run the ingest again")
-        rows = await self._rows(dataset, documents, table)
+        rows = await self._make_rows(documents)
         with translate_errors(f"writing {len(ids)} documents of {dataset!r}"):
             files = await write_files(table, rows)
         return StagedRows(table.name, tuple(ids), tuple(value_items(rows)), files)
@@ -181,11 +184,13 @@ class LanceChunkStore:
 
     async def _search_scope(self, dataset: str, restriction: Restriction) -> SearchScope | None:
         table = await self._open_table(dataset)
-        return None if table is None else SearchScope(table, await self._where(dataset, restriction))
+        return (
+            None if table is None else SearchScope(table, self._rows, await self._where(dataset, restriction))
+        )
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
-        rows = await self._by_ids(dataset, chunk_ids, CHUNK_COLUMNS)
-        return await asyncio.to_thread(_by_id, rows)
+        rows = await self._by_ids(dataset, chunk_ids, CHUNK)
+        return await asyncio.to_thread(lambda: {i: unpack_chunk(value) for i, value in rows.items()})
 
     async def document_chunks(self, dataset: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
         ids = sorted({document_id for document_id in document_ids if is_unicode(document_id)})
@@ -196,13 +201,12 @@ class LanceChunkStore:
         return by_document(map(unpack_chunk, rows["chunk"].to_pylist()))
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
-        rows = await self._by_ids(dataset, chunk_ids, ["chunk_id", "vector"])
-        return dict(zip(rows["chunk_id"].to_pylist(), vectors_of(rows), strict=True))
+        rows = await self._by_ids(dataset, chunk_ids, VECTOR)
+        return dict(zip(rows, stored_vectors(list(rows.values())), strict=True)) if rows else {}
 
     async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
-        rows = await self._by_ids(dataset, chunk_ids, ["chunk_id", TOKENS])
-        told = zip(rows["chunk_id"].to_pylist(), rows[TOKENS].to_pylist(), strict=True)
-        return {chunk_id: tokens for chunk_id, tokens in told if tokens}
+        rows = await self._by_ids(dataset, chunk_ids, TOKENS)
+        return {chunk_id: tokens for chunk_id, tokens in rows.items() if tokens}
 
     async def profile(self, dataset: str) -> DatasetProfile | None:
         table = await self._open_table(dataset)
@@ -295,14 +299,12 @@ class LanceChunkStore:
             ),
         )
 
-    async def _rows(self, dataset: str, documents: Sequence[EmbeddedDocument], table: Any) -> pa.Table:
-        """All chunks, in the columns that the table has."""
+    async def _make_rows(self, documents: Sequence[EmbeddedDocument]) -> pa.Table:
+        """All chunks of the documents."""
         chunks = [chunk for document in documents for chunk in document.chunks]
         vectors = checked_vectors(documents, self._manifests.configured_manifest.dimension)
         tokens = tuple(tokens for document in documents for tokens in tokens_of(document))
-        with translate_errors(f"looking at the columns of {dataset!r}"):
-            schema = await table.schema()
-        return await asyncio.to_thread(to_table, chunks, PassageVectors(vectors, tokens), schema)
+        return await asyncio.to_thread(to_table, chunks, PassageVectors(vectors, tokens), self._schema)
 
     async def _note_change(self, dataset: str, table: Any) -> None:
         """After a write."""
@@ -338,15 +340,15 @@ class LanceChunkStore:
             parts.append(not_after("date", restriction.as_of))
         return " AND ".join(parts) or None
 
-    async def _by_ids(self, dataset: str, chunk_ids: Sequence[str], columns: list[str]) -> pa.Table:
-        """The rows that exist, in no particular order."""
+    async def _by_ids(self, dataset: str, chunk_ids: Sequence[str], column: str) -> dict[str, bytes]:
+        """A column's value of each row that exists."""
         ids = {chunk_id for chunk_id in chunk_ids if is_unicode(chunk_id)}
         table = await self._open_table(dataset)
-        found = None
-        if table is not None:
-            with translate_errors(f"reading chunks of {dataset!r}"):
-                found = await self._row_ids.rows(table, ids, columns)
-        return self._schema.empty_table().select(columns) if found is None else found
+        if table is None or not ids:
+            return {}
+        with translate_errors(f"reading chunks of {dataset!r}"):
+            rows = await self._rows.by_id(table, ids, [column])
+        return {chunk_id: value for chunk_id, (value,) in rows.items()}
 
     async def _select(
         self, doing: str, dataset: str, columns: list[str], where: str | None = None
@@ -379,7 +381,3 @@ def _plan() -> IndexPlan:
 
 def _chunks_name(dataset: str, generation: int = 0) -> str:
     return generation_name(f"chunks_{group_id(dataset)}", generation)
-
-
-def _by_id(rows: pa.Table) -> dict[str, Chunk]:
-    return {chunk.id: chunk for chunk in map(unpack_chunk, rows["chunk"].to_pylist())}

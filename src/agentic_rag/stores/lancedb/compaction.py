@@ -10,8 +10,11 @@ import asyncio
 import os
 from collections.abc import Callable, Collection
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, TypeVar
 
+from agentic_rag.stores.lancedb.places import write_places
+from agentic_rag.stores.lancedb.rows import CHUNK
 from agentic_rag.stores.uninterrupted import run_uninterrupted
 
 Result = TypeVar("Result")
@@ -36,7 +39,8 @@ os.environ.setdefault("LANCE_DEFAULT_IO_BUFFER_SIZE", str(IO_BUFFER))
 
 
 async def compact(table: Any, keep: timedelta, *, leaving: Collection[str] = ()) -> None:
-    """Merge the small pieces of a table, index what was written since, and remove what only old versions hold.
+    """Merge the small pieces of a table, index what was written since, remove what only old versions hold, and note where the
+    rows of chunks lie.
 
     Args:
         keep: how long a version stays that is not the latest.
@@ -79,6 +83,8 @@ def _compact(dataset: Any, keep: timedelta, leaving: Collection[str]) -> None:
     if names := [index.name for index in dataset.describe_indices() if index.name not in leaving]:
         dataset.optimize.optimize_indices(index_names=names)
     dataset.cleanup_old_versions(older_than=keep)
+    if "://" not in dataset.uri and CHUNK in dataset.schema.names:
+        write_places(dataset, Path(dataset.uri))
 
 
 def _dataset(uri: str, options: dict[str, str] | None) -> Any:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import logging
+import math
 import os
 import re
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
@@ -19,6 +21,7 @@ from agentic_rag.errors import AgenticRagError, StoreAway, StoreError
 from agentic_rag.settings.addresses import without_login
 from agentic_rag.stores.batch import batches, first_line
 from agentic_rag.stores.lancedb.compaction import clean
+from agentic_rag.stores.lancedb.places import RowPlaces, read_places
 from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, in_use, is_alone, process_lock
 from agentic_rag.stores.lancedb.sql import is_one_of
 from agentic_rag.stores.lancedb.versions import has_data, is_blank, is_latest_gone
@@ -119,6 +122,8 @@ class LanceConnection:
         """Number of calls of ``refresh``."""
         self._versions: dict[str, int] = {}
         """Of each table when it was opened; 0 for one that was made here."""
+        self._places: dict[str, tuple[float, RowPlaces | None]] = {}
+        """By table, and when they were read."""
         self._opening = asyncio.Lock()
         self._making = asyncio.Lock()
 
@@ -179,6 +184,20 @@ class LanceConnection:
             self._stale.discard(name)
         return table
 
+    async def places(self, table: Any) -> RowPlaces | None:
+        """Where the rows of an open table lie in its files, as of a second ago at the most; None in an object store, and
+        where that was not noted yet, or for a later version than the one that is there (an older copy was put back)."""
+        if "://" in self.uri or os.name != "posix":
+            return None
+        asked, known = self._places.get(table.name, (-math.inf, None))
+        now = time.monotonic()
+        if now - asked >= READ_CONSISTENCY.total_seconds():
+            known = await asyncio.to_thread(read_places, Path(self.uri, f"{table.name}.lance"), known)
+            if known is not None and known.version > await table.version():
+                known = None
+            self._places[table.name] = now, known
+        return known
+
     async def _of_files(self, name: str, tells: Callable[[Path], bool]) -> bool:
         """The result of ``tells`` for a table's folder; False in an object store."""
         return "://" not in self.uri and await asyncio.to_thread(tells, Path(self.uri, f"{name}.lance"))
@@ -228,6 +247,7 @@ class LanceConnection:
         """Delete a table with its rows; one that is not there is ignored."""
         database = await self.database()
         self._tables.pop(name, None)
+        self._places.pop(name, None)
         with translate_errors(f"dropping table {name}"):
             await database.drop_table(name, ignore_missing=True)
 

@@ -18,8 +18,6 @@ from agentic_rag.stores.batch import batches
 from agentic_rag.stores.lancedb.connection import KEYS_PER_CONDITION
 from agentic_rag.stores.lancedb.sql import is_one_of
 
-FROM_ROWS = 4_096
-"""Minimum rows of a table for row ids; in a smaller one comparing all keys is as fast."""
 REST_FACTOR = 10.0
 """Row ids are used for this multiple of their reading time, even if the table changes; newer rows are found by
 key."""
@@ -36,12 +34,22 @@ class RowIds:
         self._key = key
         self._cached_ids: dict[str, _CachedIds] = {}
 
+    async def current(self, table: Any, keys: Collection[str]) -> dict[str, int]:
+        """Row ids of the keys that the latest version has; {} while these are not known of it.
+
+        A key is taken for another with a probability of 2⁻⁶⁴.
+        """
+        version = await table.version()
+        known = await self._latest(table, version)
+        return known.by_key(keys) if known.version == version else {}
+
     async def rows(self, table: Any, keys: Collection[str], select: Iterable[str]) -> pa.Table | None:
         """The columns and the key of the rows that are there, in no particular order; None where no key is given."""
         columns = list(dict.fromkeys([self._key, *select]))
         missing = set(keys)
         parts: list[pa.Table] = []
-        ids = (await self._latest(table)).of(missing)
+        latest = await self._latest(table, await table.version())
+        ids = sorted(set(latest.by_key(missing).values()))
         if ids:
             found = await table.take_row_ids(ids).select(columns).to_arrow()
             # Another key may have the same hash.
@@ -55,18 +63,14 @@ class RowIds:
         ]
         return pa.concat_tables(parts) if parts else None
 
-    async def _latest(self, table: Any) -> _CachedIds:
-        """Row ids of the latest version, or of an earlier one that may still be used."""
-        version = await table.version()
+    async def _latest(self, table: Any, version: int) -> _CachedIds:
+        """Row ids of this version, or of an earlier one that may still be used."""
         kept = self._cached_ids.get(table.name)
         if kept is None or (kept.version != version and time.monotonic() >= kept.again_at):
             started = time.monotonic()
-            if await table.count_rows() < FROM_ROWS:
-                kept = _CachedIds(version, 0.0, np.zeros(0, np.int64), np.zeros(0, np.uint64))
-            else:
-                hashes, row_ids = await self._read(table)
-                ended = time.monotonic()
-                kept = _CachedIds(version, ended + REST_FACTOR * (ended - started), hashes, row_ids)
+            hashes, row_ids = await self._read(table)
+            ended = time.monotonic()
+            kept = _CachedIds(version, ended + REST_FACTOR * (ended - started), hashes, row_ids)
             self._cached_ids[table.name] = kept
         return kept
 
@@ -88,14 +92,15 @@ class _CachedIds:
     """Of the keys, ascending; 16 bytes a row with the ids, where the keys themselves would take a hundred."""
     row_ids: NDArray[np.uint64]
 
-    def of(self, keys: Collection[str]) -> list[int]:
-        """Ids of rows with the same key hashes, ascending."""
+    def by_key(self, keys: Collection[str]) -> dict[str, int]:
+        """Row id of each key that is there."""
         if not len(self.hashes):
-            return []
+            return {}
         wanted = _hashes(keys)
         places = np.minimum(np.searchsorted(self.hashes, wanted), len(self.hashes) - 1)
-        ids: list[int] = np.unique(self.row_ids[places[self.hashes[places] == wanted]]).tolist()
-        return ids
+        is_there = (self.hashes[places] == wanted).tolist()
+        ids = self.row_ids[places].tolist()
+        return {key: row_id for key, row_id, known in zip(keys, ids, is_there, strict=True) if known}
 
 
 def _by_hash(

@@ -16,13 +16,14 @@ from agentic_rag.domain.ports import FloatArray, PassageVectors
 from agentic_rag.stores.lancedb.full_text import index_text
 from agentic_rag.stores.metadata_items import metadata_items
 
-CHUNK_COLUMNS = ["chunk"]
+CHUNK, VECTOR, TOKENS = "chunk", "vector", "token_vectors"
+CHUNK_COLUMNS = [CHUNK]
 """What makes a chunk: one column, since a search pays for every column of every row it reads."""
-
-
-TOKENS = "token_vectors"
-COMPRESSION = {"lance-encoding:compression": "zstd"}
-"""Field metadata by which Lance compresses a column; token vectors shrink by a sixth."""
+_BY_VALUE = {"lance-encoding:structural-encoding": "fullzip"}
+"""Field metadata of a column that Lance lays out value after value; see ``places``."""
+_PLAIN = _BY_VALUE | {"lance-encoding:compression": "none"}
+_ZSTD = _BY_VALUE | {"lance-encoding:compression": "zstd"}
+"""Token vectors shrink by a sixth."""
 
 
 def vector_type(dimension: int) -> pa.DataType:
@@ -40,12 +41,12 @@ def chunk_schema(dimension: int) -> pa.Schema:
         [
             pa.field("chunk_id", text, nullable=False),
             pa.field("document_id", text, nullable=False),
-            pa.field("chunk", text, nullable=False),
+            pa.field(CHUNK, text, nullable=False, metadata=_PLAIN),
             pa.field("search_text", text, nullable=False),
             pa.field("date", pa.timestamp("us", "UTC")),
             pa.field("meta", pa.list_(text)),
-            pa.field("vector", vector_type(dimension), nullable=False),
-            pa.field(TOKENS, pa.binary(), metadata=COMPRESSION),
+            pa.field(VECTOR, vector_type(dimension), nullable=False, metadata=_BY_VALUE),
+            pa.field(TOKENS, pa.binary(), metadata=_ZSTD),
         ]
     )
 
@@ -94,7 +95,7 @@ def to_chunk(row: Mapping[str, Any]) -> Chunk:
     return unpack_chunk(row["chunk"])
 
 
-def unpack_chunk(chunk_json: str) -> Chunk:
+def unpack_chunk(chunk_json: str | bytes) -> Chunk:
     """The chunk that the column ``chunk`` holds."""
     *fields, heading_path, date, url, metadata = orjson.loads(chunk_json)
     moment = None if date is None else datetime.fromisoformat(date)
@@ -104,9 +105,15 @@ def unpack_chunk(chunk_json: str) -> Chunk:
     return Chunk(*values)
 
 
+def stored_vectors(values: Sequence[bytes]) -> FloatArray:
+    """Values of the column ``vector`` as they lie in the file, at least one, as float32, shape (values, dimension)."""
+    half = np.frombuffer(b"".join(values), np.float16).reshape(len(values), -1)
+    return half.astype(np.float32)
+
+
 def vectors_of(table: pa.Table) -> FloatArray:
     """The column ``vector``, as float32, shape (rows, dimension)."""
-    column = table["vector"]
+    column = table[VECTOR]
     dimension = column.type.list_size
     parts = [_rows_of(chunk, dimension) for chunk in column.chunks]
     if len(parts) == 1:

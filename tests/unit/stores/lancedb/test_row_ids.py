@@ -23,9 +23,8 @@ def rows(first: int, count: int, text: str = "tea") -> pa.Table:
     )
 
 
-@pytest.fixture(params=[0, 1_000], ids=["by row id", "by key"])
-def of(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> RowIds:
-    monkeypatch.setattr(row_ids, "FROM_ROWS", request.param)
+@pytest.fixture
+def of() -> RowIds:
     return RowIds("uuid")
 
 
@@ -68,7 +67,6 @@ async def test_what_changed_meanwhile(of: RowIds, table: Any, rest: float, monke
 
 
 async def test_keys_of_one_hash(table: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(row_ids, "FROM_ROWS", 0)
     monkeypatch.setattr(row_ids, "_hashes", lambda keys: np.array([int(key[-1]) for key in keys], np.int64))
     assert await texts(RowIds("uuid"), table, ["001", "011", "099"]) == {
         "001": "tea 1",
