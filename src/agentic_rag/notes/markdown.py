@@ -38,6 +38,8 @@ _CALLOUT = re.compile(r"[ \t]{0,3}>[ \t>]*\[![^\]\r\n]+\]")
 _MARKUP = regex.compile(r"\*\*|__|~~|==|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
 _HEADING_LINK = re.compile(r"!?\[\[([^\[\]]*)\]\]|!?\[([^\[\]]*)\]\([^()]*\)")
 _BLOCK_ID = re.compile(r"[ \t]+\^[\w-]+[ \t]*$")
+_SIGN = re.compile(r"[*_~=`\[^]")
+"""What these begin with; most texts have none."""
 _TASK = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[.\][ \t]")
 _BANNER = re.compile(r"^==⚠.*$", re.MULTILINE)
 _DRAWING = re.compile(r"^(?:%%\r?\n)?#{1,6} (?:Embedded Files|Element Links|Drawing)[ \t]*\r?$", re.MULTILINE)
@@ -143,6 +145,8 @@ def line_starts(text: str) -> list[int]:
 
 def plain(markup: str) -> str:
     """A heading or a card's first line as readable text: links by their display text, no emphasis, no block id."""
+    if _SIGN.search(markup) is None:
+        return " ".join(markup.split())
     shown = _HEADING_LINK.sub(_link_text, _BLOCK_ID.sub("", markup))
     return " ".join(_MARKUP.sub("", shown).split())
 

@@ -116,7 +116,9 @@ def tokens(text: str) -> tuple[str, ...]:
     if cased.isascii():
         return (*found, *map(_stem, _TOKEN.findall(cased)))
     for word in _TOKEN.findall(cased):
-        if not starts_cjk(word):
+        if word.isascii():
+            found.append(_stem(word))
+        elif not starts_cjk(word):
             found.extend(map(_stem, thai_words(word)))
         elif len(word) == 1:
             found.append(word)

@@ -72,17 +72,17 @@ async def sparse_leg(of: SearchScope, text: str, limit: int) -> list[ScoredChunk
 
 
 def _scored_chunks(
-    found: Sequence[tuple[Values, float]], query_vector: FloatArray | None = None
+    rows: Sequence[tuple[Values, float]], query_vector: FloatArray | None = None
 ) -> list[ScoredChunk]:
     """Args:
-    found: chunk and vector of each row, and its score.
+    rows: chunk and vector of each row, and its score.
     query_vector: the score is its cosine with the row's whole vector instead; an index compares shortened ones.
     """
-    if not found:
+    if not rows:
         return []
-    vectors = stored_vectors([vector for (_, vector), _ in found])
-    scores = [score for _, score in found]
+    vectors = stored_vectors([vector for (_, vector), _ in rows])
+    scores = [score for _, score in rows]
     if query_vector is not None:  # each row by itself, so that equal rows have equal cosines
         scores = np.sum(vectors * query_vector, axis=1).tolist()
-    chunks = [unpack_chunk(chunk) for (chunk, _), _ in found]
+    chunks = [unpack_chunk(chunk) for (chunk, _), _ in rows]
     return [ScoredChunk(*one) for one in zip(chunks, scores, vectors, strict=True)]

@@ -36,9 +36,9 @@ Offsets = NDArray[np.int64]
 Lengths = NDArray[np.int32]
 
 
-def _decompress(stored: bytes) -> bytes:
-    size = int.from_bytes(stored[:_SIZE_BYTES], "little")
-    value: bytes = pa.decompress(stored[_SIZE_BYTES:], size, "zstd", asbytes=True)
+def _decompress(raw: bytes) -> bytes:
+    size = int.from_bytes(raw[:_SIZE_BYTES], "little")
+    value: bytes = pa.decompress(raw[_SIZE_BYTES:], size, "zstd", asbytes=True)
     return value
 
 
@@ -52,7 +52,7 @@ class RowPlaces:
 
     folder: Path
     """Of the table."""
-    written: tuple[int, int]
+    file_id: tuple[int, int]
     """Inode and time of the file that they were read from."""
     version: int
     """Of the table."""
@@ -105,25 +105,25 @@ class RowPlaces:
         return dict(zip(self.row_ids[at].tolist(), zip(*values, strict=True), strict=True))
 
 
-def read_places(folder: Path, known: RowPlaces | None = None) -> RowPlaces | None:
+def read_places(folder: Path, previous: RowPlaces | None = None) -> RowPlaces | None:
     """The places of a table's rows; None where none are written, or not in this form.
 
     Args:
         folder: of the table.
-        known: what was read before, and is returned where it still holds.
+        previous: what was read before, and is returned where it still holds.
     """
     file = folder / FILE
     try:
-        written = (file.stat().st_ino, file.stat().st_mtime_ns)
-        if known is not None and known.written == written:
-            return known
+        file_id = (file.stat().st_ino, file.stat().st_mtime_ns)
+        if previous is not None and previous.file_id == file_id:
+            return previous
         with pa.memory_map(str(file)) as source:
             table = pa.ipc.open_file(source).read_all()
         files, columns = (table.schema.metadata[key].decode().split() for key in (b"files", b"columns"))
         values = {name: table[name].to_numpy() for name in table.column_names}
         return RowPlaces(
             folder=folder,
-            written=written,
+            file_id=file_id,
             version=int(table.schema.metadata[b"version"]),
             files=tuple(files),
             row_ids=values["row_id"],
@@ -147,12 +147,12 @@ def write_places(dataset: Any, folder: Path) -> None:
         part for fragment in dataset.get_fragments() for part in _parts(dataset, fragment, columns, folder)
     ]
     arrays: dict[str, NDArray[Any]] = {
-        "row_id": _joined(np.uint64, (part.row_ids for part in parts)),
+        "row_id": _concat(np.uint64, (part.row_ids for part in parts)),
         "file": np.repeat(np.arange(len(parts), dtype=np.uint16), [len(part.row_ids) for part in parts]),
     }
     for name in columns:
-        arrays[f"{name} offset"] = _joined(np.int64, (part.offsets[name] for part in parts))
-        arrays[f"{name} length"] = _joined(np.int32, (part.lengths[name] for part in parts))
+        arrays[f"{name} offset"] = _concat(np.int64, (part.offsets[name] for part in parts))
+        arrays[f"{name} length"] = _concat(np.int32, (part.lengths[name] for part in parts))
     order = np.argsort(arrays["row_id"])
     table = pa.table({name: values[order] for name, values in arrays.items()}).replace_schema_metadata(
         {
@@ -161,10 +161,10 @@ def write_places(dataset: Any, folder: Path) -> None:
             "columns": " ".join(columns),
         }
     )
-    written = folder / f"{FILE}.{os.getpid()}"
-    with pa.ipc.new_file(str(written), table.schema) as sink:
+    temporary = folder / f"{FILE}.{os.getpid()}"
+    with pa.ipc.new_file(str(temporary), table.schema) as sink:
         sink.write_table(table)
-    written.replace(folder / FILE)
+    temporary.replace(folder / FILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,5 +259,5 @@ def _data_file(folder: Path, name: str) -> Path:
     return folder / "data" / name
 
 
-def _joined(kind: type[np.generic], parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
+def _concat(kind: type[np.generic], parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate([np.zeros(0, kind), *parts])
