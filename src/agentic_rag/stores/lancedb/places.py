@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import zstandard
 from numpy.typing import NDArray
 
 from agentic_rag.stores.lancedb.rows import CHUNK, TOKENS, VECTOR
@@ -36,14 +37,17 @@ Offsets = NDArray[np.int64]
 Lengths = NDArray[np.int32]
 
 
-def _decompress(raw: bytes) -> bytes:
-    size = int.from_bytes(raw[:_SIZE_BYTES], "little")
-    value: bytes = pa.decompress(raw[_SIZE_BYTES:], size, "zstd", asbytes=True)
-    return value
+def _decoder(column: str) -> Callable[[bytes], bytes]:
+    """What makes the column's value of its bytes in the file; for one thread."""
+    if column == VECTOR:
+        return bytes
+    context = zstandard.ZstdDecompressor()
 
+    def decompress(raw: bytes) -> bytes:
+        size = int.from_bytes(raw[:_SIZE_BYTES], "little")
+        return context.decompress(raw[_SIZE_BYTES:], max_output_size=size) if size else b""
 
-_DECODERS: Mapping[str, Callable[[bytes], bytes]] = {CHUNK: bytes, VECTOR: bytes, TOKENS: _decompress}
-"""What makes a column's value of its bytes in the file."""
+    return decompress
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +93,16 @@ class RowPlaces:
     def _read_file(
         self, file: int, at: NDArray[np.intp], columns: Sequence[str]
     ) -> dict[int, tuple[bytes, ...]]:
-        descriptor = os.open(_data_file(self.folder, self.files[file]), os.O_RDONLY)
+        name = self.files[file]
+        descriptor = os.open(_data_file(self.folder, name), os.O_RDONLY)
+        values = []
         try:
-            values = [
-                [
-                    _DECODERS[column](os.pread(descriptor, length, offset))
-                    for offset, length in zip(
-                        self.offsets[column][at].tolist(), self.lengths[column][at].tolist(), strict=True
-                    )
-                ]
-                for column in columns
-            ]
+            for column in columns:
+                decode = _decoder(column)
+                spans = zip(self.lengths[column][at].tolist(), self.offsets[column][at].tolist(), strict=True)
+                values.append([decode(os.pread(descriptor, length, offset)) for length, offset in spans])
+        except (zstandard.ZstdError, MemoryError) as error:
+            raise OSError(f"{self.folder.name}/data/{name} is corrupt: {error}") from error
         finally:
             os.close(descriptor)
         return dict(zip(self.row_ids[at].tolist(), zip(*values, strict=True), strict=True))
@@ -142,7 +145,7 @@ def write_places(dataset: Any, folder: Path) -> None:
         dataset: the table, as Lance's data set.
         folder: of the table.
     """
-    columns = [name for name in _DECODERS if name in dataset.schema.names]
+    columns = [name for name in (CHUNK, VECTOR, TOKENS) if name in dataset.schema.names]
     parts = [
         part for fragment in dataset.get_fragments() for part in _parts(dataset, fragment, columns, folder)
     ]
@@ -244,13 +247,14 @@ def _is_read_alike(
         expected = [value.values.to_numpy().tobytes() for value in values]
     else:
         expected = [value.cast(pa.binary()).as_py() for value in values]
+    decode = _decoder(column)
     with path.open("rb") as file:
         for row, value in zip(rows, expected, strict=True):
             file.seek(offsets[row])
             try:
-                if _DECODERS[column](file.read(lengths[row])) != value:
+                if decode(file.read(lengths[row])) != value:
                     return False
-            except (pa.ArrowInvalid, OSError, MemoryError, OverflowError):
+            except (zstandard.ZstdError, MemoryError, OverflowError):
                 return False
     return True
 

@@ -16,10 +16,16 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.ports import PassageVectors
+from agentic_rag.errors import StoreError
 from agentic_rag.stores.lancedb import chunk_rows, row_ids
 from agentic_rag.stores.lancedb.chunk_rows import ChunkRows
 from agentic_rag.stores.lancedb.compaction import compact
-from agentic_rag.stores.lancedb.connection import STABLE_ROW_IDS, LanceConnection, lance_connection
+from agentic_rag.stores.lancedb.connection import (
+    STABLE_ROW_IDS,
+    LanceConnection,
+    lance_connection,
+    translate_errors,
+)
 from agentic_rag.stores.lancedb.places import FILE, RowPlaces, read_places
 from agentic_rag.stores.lancedb.rows import CHUNK, TOKENS, VECTOR, chunk_schema, to_table
 
@@ -148,6 +154,21 @@ async def test_a_column_that_lance_lays_out_in_another_way_is_read_through_lance
         assert await of.by_id(table, ids, COLUMNS) == expected
         assert await of.by_id(table, ids, [VECTOR]) == {i: expected[i][1:2] for i in ids}
         assert reads[-1] == 4
+
+
+async def test_damaged_bytes_are_refused_with_the_way_to_mend_them(tmp_path: Path):
+    async with lance_connection(str(tmp_path)) as connection:
+        table = await made(connection)
+        await table.add(rows(long_chunks([f"{n:03}" for n in range(50)])))
+        await compact(table, timedelta(minutes=1))
+        places = read_places(folder(tmp_path))
+        assert places is not None
+        with (folder(tmp_path) / "data" / places.files[0]).open("r+b") as file:
+            file.seek(int(places.offsets[CHUNK][7]) + 8)
+            file.write(b"\xff" * 16)
+        refusal = pytest.raises(StoreError, match=r"corrupt.*run: agentic-rag repair")
+        with refusal, translate_errors("reading"):
+            await ChunkRows(connection).by_id(table, [f"{n:03}#0" for n in range(50)], [CHUNK])
 
 
 async def test_an_older_copy_that_was_put_back(tmp_path: Path, reads: list[int]):
