@@ -139,7 +139,7 @@ def read_places(folder: Path, previous: RowPlaces | None = None) -> RowPlaces | 
 
 
 def write_places(dataset: Any, folder: Path) -> None:
-    """Write where the rows of a table's latest version lie.
+    """Write where the rows of a table's latest version lie; the caller is ``writing``.
 
     Args:
         dataset: the table, as Lance's data set.
@@ -164,7 +164,7 @@ def write_places(dataset: Any, folder: Path) -> None:
             "columns": " ".join(columns),
         }
     )
-    temporary = folder / f"{FILE}.{os.getpid()}"
+    temporary = folder / f"{FILE}.new"
     with pa.ipc.new_file(str(temporary), table.schema) as sink:
         sink.write_table(table)
     temporary.replace(folder / FILE)
