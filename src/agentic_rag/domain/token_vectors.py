@@ -107,11 +107,11 @@ def cosines(question: QuestionTokens, passage: bytes) -> Floats:
     return similar
 
 
-def _unpack(packed: bytes, dimension: int) -> Floats:
+def _unpack(codes: bytes, dimension: int) -> Floats:
     """The components of packed tokens, times √dimension / STEP, shape (tokens, dimension)."""
-    codes = np.dtype("<u2") if dimension % 4 == 0 else np.dtype("u1")
-    unpacked: Floats = _components(codes.itemsize).take(np.frombuffer(packed, codes), axis=0)
-    return unpacked.reshape(-1, dimension)
+    kind = np.dtype("<u2") if dimension % 4 == 0 else np.dtype("u1")
+    pairs: Floats = _components(kind.itemsize).take(np.frombuffer(codes, kind), axis=0)
+    return pairs.reshape(-1, dimension)
 
 
 @cache

@@ -68,10 +68,10 @@ class ChunkRows:
 
 
 def _values(rows: pa.Table, columns: Sequence[str]) -> list[Values]:
-    return list(zip(*(_stored(rows[column].combine_chunks()) for column in columns), strict=True))
+    return list(zip(*(_file_bytes(rows[column].combine_chunks()) for column in columns), strict=True))
 
 
-def _stored(column: Any) -> list[bytes]:
+def _file_bytes(column: Any) -> list[bytes]:
     """A column's values as they lie in a file."""
     if pa.types.is_fixed_size_list(column.type):
         size = column.type.list_size
