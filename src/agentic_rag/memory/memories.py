@@ -12,7 +12,8 @@ from typing import Any
 from agentic_rag.domain import Findings, Hit, new_hit
 from agentic_rag.domain.identity import memory_dataset
 from agentic_rag.errors import InputError, StoreError
-from agentic_rag.memory.agents import AgentParts, StoredAgent, all_agents
+from agentic_rag.memory.agents import all_agents
+from agentic_rag.memory.agents.base import AgentParts, StoredAgent
 from agentic_rag.memory.exchange import read_export, written_export
 from agentic_rag.memory.named_slots import is_of_asker, names_slot
 from agentic_rag.memory.orchestrator import MemoryOrchestrator, Routes
