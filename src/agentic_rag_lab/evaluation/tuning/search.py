@@ -94,7 +94,7 @@ class Replay:
     """The measures of any settings, computed from collected queries without a search.
 
     Args:
-        collected: the queries; those with relevant items are ranked, unanswerable ones only count for abstention.
+        collected_queries: the queries; those with relevant items are ranked, unanswerable ones only count for abstention.
         base: parameters that are in force without a change.
         unit: unit of the judgements.
         name: the measure, such as ``mrr@10``.
