@@ -21,6 +21,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from operator import itemgetter
 from typing import Annotated, Any, Literal, Protocol, cast
 
 from langgraph.graph import END, START, StateGraph
@@ -339,12 +340,10 @@ def merge_memories(state: MemoryState) -> MemoryState:
     )
     return {
         "memories": merged[: state.get("max_results", DEFAULT_MAX_RESULTS)],
-        "outcomes": {answer["agent"]: answer["outcome"] for answer in sorted(answers, key=_agent)},
+        "outcomes": {
+            answer["agent"]: answer["outcome"] for answer in sorted(answers, key=itemgetter("agent"))
+        },
     }
-
-
-def _agent(answer: AgentAnswer) -> str:
-    return answer["agent"]
 
 
 def _origin(result: AgentMemory) -> str:
