@@ -9,9 +9,8 @@ report. Haystack and LlamaIndex return new documents with a score; LangChain ret
 documents in order, LanceDB a table of them, ranx ids with scores. So each of these three has one row against ours
 in the form with the same output (``fuse_ids``, and the hits in their order), with the peer's time as floor, and
 one row against all of ours, without a floor. Rows without a peer show ours as the graph runs it, with a limit of
-100, and ``execute_fusion``, which reads the hits of a caller first. ``--quick`` takes fewer rounds and draws no chart; otherwise a chart is written to
-evaluation/results. A peer that is not installed is reported and has no figures. Exits 1 when a floor is missed: a
-different order, a slower median for the same output, or 10,000 hits over twelve times as slow as 1,000 (for
+100, and ``execute_fusion``, which reads the hits of a caller first. ``--quick`` takes fewer rounds. A peer that is not
+installed is reported and has no figures. Exits 1 when a floor is missed: a different order, a slower median for the same output, or 10,000 hits over twelve times as slow as 1,000 (for
 comparison, a row shows a plain copy of every hit: data beyond the processor's cache grow faster than linearly).
 """
 
@@ -19,12 +18,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 
 from agentic_rag.fusion import FusionStrategy
 from agentic_rag.fusion.strategy_selector import LIMIT
 from figures import Row, options, report, row
-from fusion_benchmark.charts import draw
 from fusion_benchmark.lists import Lists, lists
 from fusion_benchmark.order import agreement, deviation
 from fusion_benchmark.systems import (
@@ -43,7 +40,6 @@ from fusion_benchmark.systems import (
 )
 from fusion_benchmark.timing import Times, timed
 
-RESULTS = Path(__file__).parent / "results"
 ROUNDS = {10: 300, 100: 200, 1_000: 60, 10_000: 15}
 QUICK = {10: 100, 100: 60, 1_000: 20, 10_000: 4}
 GROWTH, K = 12.0, 60
@@ -164,8 +160,6 @@ def main(arguments: list[str] | None = None) -> int:
     given = options(__doc__, "fewer rounds, the same comparisons").parse_args(arguments)
     rounds = QUICK if given.quick else ROUNDS
     measured = {size: timed(prepared(lists(size)), count) for size, count in rounds.items()}
-    if not given.quick:
-        draw(RESULTS / "fusion_time.png", measured)
     rows = order_rows(tuple(rounds)) + time_rows(measured) + growth_rows(measured)
     return report("fusion", rows, given.json)
 

@@ -6,8 +6,8 @@ Parts: scale, peers, embedding, cold, quality, filters. Chunks beyond the judged
 recombined texts, vectors between two real ones with noise. Embedding the question is not counted in
 scale and peers; its own figures are in embedding. Needs judged sets that are not part of this project
 (by default ../shared/data); their vectors are kept in evaluation/.cache. ``--quick`` leaves out the
-million and scifact, compares with peers on fewer chunks and draws nothing; else charts go to
-evaluation/results. Exits 1 when a floor is missed, 2 without the data.
+million and scifact, and compares with peers on fewer chunks. Exits 1 when a floor is missed, 2 without
+the data.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ from pathlib import Path
 from agentic_rag.models.bundled import BundledEmbedding
 from figures import Row, options, report, row
 from judged_sets import DATA, available
-from retrieval_benchmark import charts, peers, quality, throughput
+from retrieval_benchmark import peers, quality, throughput
 
 HERE = Path(__file__).parent
-RESULTS = HERE / "results"
 VAULT = HERE.parent / "examples" / "vault"
 PARTS = ("scale", "peers", "embedding", "cold", "quality", "filters")
 SIZES = (10_000, 100_000, 1_000_000)
@@ -93,18 +92,15 @@ async def embedding_row() -> list[Row]:
     return [row("embedding one question, p50", "ms", sorted(taken[5:])[27])]
 
 
-def run(parts: list[str], quick: bool, data: Path, keep: Path | None) -> tuple[list[Row], dict[int, dict[str, float]], quality.Judgements | None]:  # fmt: skip
-    """Rows of the parts, and the further data of the charts."""
+def run(parts: list[str], quick: bool, data: Path, keep: Path | None) -> list[Row]:
+    """Rows of the parts."""
     rows: list[Row] = []
-    found: dict[int, dict[str, float]] = {}
-    judgements = None
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if "scale" in parts:
             tables = keep or folder
             tables.mkdir(parents=True, exist_ok=True)
-            found = scale(SIZES[:2] if quick else SIZES, data, tables, 120 if quick else 400)
-            rows += scale_rows(found)
+            rows += scale_rows(scale(SIZES[:2] if quick else SIZES, data, tables, 120 if quick else 400))
         if "peers" in parts:
             rows += asyncio.run(peers.rows(20_000 if quick else 100_000, data, folder, 60 if quick else 200))
         if "embedding" in parts:
@@ -114,11 +110,10 @@ def run(parts: list[str], quick: bool, data: Path, keep: Path | None) -> tuple[l
             rows += throughput.cold_rows(VAULT)
         if "quality" in parts:
             names = available([n for n in quality.FLOORS if not (quick and n == "scifact/train")], data)
-            of_sets, judgements = asyncio.run(quality.measured(names, data, folder))
-            rows += of_sets
+            rows += asyncio.run(quality.measured(names, data, folder))
         if "filters" in parts:
             rows.append(asyncio.run(quality.filter_row(folder, 2_000 if quick else 10_000)))
-    return rows, found, judgements
+    return rows
 
 
 def main() -> int:
@@ -135,10 +130,7 @@ def main() -> int:
         print(f"error: {given.data} holds no judged sets; name their folder with --data", file=sys.stderr)
         return 2
     keep = given.keep.resolve() if given.keep else None
-    rows, found, judgements = run(parts, given.quick, given.data.resolve(), keep)
-    if not given.quick:
-        charts.draw(RESULTS, found, judgements, rows)
-    return report("retrieval engine", rows, given.json)
+    return report("retrieval engine", run(parts, given.quick, given.data.resolve(), keep), given.json)
 
 
 if __name__ == "__main__":

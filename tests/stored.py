@@ -112,10 +112,6 @@ def assert_whole(stored: Stored) -> None:
     assert loose(stored) == []
 
 
-HALF_STEP = 2.0**-10
-"""Relative distance of a number of half precision to the next: rounding may go either way for 1e-8."""
-
-
 def differences(
     one: Stored, other: Stored, *, labels: bool = False, rounded: float = 0.0
 ) -> list[tuple[Any, ...]]:

@@ -6,7 +6,6 @@ import random
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -33,25 +32,17 @@ JUDGED = 50
 """Results per query whose relevance is compared with the judgements."""
 
 
-@dataclass
-class Judgements:
-    """Relevance scores of judged results and of the best of each search, by pair of scripts."""
-
-    relevant: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    others: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    ndcg: dict[str, dict[str, float]] = field(default_factory=dict)
-
-
-async def measured(names: list[str], data: Path, folder: Path) -> tuple[list[Row], Judgements]:
-    """Rows of every set, and the data of the charts."""
+async def measured(names: list[str], data: Path, folder: Path) -> list[Row]:
+    """Rows of every set."""
     rows: list[Row] = []
-    judgements = Judgements()
+    # Scores of the results that are judged relevant, and of all others, by pair of scripts.
+    relevant: dict[str, list[float]] = defaultdict(list)
+    others: dict[str, list[float]] = defaultdict(list)
     kept, asked, passed, nonsense = 0, 0, 0, 0
     for name in names:
         found = await judged_set(name, data)
         async with _engine(found, folder, name) as engine:
             means = {strategy: await _ndcg(engine, found, strategy) for strategy in STRATEGIES}
-            judgements.ndcg[name] = means
             better = max(means["dense"], means["sparse"])
             rows += [
                 row(f"{name}: nDCG@10 of hybrid, {len(found.queries)} queries", "", means["hybrid"], bound="min",
@@ -64,17 +55,17 @@ async def measured(names: list[str], data: Path, folder: Path) -> tuple[list[Row
                 asked, kept = asked + 1, kept + bool(results)
                 for result in results:
                     pair = script_pair((script(query.text), script(result.content)))
-                    of = judgements.relevant if query.relevant.get(result.chunk.document_id, 0) > 0 else judgements.others  # fmt: skip
+                    of = relevant if query.relevant.get(result.chunk.document_id, 0) > 0 else others
                     of[pair].append(result.score)
             for text in gibberish([query.text for query in found.queries]):
                 nonsense, passed = nonsense + 1, passed + bool(await engine.search(name, text))
     for pair in ("latin", "cjk"):
-        if judgements.relevant[pair]:
-            area = area_under_roc(judgements.relevant[pair], judgements.others[pair])
+        if relevant[pair]:
+            area = area_under_roc(relevant[pair], others[pair])
             rows.append(row(f"relevance of passages, {pair}: area under ROC", "", area, bound="min"))
     rows.append(row("share of questions that find something", "", kept / asked, bound="min", floor=0.99))
     rows.append(row("share of gibberish that finds something", "", passed / nonsense, floor=0.03))
-    return rows, judgements
+    return rows
 
 
 @asynccontextmanager
@@ -129,9 +120,11 @@ VALUES = (2020, 2023, 2023.0, 2023.5, -1, True, False, "zh", "en", "", "2023", "
 def _metadata(dice: random.Random) -> dict[str, object]:
     found: dict[str, object] = {}
     for key in KEYS:
+        # An empty text is no tag: the store leaves it out.
+        values = [value for value in VALUES if value != "" or key != "tags"]
         if dice.random() < 0.6:
-            many = [dice.choice(VALUES) for _ in range(dice.randint(0, 3))]
-            found[key] = dice.choice([dice.choice(VALUES), many, None])
+            many = [dice.choice(values) for _ in range(dice.randint(0, 3))]
+            found[key] = dice.choice([dice.choice(values), many, None])
     return found
 
 

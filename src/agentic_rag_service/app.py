@@ -60,10 +60,10 @@ def create_app(
         config: configuration of the stores; ``config.service`` lists who may call.
         host: the address that it will listen on.
         roots: folders that clients may name.
-        watched: folders whose changes ``dataset`` follows.
+        watched_folders: folders whose changes ``dataset`` follows.
         dataset: the dataset of ``watched_folders``.
         mcp_write: whether MCP clients may ingest, write boards and remember.
-        opened: gives an open ``Rag``, which then stores no conversations of this app; None: the app opens its own.
+        store_opener: gives an open ``Rag``, which then stores no conversations of this app; None: the app opens its own.
 
     Raises:
         ConfigError: an address other than loopback without an API key, or a replica that only answers is told to

@@ -251,7 +251,7 @@ async def to_the_end(
         service: the open service.
         caller: who reads the stream.
         parts: the stream.
-        failed: makes the last part from the error body.
+        failure_event: makes the last part from the error body.
     """
     try:
         async with aclosing(parts):

@@ -53,7 +53,7 @@ class Conversations:
     A key limited to some datasets sees only the threads that were answered from these datasets alone.
 
     Args:
-        kept: the checkpointer that stores them; None: no conversations are stored.
+        checkpoints: the checkpointer that stores them; None: no conversations are stored.
     """
 
     def __init__(self, checkpoints: Checkpoints | None) -> None:

@@ -90,7 +90,7 @@ class AllowedRoots:
         """A file that may be written; it need not exist.
 
         Args:
-            given: a relative path lies below a root that holds one of ``homes``, if there is one.
+            path_text: a relative path lies below a root that holds one of ``homes``, if there is one.
             suffix: the suffix that the file must have.
             homes: resolved folders that the dataset was ingested from.
 

@@ -71,8 +71,8 @@ def judge(asks: str, expected_answers: Sequence[str], given_answer: str, names: 
 
     Args:
         asks: the question, with or without a gap.
-        expected: the note's answer: a word for a gap, a row as ``name: cell · name: cell``, or a sentence.
-        given: the person's answer.
+        expected_answers: the note's answer: a word for a gap, a row as ``name: cell · name: cell``, or a sentence.
+        given_answer: the person's answer.
         names: synonyms from the notes.
     """
     if not given_answer.strip():

@@ -41,7 +41,7 @@ def merge_boards(board_on_file: Board, before: WrittenParts, new: Board) -> Merg
     """The board in the file, updated.
 
     Args:
-        there: the board in the file.
+        board_on_file: the board in the file.
         before: what we wrote into it.
         new: the board as written into an empty file.
     """

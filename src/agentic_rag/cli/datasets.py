@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
+from rich.text import Text
 
 from agentic_rag.cli.command_server import commands_served
 from agentic_rag.cli.options import is_new, place_of, require_data, warm
 from agentic_rag.cli.render import bars, console
-from agentic_rag.cli.schema import print_schema
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import StoreStats, TableStats
@@ -25,6 +25,7 @@ from agentic_rag.errors import UnknownDataset
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.ingest.planning import FileReport
 from agentic_rag.notes.catalogue import SchemaValues
+from agentic_rag.notes.schema_text import counts_text, values_text
 from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import RagConfig
 
@@ -36,6 +37,16 @@ if TYPE_CHECKING:
 STAGES = {"read": "reading", "store": "storing", "embed": "embedding rows"}
 SHOWN_FILES = 20
 GRAPH = ("entities", "facts", "episodes", "mentions")
+MOST_PROPERTIES = 20
+MOST_NAMES = 12
+"""Tags, and folders."""
+MOST_VALUES = 4
+WIDTH = 40
+"""Code points of a value."""
+_TABLES = (
+    ("properties", "what the notes state", "notes"),
+    ("entries", "what list items and rows state", "entries"),
+)
 
 
 class IndexValues(TypedDict):
@@ -348,3 +359,35 @@ def _index(index: IndexValues) -> tuple[str, str]:
 
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:.1f} MB"
+
+
+def print_schema(schema: Mapping[str, Any]) -> None:
+    """A table of properties and one of the properties of entries, then a line each for tags, folders and tasks.
+
+    Args:
+        schema: ``notes.catalogue.Schema.to_dict()``.
+    """
+    out = console()
+    for name, title, what in _TABLES:
+        if schema[name]:
+            out.print(_properties_table(title, what, schema[name]))
+    # As in Markdown: [x].
+    tasks = {f"[{mark}]": count for mark, count in schema["tasks"].items()}
+    for name, counts in (("tags", schema["tags"]), ("folders", schema["folders"]), ("tasks", tasks)):
+        if counts:
+            out.print(f"{name}: {counts_text(counts, MOST_NAMES)}", markup=False, soft_wrap=True)
+
+
+def _properties_table(title: str, what: str, keys: Sequence[Mapping[str, Any]]) -> Table:
+    """One row per property. Names and values are people's own and are no markup."""
+    table = Table(title=title, title_justify="left", caption_justify="left", box=SIMPLE_HEAD)
+    table.add_column("property", no_wrap=True)
+    table.add_column("type", no_wrap=True)
+    table.add_column(what, justify="right", no_wrap=True)
+    table.add_column("values", overflow="fold", ratio=1)
+    for key in keys[:MOST_PROPERTIES]:
+        values = values_text(key, MOST_VALUES, WIDTH)
+        table.add_row(Text(key["name"]), ", ".join(key["types"]), str(key["notes"]), Text(values))
+    if len(keys) > MOST_PROPERTIES:
+        table.caption = f"and {len(keys) - MOST_PROPERTIES} more; all of them with --json"
+    return table

@@ -50,7 +50,7 @@ def sessions(json_value: object, *, name: str) -> Iterator[RawSession]:
     """The sessions that have turns, conversation by conversation, by number.
 
     Args:
-        loaded: The JSON value: a list of samples, one sample, or the inside of its ``conversation``.
+        json_value: The JSON value: a list of samples, one sample, or the inside of its ``conversation``.
         name: What a conversation without ``sample_id`` is called.
     """
     samples = json_value if isinstance(json_value, list) else [json_value]

@@ -81,7 +81,7 @@ class DocumentWriter:
 
         Args:
             dataset: its name.
-            prepared: each document once.
+            batch: each document once.
             lap: told of each stage that is done: vectors, graph.
 
         Raises:

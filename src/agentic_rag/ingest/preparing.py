@@ -185,7 +185,7 @@ async def embedded_documents(
         embedding: makes the others.
         dataset: its name.
         documents: all chunks of each, by the document's id.
-        stored: by the id of a chunk, the one that may have its text.
+        stored_chunks: by the id of a chunk, the one that may have its text.
         meter: told of each chunk's bytes of text.
 
     Raises:

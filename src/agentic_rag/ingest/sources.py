@@ -128,7 +128,7 @@ def discover(
         paths: files and folders; of two documents of one id the first counts.
         kind: what they are: one of ``KINDS``, or an entry of ``agentic_rag.readers``.
         holders: root of each stored document, by document id; if that root is given too, its document counts.
-        seen: what earlier scans found: of these files only what changed since is read.
+        seen_files: what earlier scans found: of these files only what changed since is read.
         extractor: reads PDF and office files when they are parsed; None: one with the default limits.
 
     Raises:

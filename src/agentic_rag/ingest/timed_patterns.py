@@ -18,8 +18,8 @@ class TimedPattern:
     """A pattern with the ``search`` of ``re``; once a search takes longer than ``MAX_SECONDS``, it matches nothing.
 
     Args:
-        written: a regular expression.
-        shown: the pattern as the file has it, for the warning.
+        pattern: a regular expression.
+        setting_name: the pattern as the file has it, for the warning.
 
     Raises:
         InputError: it is no regular expression.

@@ -134,7 +134,7 @@ def slot_changes(
     Args:
         slots: their keys.
         evidence: all records with statements about them.
-        stored: the stored facts of these slots, by id.
+        stored_facts: the stored facts of these slots, by id.
     """
     stated = by_slot(evidence)
     derived = {fact.id: fact for slot in slots for fact in facts_of(stated.get(slot, ()))}

@@ -12,7 +12,8 @@ from typing import Any
 from agentic_rag.domain import Findings, Hit, new_hit
 from agentic_rag.domain.identity import memory_dataset
 from agentic_rag.errors import InputError, StoreError
-from agentic_rag.memory.agents import AgentParts, StoredAgent, all_agents
+from agentic_rag.memory.agents import all_agents
+from agentic_rag.memory.agents.base import AgentParts, StoredAgent
 from agentic_rag.memory.exchange import read_export, written_export
 from agentic_rag.memory.named_slots import is_of_asker, names_slot
 from agentic_rag.memory.orchestrator import MemoryOrchestrator, Routes
@@ -28,6 +29,7 @@ from agentic_rag.memory.schemas import (
     RetrievalStrategy,
     RetrievedMemory,
     TaskRequest,
+    parse_name,
 )
 from agentic_rag.memory.searching import SearchParts
 from agentic_rag.memory.writing import MemoryWriter, StatementReader
@@ -112,7 +114,7 @@ class Memories:
             InputError: a bad user id or an unknown kind.
             StoreError: the store failed.
         """
-        types = set(MemoryType) if memory_type is None else {_kind(memory_type)}
+        types = set(MemoryType) if memory_type is None else {parse_name(MemoryType, memory_type)}
         records = await self._store.of_types(user_id, types)
         now = self._writer.now()
         return [record for record in records if include_ended or record.holds(None, now)]
@@ -260,11 +262,3 @@ def _moment(at: datetime | str | None) -> datetime | None:
         return datetime.fromisoformat(at)
     except ValueError as error:
         raise InputError(f"at must be an ISO date or time such as 2024-06-30, not {at!r}") from error
-
-
-def _kind(name: MemoryType | str) -> MemoryType:
-    try:
-        return MemoryType(name)
-    except ValueError as error:
-        known = ", ".join(kind.value for kind in MemoryType)
-        raise InputError(f"unknown kind of memory {name!r}; use one of: {known}") from error

@@ -21,6 +21,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from operator import itemgetter
 from typing import Annotated, Any, Literal, Protocol, cast
 
 from langgraph.graph import END, START, StateGraph
@@ -47,6 +48,7 @@ from agentic_rag.memory.schemas import (
     RoutingResult,
     TaskRequest,
     TaskResponse,
+    parse_name,
 )
 
 PENALTY = 0.05
@@ -338,12 +340,10 @@ def merge_memories(state: MemoryState) -> MemoryState:
     )
     return {
         "memories": merged[: state.get("max_results", DEFAULT_MAX_RESULTS)],
-        "outcomes": {answer["agent"]: answer["outcome"] for answer in sorted(answers, key=_agent)},
+        "outcomes": {
+            answer["agent"]: answer["outcome"] for answer in sorted(answers, key=itemgetter("agent"))
+        },
     }
-
-
-def _agent(answer: AgentAnswer) -> str:
-    return answer["agent"]
 
 
 def _origin(result: AgentMemory) -> str:
@@ -375,15 +375,7 @@ def _merge_results(results: Sequence[AgentMemory]) -> MergedMemory:
 
 
 def _scores(one: AgentMemory) -> MemoryScores:
-    return {
-        "id": one["id"],
-        "agent": one["agent"],
-        "memory_type": one["memory_type"],
-        "strategy": one["strategy"],
-        "rank": one["rank"],
-        "base_score": one["base_score"],
-        "score": one["score"],
-    }
+    return cast(MemoryScores, {name: one[name] for name in MemoryScores.__annotations__})  # type: ignore[literal-required]
 
 
 def _metadata(one: Mapping[str, Any]) -> Metadata:
@@ -439,17 +431,9 @@ def _check_request(state: MemoryState) -> RetrievalRequest:
         state["user_id"],
         wanted,
         state.get("context") or {},
-        None if types is None else tuple(_enum_member(MemoryType, kind) for kind in types),
-        None if strategy is None else _enum_member(RetrievalStrategy, strategy),
+        None if types is None else tuple(parse_name(MemoryType, kind) for kind in types),
+        None if strategy is None else parse_name(RetrievalStrategy, strategy),
     )
-
-
-def _enum_member(kind: type[Any], name: Any) -> Any:
-    try:
-        return kind(name)
-    except ValueError as error:
-        known = ", ".join(one.value for one in kind)
-        raise InputError(f"unknown name {name!r}; use one of: {known}") from error
 
 
 def _plain(routing: RoutingResult) -> RoutingValues:

@@ -10,9 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 from uuid import uuid4
 
+from agentic_rag.errors import InputError
+
+_Name = TypeVar("_Name", "MemoryType", "RetrievalStrategy")
 DEFAULT_TIMEOUT_MS = 5000
 DEFAULT_MAX_RESULTS, MAX_RESULTS = 10, 1000
 
@@ -51,6 +54,15 @@ class RetrievalStrategy(StrEnum):
     """Only memories of the time that the query states."""
     CONTEXT_AWARE = "context_aware"
     """Hybrid, reordered by the context of a memory: neighbouring turns, speaker, time."""
+
+
+def parse_name(names: type[_Name], name: str) -> _Name:
+    """The memory type or strategy of that name; ``InputError`` lists the known ones."""
+    try:
+        return names(name)
+    except ValueError as error:
+        noun = "memory type" if names is MemoryType else "retrieval strategy"
+        raise InputError(f"unknown {noun} {name!r}; use one of: {', '.join(names)}") from error
 
 
 Operation = Literal["search", "insert", "update", "delete", "list"]

@@ -155,18 +155,17 @@ class MemoryStore:
         stored = await self._chunks.get_chunks(dataset, [chunk.id for one in made for chunk in one.chunks])
         by_id = {one.record.id: one.chunks for one in made}
         documents = await embedded_documents(self._chunks, self._embedding, dataset, by_id, stored)
-        await self._mend(dataset)
+        await self._write_graph(dataset, only_if_incomplete=True)  # after a crash
         if differing := {*gone, *(chunk.document_id for chunk in stored.values())}:
             await self._graph.remove_documents(dataset, sorted(differing))
         if documents:
-            await self._chunks.replace_documents(dataset, [*documents, *map(self._without_chunks, gone)])
+            no_vectors = np.zeros((0, self._embedding.dimension), np.float32)
+            emptied = [EmbeddedDocument(name, (), no_vectors) for name in gone]
+            await self._chunks.replace_documents(dataset, [*documents, *emptied])
         elif gone:
             await self._chunks.remove_documents(dataset, gone)
         # The first Chinese text loads a dictionary.
         await self._graph.replace_documents(dataset, await asyncio.to_thread(graphs_of, made))
-
-    def _without_chunks(self, name: str) -> EmbeddedDocument:
-        return EmbeddedDocument(name, (), np.zeros((0, self._embedding.dimension), np.float32))
 
     async def stored_ids(self, user_id: str, ids: Collection[str]) -> set[str]:
         """The ids of which either store still has data."""
@@ -184,21 +183,16 @@ class MemoryStore:
         await self._chunks.optimize(dataset, purge=True)
         await self._graph.optimize(dataset, purge=True)
 
-    async def _mend(self, dataset: str) -> None:
-        """Write records to the graph that it lacks after a crash."""
-        held = await self._chunks.matching_chunk_ids(dataset, Restriction(_of_types(IN_GRAPH)), limit=MOST)
-        if (await self._graph.counts(dataset)).episodes != len(held):
-            await self._write_graph(dataset, held)
-
     async def rebuild_graph(self, user_id: str) -> None:
         """Write all records of the chunk store to the graph; the caller holds ``changing``."""
-        dataset = memory_dataset(user_id)
-        held = await self._chunks.matching_chunk_ids(dataset, Restriction(_of_types(IN_GRAPH)), limit=MOST)
-        await self._write_graph(dataset, held)
+        await self._write_graph(memory_dataset(user_id))
 
-    async def _write_graph(self, dataset: str, stored_names: Sequence[str]) -> None:
+    async def _write_graph(self, dataset: str, *, only_if_incomplete: bool = False) -> None:
+        held = await self._chunks.matching_chunk_ids(dataset, Restriction(_of_types(IN_GRAPH)), limit=MOST)
+        if only_if_incomplete and (await self._graph.counts(dataset)).episodes == len(held):
+            return
         by_document: dict[str, list[Chunk]] = {}
-        for chunk in (await self._chunks.get_chunks(dataset, stored_names)).values():
+        for chunk in (await self._chunks.get_chunks(dataset, held)).values():
             by_document.setdefault(chunk.document_id, []).append(chunk)
         whole = [
             ChunkedRecord(record, tuple(by_document[record.id]))

@@ -86,7 +86,7 @@ def intervals(evidence: Iterable[SlotEvidence]) -> tuple[ValueInterval, ...]:
     are kept as overruled.
 
     Args:
-        said: statements about one slot of one subject; a repeated statement counts once.
+        evidence: statements about one slot of one subject; a repeated statement counts once.
 
     Raises:
         InputError: an instant is outside the years 1 to 9999 in UTC.
@@ -119,7 +119,7 @@ def current(slot_intervals: Sequence[ValueInterval], at: datetime) -> ValueInter
     """The interval that holds at an instant: ``valid_at`` ≤ ``at`` < ``invalid_at``; None if none does.
 
     Args:
-        found: as ``intervals`` gives them.
+        slot_intervals: as ``intervals`` gives them.
         at: without a zone in UTC.
     """
     moment = as_utc(at)

@@ -235,7 +235,7 @@ class MemoryWriter:
             user_id: the user.
             name: id of the memory.
             memory_type: kind of the memory.
-            changed: from the old memory to the new one; the ``slot`` must stay the same.
+            change: from the old memory to the new one; the ``slot`` must stay the same.
 
         Raises:
             InputError: no such memory of this kind, or the change would alter a message.

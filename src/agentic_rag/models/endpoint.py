@@ -163,7 +163,7 @@ class Endpoint:
         Args:
             work: makes the request.
             most: its maximum usage.
-            told: reads the usage from the response.
+            usage_of: reads the usage from the response.
 
         Raises:
             BudgetSpent: raised before the request.

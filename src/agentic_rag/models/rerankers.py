@@ -45,7 +45,7 @@ class ConfiguredRerankers:
 
     Args:
         chat: the model of the method ``chat``.
-        given: used instead, for any method with a model.
+        reranker: used instead, for any method with a model.
     """
 
     def __init__(self, chat: Chat | None = None, reranker: Reranker | None = None) -> None:

@@ -115,7 +115,7 @@ class _ScriptedSource:
     """Returns given results after a given time, or raises a given error.
 
     Args:
-        found: chunks with their relevance in [0, 1], best first.
+        results: chunks with their relevance in [0, 1], best first.
         seconds: how long a search takes.
         error: raised by every search.
 

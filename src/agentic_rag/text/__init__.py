@@ -10,7 +10,7 @@ import re
 import threading
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import regex
 
@@ -18,7 +18,6 @@ from agentic_rag.text.forms import amount_forms as amount_forms
 from agentic_rag.text.forms import as_written as as_written
 from agentic_rag.text.forms import fold as fold
 from agentic_rag.text.forms import simplify as simplify
-from agentic_rag.text.thai import thai_words
 
 Script = Literal["latin", "cjk", "other"]
 
@@ -50,6 +49,7 @@ _NOT_CJK = regex.compile(rf"[^{CJK}]+")
 _STARTS_CJK = regex.compile(rf"[{CJK}]")
 _ASCII_LETTER = re.compile("[A-Za-z]")
 _TOKEN = regex.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_]+)?")
+_THAI = regex.compile(r"\p{Thai}{2,}")
 _RUN = regex.compile(rf"[{CJK}]{{2,}}")
 _IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]*(?:[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]))[A-Za-z0-9]{3,}"
@@ -235,3 +235,21 @@ def placed_contents(question: str) -> list[tuple[str, int, int]]:
 def coverage(terms: frozenset[str], text: str) -> float:
     """Share of the asked terms in a text, in [0, 1]; 0 without asked terms."""
     return len(terms.intersection(tokens(text))) / len(terms) if terms else 0.0
+
+
+def thai_words(word: str) -> list[str]:
+    """The words of a run of letters, Thai by BudouX's model, as it has no spaces; one that has no Thai is one word.
+
+    >>> thai_words("ผีเสื้อกินน้ำหวาน"), thai_words("tea")
+    (['ผี', 'เสื้อ', 'กิน', 'น้ำหวาน'], ['tea'])
+    """
+    if _THAI.search(word) is None:
+        return [word]
+    return list(_thai_parser().parse(word))
+
+
+@lru_cache(maxsize=1)
+def _thai_parser() -> Any:
+    import budoux
+
+    return budoux.load_default_thai_parser()

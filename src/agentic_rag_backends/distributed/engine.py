@@ -43,7 +43,7 @@ class RayEngine:
 
     Args:
         pool: the workers.
-        opened: opens a worker's own stores and model.
+        open_parts: opens a worker's own stores and model.
         chunks: the store of this process.
         builder: builds large indexes.
     """

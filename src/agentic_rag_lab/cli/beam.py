@@ -23,7 +23,7 @@ def systems_table(by_system: Mapping[str, Mapping[str, Any]], heading: str = "sy
 
     Args:
         by_system: see ``beam_scores.score``.
-        called: heading of the rows.
+        heading: heading of the rows.
     """
     numbers = (
         "six kinds\nrecall@10",
@@ -50,7 +50,7 @@ def kinds_table(title: str, kind_figures: Mapping[str, Any]) -> Table:
 
     Args:
         title: title of the table.
-        found: see ``bench.figures.beam_figures``.
+        kind_figures: see ``bench.figures.beam_figures``.
     """
     rubric = kind_figures["rubric"]
     judged = ("rubric\nmet",) if rubric else ()

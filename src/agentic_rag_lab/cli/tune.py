@@ -208,7 +208,7 @@ def merged_settings(text: str, values: Mapping[str, Any], origin: str) -> str:
     Args:
         text: current text of the file; valid TOML.
         values: by dotted name (``fusion.k``); None removes the setting.
-        told: origin, one line.
+        origin: where the values come from, one line.
 
     Raises:
         ConfigError: a section's name is used for something else in the file.

@@ -89,7 +89,7 @@ class Runs:
         load: loads a conversation from a file (None: the configured one) and task id.
         open_pipelines: makes a new, empty memory for it, with its graphs.
         runtime: when questions are asked, and how many at once.
-        known: results of an interrupted run by task and question id; these questions are not asked again.
+        known_result: results of an interrupted run by task and question id; these questions are not asked again.
         on_result: called with the task, the packet and each new test result as soon as it exists.
     """
 

@@ -86,7 +86,7 @@ def judge(turn: Turn, text: str, is_abstention: bool, paths: Sequence[str]) -> J
     Args:
         turn: the expectation.
         text: the answer, with or without Markdown and ``[n]`` marks.
-        abstained: whether the answer is a refusal.
+        is_abstention: whether the answer is a refusal.
         paths: path of the note of each citation, in order; a note counts as often as it is cited.
 
     Raises:

@@ -76,7 +76,7 @@ def score(
     Args:
         questions: of one or several conversations.
         rankings: message ids found for each question, best first; the first occurrence of an id counts.
-        abstained: whether each question was answered with "not mentioned"; None without answers.
+        abstentions: whether each question was answered with "not mentioned"; None without answers.
 
     Returns:
         ``six_kinds``: each of ``MEASURES`` over ``SIX_KINDS``, averaged over a conversation's kinds (``both@10``

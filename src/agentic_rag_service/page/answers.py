@@ -34,7 +34,7 @@ def answer_parts(answer: Answer, citations: Mapping[int, Mapping[str, Any]]) -> 
 
     Args:
         answer: of any operation.
-        cited: the citations by number, each with the ``address`` of its page.
+        citations: the citations by number, each with the ``address`` of its page.
     """
     known, text = list(citations), _without_reading(answer)
     operation = CanvasOperation(answer.operation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.cli.schema import MOST_PROPERTIES, print_schema
+from agentic_rag.cli.datasets import MOST_PROPERTIES, print_schema
 from agentic_rag.domain.notes import Field, Note, Row
 from agentic_rag.notes.catalogue import Schema
 

@@ -118,30 +118,3 @@ def test_trec_eval_agrees():
             value.query_id: float(value.value == 1.0) for value in recalls
         }
     assert ours["mrr@10"]["q00"] == 0
-
-
-@pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning", "ignore::SyntaxWarning", "ignore:.*:numba.NumbaWarning"
-)
-def test_ranx_agrees():
-    from ranx import Qrels, Run, evaluate
-
-    judgements, run = _judged_runs(5)
-    # ranx has no place for an empty ranking.
-    run = {query: found or ["nobody judged this"] for query, found in run.items()}
-    names = {
-        "mrr@10": "mrr@10",
-        "recall@10": "recall@10",
-        "ndcg@10": "ndcg@10",
-        "success@1": "hit_rate@1",
-        "success@5": "hit_rate@5",
-    }
-    theirs = Run(_scored(run))
-    evaluate(Qrels(judgements), theirs, list(names.values()))
-    ours = values_of(run, judgements, names)
-    for name, called in names.items():
-        assert ours[name] == pytest.approx(dict(theirs.scores[called]))
-    recalls = theirs.scores["recall@10"]
-    assert values_of(run, judgements, ["all_gold@10"])["all_gold@10"] == {
-        query: float(recalls[query] == 1.0) for query in judgements
-    }

@@ -11,7 +11,15 @@ import pytest
 from agentic_rag.errors import InputError, MissingExtra
 from agentic_rag_lab.evaluation import pictures
 from agentic_rag_lab.evaluation.datasets import EvalQuery
-from agentic_rag_lab.evaluation.pictures import check_charts, draw, drawable, of_report
+from agentic_rag_lab.evaluation.pictures import (
+    MOST_NAMED,
+    check_charts,
+    draw,
+    drawable,
+    logarithmic,
+    new_figure,
+    of_report,
+)
 from agentic_rag_lab.evaluation.records import Record
 from agentic_rag_lab.evaluation.report import EvalReport, mark, markdown
 from agentic_rag_lab.evaluation.scores import (
@@ -167,3 +175,17 @@ def test_without_matplotlib_the_error_names_the_extra(
         check_charts()
     with pytest.raises(MissingExtra, match="charts"):
         draw(of_report(made()), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "values", [[295.0, 865.0], [27.0, 138.0], [10.0], [0.0], [0.0, 7.0, 10_841.0], [1.0, 1_000_000.0], [0.4]]
+)
+def test_a_logarithmic_axis_has_numbers_on_both_sides_of_all_values(values: list[float]):
+    panel = new_figure(4.5, 3.1).subplots()
+    logarithmic(panel, values)
+    left, right = panel.get_xlim()
+    assert left < min(values)
+    assert right > max(values)
+    named = [tick for tick in panel.get_xticks() if left <= tick <= right]
+    assert 2 <= len(named) <= MOST_NAMED + 2
+    assert len({label.get_text() for label in panel.get_xticklabels()}) == len(named)

@@ -155,16 +155,6 @@ def test_weight_zero_removes_a_source(graph: list[str], vector: list[str]):
     assert all(result.source == "lancedb" for result in fused)
 
 
-@given(ranked_ids, ranked_ids)
-def test_one_identity_adds_up(graph: list[str], vector: list[str]):
-    fused = reciprocal_rank_fusion(hits(*graph), hits(*vector))
-    assert sorted(result.id for result in fused) == sorted({*graph, *vector})
-    for result in fused:
-        assert result.fused_score == sum(
-            said["weight"] * said["normalised"] for said in result.sources.values()
-        )
-
-
 @given(scored, scored)
 def test_the_order_is_total(graph: Hits, vector: Hits):
     keys = [(-result.fused_score, result.id) for result in reciprocal_rank_fusion(graph, vector)]

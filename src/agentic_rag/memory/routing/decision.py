@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import TypeVar
 
 from agentic_rag.errors import InputError
 from agentic_rag.memory.routing.rules import RoutingEvidence
-from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingDecision
+from agentic_rag.memory.schemas import (
+    MemoryType,
+    RetrievalRequest,
+    RetrievalStrategy,
+    RoutingDecision,
+    parse_name,
+)
 
 LEAST_WEIGHTS: Mapping[MemoryType, float] = {
     MemoryType.EPISODIC: 0.95,
@@ -34,7 +38,6 @@ Strategies = Mapping[MemoryType, tuple[RetrievalStrategy, ...]]
 """Strategies of each agent, the default first."""
 Choice = Callable[[MemoryType, tuple[RetrievalStrategy, ...]], tuple[RetrievalStrategy, str | None]]
 """From a target and its agent's strategies to the chosen strategy and the reason; None for an obvious choice."""
-_Name = TypeVar("_Name", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class RoutingRequest:
         return cls(
             request.query,
             _targets(given, strategies),
-            None if preferred is None else _enum_member(RetrievalStrategy, preferred, "retrieval strategy"),
+            None if preferred is None else parse_name(RetrievalStrategy, preferred),
             given is not None and preferred is not None,
         )
 
@@ -72,7 +75,7 @@ class RoutingRequest:
 def _targets(memory_types: Sequence[MemoryType] | None, strategies: Strategies) -> Strategies:
     if memory_types is None:
         return {memory_type: strategies[memory_type] for memory_type in ORDER if memory_type in strategies}
-    types = [_enum_member(MemoryType, name, "memory type") for name in memory_types]
+    types = [parse_name(MemoryType, name) for name in memory_types]
     if not types:
         raise InputError("target_memory_types is empty; name at least one, or give None to ask all")
     if missing := [name for name in types if name not in strategies]:
@@ -82,14 +85,7 @@ def _targets(memory_types: Sequence[MemoryType] | None, strategies: Strategies) 
     return {memory_type: strategies[memory_type] for memory_type in types}
 
 
-def _enum_member(names: type[_Name], name: str, noun: str) -> _Name:
-    try:
-        return names(name)
-    except ValueError:
-        raise InputError(f"unknown {noun} {name!r}; use one of: {', '.join(names)}") from None
-
-
-def is_settled(request: RoutingRequest) -> RoutingDecision:
+def given_decision(request: RoutingRequest) -> RoutingDecision:
     """The decision of a request with types and strategy: its targets in its order, all with weight 1."""
     chosen, reasons = _choose_strategies(request, _default)
     reasons = ("The request names the memory types.", *reasons)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
-from agentic_rag.memory.routing.decision import RoutingRequest, Strategies, decide, is_settled, lacking
+from agentic_rag.memory.routing.decision import RoutingRequest, Strategies, decide, given_decision, lacking
 from agentic_rag.memory.routing.rules import LONGEST, RoutingEvidence, evidence
 from agentic_rag.memory.routing.strategies import choose_strategy
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingResult
@@ -87,7 +87,7 @@ class Router:
 
 
 def _given_route(request: RoutingRequest) -> RoutingResult | None:
-    return RoutingResult(is_settled(request), "given") if request.is_settled else None
+    return RoutingResult(given_decision(request), "given") if request.is_settled else None
 
 
 def _by_rules(request: RoutingRequest, fallback_reason: str | None = None) -> RoutingResult:

@@ -253,14 +253,11 @@ SECTIONS: Mapping[str, type[Step]] = {
 }
 
 
-def parse_steps(
-    value: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None, *, where: str = WHERE
-) -> tuple[Step, ...]:
+def parse_steps(value: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None) -> tuple[Step, ...]:
     """The steps in order, from one mapping or a list; None and an empty list stand for ``none``.
 
     Args:
         value: as in the file.
-        where: the setting's name in errors.
 
     Raises:
         ConfigError: an unknown action, type or key, or a value out of range; each is named.
@@ -271,24 +268,24 @@ def parse_steps(
     if value is None:
         return (NoneStep(),)
     if isinstance(value, Mapping):
-        return (_step(value, where),)
+        return (_step(value, WHERE),)
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
         raise ConfigError(
-            f"{where}: a mapping such as {{action: none}}, or a list of them, not {value!r:.80}"
+            f"{WHERE}: a mapping such as {{action: none}}, or a list of them, not {value!r:.80}"
         )
     if len(value) > MOST_STEPS:
-        raise ConfigError(f"{where}: {len(value)} steps; give at most {MOST_STEPS}")
-    steps = tuple(_step(given, f"{where}[{n}]") for n, given in enumerate(value))
-    check_order(steps, where)
+        raise ConfigError(f"{WHERE}: {len(value)} steps; give at most {MOST_STEPS}")
+    steps = tuple(_step(given, f"{WHERE}[{n}]") for n, given in enumerate(value))
+    check_order(steps)
     return steps or (NoneStep(),)
 
 
-def check_order(steps: Sequence[Step], where: str = WHERE) -> None:
+def check_order(steps: Sequence[Step]) -> None:
     """Raises ``ConfigError`` if a step would change memories after the format step."""
     for n, step in enumerate(steps[:-1]):
         if step.action == "format":
             raise ConfigError(
-                f"{where}[{n}].action: format makes history_text and must be the last step; move it to the end"
+                f"{WHERE}[{n}].action: format makes history_text and must be the last step; move it to the end"
             )
 
 

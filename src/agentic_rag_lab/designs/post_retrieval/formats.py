@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from agentic_rag_lab.designs.post_retrieval.config import FormatStep, fill_template
-from agentic_rag_lab.designs.post_retrieval.items import Items, StepOutcome, StepRequest
-
-Format = Callable[[FormatStep, Items], str]
+from agentic_rag_lab.designs.post_retrieval.items import Handlers, Items, StepOutcome, StepRequest
 
 
-async def format_items(step: FormatStep, items: Items, request: StepRequest) -> StepOutcome:
-    """The memories unchanged, and their text."""
-    return StepOutcome(items, body=FORMATS[step.format_type](step, items))
-
-
-def template(step: FormatStep, items: Items) -> str:
+async def template(step: FormatStep, items: Items, request: StepRequest) -> StepOutcome:
     """``memory_template`` filled for each memory, one line each; missing values are empty."""
-    return "\n".join(
+    lines = [
         fill_template(
             step.memory_template,
             {
@@ -29,10 +20,11 @@ def template(step: FormatStep, items: Items) -> str:
             },
         )
         for index, item in enumerate(items, start=1)
-    )
+    ]
+    return StepOutcome(items, body="\n".join(lines))
 
 
-FORMATS: Mapping[str, Format] = {"template": template}
+FORMATS: Handlers = {"template": template}
 
 
 def _value_text(value: object) -> str:

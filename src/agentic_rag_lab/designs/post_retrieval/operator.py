@@ -17,7 +17,7 @@ from agentic_rag_lab.designs.post_retrieval.config import (
     check_order,
 )
 from agentic_rag_lab.designs.post_retrieval.filters import FILTERS
-from agentic_rag_lab.designs.post_retrieval.formats import FORMATS, format_items
+from agentic_rag_lab.designs.post_retrieval.formats import FORMATS
 from agentic_rag_lab.designs.post_retrieval.items import (
     Action,
     Handler,
@@ -47,7 +47,7 @@ ACTIONS: Mapping[str, Handlers] = {
     "merge": MERGES,
     "augment": AUGMENTS,
     "compress": COMPRESSIONS,
-    "format": dict.fromkeys(FORMATS, format_items),
+    "format": FORMATS,
 }
 """The function of a step, by action and type."""
 
@@ -58,17 +58,16 @@ class PostRetrieval:
     Args:
         steps: run in order, at least one; see ``parse_steps``.
         tools: services and models of the steps.
-        where: the setting's name in errors.
 
     Raises:
         ConfigError: no step, a step after format, or a step without a tool that it needs.
     """
 
-    def __init__(self, steps: Sequence[Step], tools: PostRetrievalTools, *, where: str = WHERE) -> None:
+    def __init__(self, steps: Sequence[Step], tools: PostRetrievalTools) -> None:
         if not steps:
-            raise ConfigError(f"{where}: no step; use parse_steps(None) for the step that does nothing")
-        check_order(steps, where)
-        check_tools(steps, tools, where)
+            raise ConfigError(f"{WHERE}: no step; use parse_steps(None) for the step that does nothing")
+        check_order(steps)
+        check_tools(steps, tools)
         self._steps = tuple(steps)
         self._tools = tools
 

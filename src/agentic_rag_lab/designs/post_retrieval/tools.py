@@ -67,10 +67,6 @@ class PostRetrievalTools:
             )
         return self.reranker
 
-    def needed_counter(self) -> TokenCounter:
-        """The token counter."""
-        return self.count_tokens
-
     def needed_chat(self) -> Chat:
         """The chat model; raises ``ConfigError`` if missing."""
         if self.chat is None:
@@ -81,7 +77,6 @@ class PostRetrievalTools:
 NEEDS: Mapping[tuple[str, str], Callable[[PostRetrievalTools], object]] = {
     ("rerank", "ppr"): methodcaller("needed_links"),
     ("rerank", "cross_encoder"): methodcaller("needed_reranker"),
-    ("filter", "token_budget"): methodcaller("needed_counter"),
     ("filter", "llm"): methodcaller("needed_chat"),
     ("merge", "link_expand"): methodcaller("needed_links"),
     ("merge", "multi_query"): methodcaller("needed_service"),
@@ -89,7 +84,7 @@ NEEDS: Mapping[tuple[str, str], Callable[[PostRetrievalTools], object]] = {
 }
 
 
-def check_tools(steps: Sequence[Step], tools: PostRetrievalTools, where: str = WHERE) -> None:
+def check_tools(steps: Sequence[Step], tools: PostRetrievalTools) -> None:
     """Raises ``ConfigError`` if a step needs a missing tool; names the step and the setting."""
     for n, step in enumerate(steps):
         need = NEEDS.get((step.action, step.kind or ""))
@@ -101,7 +96,7 @@ def check_tools(steps: Sequence[Step], tools: PostRetrievalTools, where: str = W
                 for secondary in step.secondary_queries:
                     asked_service(secondary, tools)
         except ConfigError as error:
-            place = where if len(steps) == 1 else f"{where}[{n}]"
+            place = WHERE if len(steps) == 1 else f"{WHERE}[{n}]"
             raise ConfigError(f"{place}: {step.action} {step.kind} {error}") from error
 
 

@@ -39,23 +39,14 @@ def shipped_weights() -> ReaderWeights:
     return ReaderWeights(**{**values, "fitted_on": tuple(values["fitted_on"])})
 
 
-def doubtful(
-    question: ParsedQuestion, statements: Sequence[Statement], history: History, weights: ReaderWeights
-) -> bool:
+def doubtful(question: ParsedQuestion, statements: Sequence[Statement], history: History) -> bool:
     """Whether to answer "not mentioned": no sentence shares the content words of the question, or another person
     said the matching sentence."""
     if not any(one.own + one.turn + one.before for one in statements):
         return True
-    bar = weights.abstain_surer_from if question.kind in SURER else weights.abstain_from
-    return doubt(question, statements, history, weights) > bar
-
-
-def doubt(
-    question: ParsedQuestion, statements: Sequence[Statement], history: History, weights: ReaderWeights
-) -> float:
-    """Log-odds that the history does not answer; higher is more doubtful."""
-    found = signs(question, statements, history)
-    return sum(weights.doubt.get(name, 0.0) * value for name, value in found.items())
+    weights, found = shipped_weights(), signs(question, statements, history)
+    doubt = sum(weights.doubt.get(name, 0.0) * value for name, value in found.items())
+    return doubt > (weights.abstain_surer_from if question.kind in SURER else weights.abstain_from)
 
 
 def signs(question: ParsedQuestion, statements: Sequence[Statement], history: History) -> dict[str, float]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from agentic_rag.text import script
 from agentic_rag_lab.designs.reading.dates import moment_answer
-from agentic_rag_lab.designs.reading.doubt import ReaderWeights, doubtful, shipped_weights
+from agentic_rag_lab.designs.reading.doubt import doubtful
 from agentic_rag_lab.designs.reading.history import History, Sentence, read_history
 from agentic_rag_lab.designs.reading.questions import ParsedQuestion, read_question
 from agentic_rag_lab.designs.reading.reader import NOT_MENTIONED
@@ -29,13 +29,7 @@ class ExtractiveReader:
     It determines the question's kind, ranks the history's sentences by shared rare words, speaker and date, and
     answers with a time, a yes or no, or the best sentence; with ``NOT_MENTIONED`` if nothing matches, or the
     matching sentence is by another person than the question asks about.
-
-    Args:
-        weights: the learned weights; None: the package's own.
     """
-
-    def __init__(self, weights: ReaderWeights | None = None) -> None:
-        self._weights = shipped_weights() if weights is None else weights
 
     async def read(self, question: str, history_text: str) -> str:
         """See ``Reader``."""
@@ -45,7 +39,7 @@ class ExtractiveReader:
         history = read_history(history_text)
         asked = read_question(question, history.speakers)
         statements = bearing_statements(asked, history)
-        if not statements or doubtful(asked, statements, history, self._weights):
+        if not statements or doubtful(asked, statements, history):
             return NOT_MENTIONED
         return answer_from(asked, statements, history) or NOT_MENTIONED
 

@@ -15,10 +15,15 @@ from agentic_rag.errors import ConfigError
 from agentic_rag.testing import HashingEmbedding
 from agentic_rag_lab.designs.data_parser import DataParser
 from agentic_rag_lab.designs.operators import NoAction, OperatorTools, forgetting, parse_action
-from agentic_rag_lab.designs.operators.forgetting import Forgetter, Forgetting, retention
+from agentic_rag_lab.designs.operators.forgetting import (
+    Forgetter,
+    Forgetting,
+    retention,
+    word_overlap,
+    wording,
+)
 from agentic_rag_lab.designs.operators.memory_insert import MemoryInsert
 from agentic_rag_lab.designs.operators.post_insert import NO_DATE, POST_INSERT, PostInsert
-from agentic_rag_lab.designs.operators.wording import word_overlap, wording
 from word_counts import count_words
 
 REFACTORED = DataParser("to_refactor")

@@ -232,15 +232,9 @@ def test_what_a_step_lacks_is_said_before_a_run(step: dict[str, Any], told: str)
     assert str(second.value) == f"operators.post_retrieval[1]: {told}"
 
 
-def test_errors_call_the_steps_what_the_caller_calls_them():
-    with pytest.raises(ConfigError, match=r"^'rag\.steps\[0\]\.filter_type': input should be"):
-        parse_steps([{"action": "filter", "filter_type": "magic"}], where="rag.steps")
-    with pytest.raises(ConfigError, match=r"^rag\.steps\[0\]\.action: format"):
-        parse_steps([{"action": "format", "format_type": "template"}, {"action": "none"}], where="rag.steps")
-    with pytest.raises(ConfigError, match=r"^rag\.steps: filter llm"):
-        PostRetrieval(parse_steps([{"action": "filter", "filter_type": "llm"}]), NO_TOOLS, where="rag.steps")
-    with pytest.raises(ConfigError, match=r"^rag\.steps: no step"):
-        PostRetrieval((), NO_TOOLS, where="rag.steps")
+def test_an_operator_needs_a_step():
+    with pytest.raises(ConfigError, match=r"^operators\.post_retrieval: no step"):
+        PostRetrieval((), NO_TOOLS)
 
 
 class Unlinked:

@@ -2,12 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag_lab.designs.reading.doubt import doubt, doubtful, shipped_weights, signs
+from agentic_rag_lab.designs.reading.doubt import doubtful, shipped_weights, signs
 from agentic_rag_lab.designs.reading.history import History, read_history
 from agentic_rag_lab.designs.reading.questions import ParsedQuestion, read_question
 from agentic_rag_lab.designs.reading.statements import Statement, bearing_statements
-
-WEIGHTS = shipped_weights()
 
 TALK = (
     "(2023-05-08)Melanie: I have been researching adoption agencies.\n"
@@ -37,7 +35,7 @@ PLAIN = "Alice works at Google\nBob lives in New York"
     ],
 )
 def test_who_said_it_and_what_was_said(question: str, history: str, expected: bool) -> None:
-    assert doubtful(*read(question, history), WEIGHTS) is expected
+    assert doubtful(*read(question, history)) is expected
 
 
 def test_the_lead_is_of_those_who_are_asked_about() -> None:
@@ -52,11 +50,4 @@ def test_the_share_of_names_that_are_not_known() -> None:
 
 
 def test_every_sign_has_a_weight() -> None:
-    assert signs(*read("What did Melanie research?")).keys() == WEIGHTS.doubt.keys()
-
-
-def test_doubt_is_the_weighted_sum() -> None:
-    asked = read("What did Caroline research?")
-    assert doubt(*asked, WEIGHTS) == pytest.approx(
-        sum(WEIGHTS.doubt[name] * value for name, value in signs(*asked).items())
-    )
+    assert signs(*read("What did Melanie research?")).keys() == shipped_weights().doubt.keys()

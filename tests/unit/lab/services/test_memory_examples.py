@@ -10,12 +10,9 @@ import pytest
 
 from agentic_rag.domain.memory import Deletes
 from agentic_rag.errors import AllSourcesFailed, InputError, ModelError, StoreError, UnknownDataset
-from agentic_rag.stores.in_memory import InMemoryChunkStore
-from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import FakeGraphEngine, HashingEmbedding
 from agentic_rag_lab.designs.services import build_service
 from agentic_rag_lab.designs.services.parts import ServiceParts
-from word_counts import count_words
 
 DIALOGS = [
     "(2023-08-01)Alice: Hello\n(2023-08-01)Bob: Hi",
@@ -37,24 +34,6 @@ class Answering:
         if isinstance(self.state, Exception):
             raise self.state
         return self.state
-
-
-@pytest.fixture
-def embedding() -> HashingEmbedding:
-    return HashingEmbedding(64)
-
-
-@pytest.fixture
-def parts(embedding: HashingEmbedding) -> ServiceParts:
-    return ServiceParts(
-        namespace="memory",
-        embedding=embedding,
-        chunks=InMemoryChunkStore(dimension=64),
-        knowledge=InMemoryGraphStore(embedding),
-        graph_engine=FakeGraphEngine(),
-        ask=Answering({"reranked_results": []}),
-        count_tokens=count_words,
-    )
 
 
 async def test_short_term_memory_gives_back_the_last_three(parts: ServiceParts) -> None:

@@ -11,15 +11,10 @@ from pydantic import Field
 from agentic_rag.domain.memory import MemoryService
 from agentic_rag.errors import ConfigError, InputError
 from agentic_rag.settings.parameters import Section
-from agentic_rag.stores.in_memory import InMemoryChunkStore
-from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
-from agentic_rag.testing import FakeGraphEngine, HashingEmbedding
 from agentic_rag_lab.designs import services
 from agentic_rag_lab.designs.services import build_service, known_services, register_service
 from agentic_rag_lab.designs.services.parts import ServiceParts
 from agentic_rag_lab.designs.services.text_memory import TextMemory
-from user_memories import opened
-from word_counts import count_words
 
 BUILT_IN = (
     "short_term_memory",
@@ -31,28 +26,6 @@ BUILT_IN = (
     "full_context",
     "no_memory",
 )
-
-
-class Silent:
-    """A graph that finds nothing."""
-
-    async def ainvoke(self, state: Any, config: Any = None, /, *, context: Any = None) -> dict[str, Any]:
-        return {"reranked_results": []}
-
-
-@pytest.fixture
-def parts() -> ServiceParts:
-    embedding = HashingEmbedding()
-    return ServiceParts(
-        namespace="memory",
-        embedding=embedding,
-        chunks=InMemoryChunkStore(dimension=64),
-        knowledge=InMemoryGraphStore(embedding),
-        graph_engine=FakeGraphEngine(),
-        ask=Silent(),
-        count_tokens=count_words,
-        memories=opened(),
-    )
 
 
 class Settings(Section):
