@@ -195,7 +195,7 @@ async def measured(
 
 
 LEFT_OUT: dict[str, dict[str, Any]] = {
-    "the graph": {"fusion.graphiti_weight": 0.0},
+    "the graph": {"fusion.graphiti_weight": 0.0, "fusion.lancedb_weight": 1.0},
 }
 """Ablations of fusion, as settings; those of the rerank are its WEIGHTS."""
 CONSTANTS = {"tokens": "WEIGHT", "more tokens in doubt": "DOUBT"}

@@ -296,7 +296,7 @@ def to_second_tier(state: CanvasRAGState, *, further: Sequence[str] = ()) -> Seq
     if parameters.strategy is not FusionStrategy.CASCADE:
         return ["fuse_results"]
     enough = judge_tier(results_of(state, "graphiti") or [], *parameters.enough())
-    if enough["tier"] == 2 and parameters.graphiti_weight != 1:
+    if enough["tier"] == 2 and parameters.lancedb_weight != 0:
         return ["retrieve_lancedb", *(["retrieve_memory"] if request.asks_memory else []), *further]
     return ["retrieve_memory"] if request.asks_memory else ["fuse_results"]
 

@@ -159,8 +159,8 @@ def tune(
 ) -> None:
     """Fit the settings to your own labelled queries.
 
-    Chooses strategy, weights, k, thresholds and the rerank's method by cross-validation. Tests whether the
-    gain is significant; if it is, writes the settings file that ask uses.
+    Chooses strategy, weights, k, normalisation, thresholds and rerank weights by cross-validation. Tests
+    whether the gain is significant; if it is, writes the settings file that ask uses.
     """
     from agentic_rag_lab.cli.tune import TuneFiles, tune_source
     from agentic_rag_lab.evaluation.tuning.run import TuneOptions

@@ -258,7 +258,7 @@ async def test_with_both_down_the_run_fails_and_says_why(operation: str):
 async def test_with_the_only_source_asked_down_the_run_fails():
     """Not "not found in your notes": nobody looked."""
     lancedb = found(TEA)
-    graph = compiled(FakeGraphEngine(error=StoreError("locked")), lancedb, fusion={"graphiti_weight": 1.0})
+    graph = compiled(FakeGraphEngine(error=StoreError("locked")), lancedb, fusion={"lancedb_weight": 0.0})
     with pytest.raises(AllSourcesFailed) as failed:
         await ask(graph, operation=RELATE)
     assert set(failed.value.reasons) == {"graphiti"}

@@ -13,7 +13,7 @@ from agentic_rag.fusion.operation_choice import OperationChoice, choose_operatio
 from agentic_rag.fusion.rrf_fusion import fuse_ids, fuse_ranks, reciprocal_rank_fusion
 from agentic_rag.fusion.strategy_selector import (
     DEFAULT_OPERATION,
-    DEFAULT_SHARES,
+    DEFAULT_WEIGHTS,
     OPERATIONS,
     CanvasOperation,
     FusionOutcome,
@@ -76,7 +76,7 @@ __all__ = [  # noqa: RUF022 - grouped by stage
     # the choice
     "CanvasOperation",
     "DEFAULT_OPERATION",
-    "DEFAULT_SHARES",
+    "DEFAULT_WEIGHTS",
     "FusionOutcome",
     "FusionParameters",
     "FusionStrategy",

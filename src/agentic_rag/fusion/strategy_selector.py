@@ -53,25 +53,24 @@ OPERATIONS: Mapping[CanvasOperation, OperationProfile] = {
     CanvasOperation.WEAK_POINT_CLUSTERING: OperationProfile(
         "薄弱点聚类",
         FusionStrategy.WEIGHTED_GRAPHITI,
-        FusionParameters(graphiti_weight=0.7),
+        FusionParameters(graphiti_weight=0.7, lancedb_weight=0.3),
     ),
     CanvasOperation.CONCEPT_RELATION: OperationProfile(
         "概念关联检索", FusionStrategy.CASCADE, FusionParameters(graphiti_threshold=3, graphiti_min_score=0.6)
     ),
     CanvasOperation.DOCUMENT_RETRIEVAL: OperationProfile(
-        "文档检索", FusionStrategy.WEIGHTED_LANCEDB, FusionParameters(graphiti_weight=0.3)
+        "文档检索", FusionStrategy.WEIGHTED_LANCEDB, FusionParameters(graphiti_weight=0.3, lancedb_weight=0.7)
     ),
 }
 """What each operation is fused by; ``resolve_parameters`` puts the caller's parameters on top."""
 DEFAULT_OPERATION = CanvasOperation.VERIFICATION_CANVAS
+DEFAULT_WEIGHTS: Mapping[FusionStrategy, tuple[float, float]] = {
+    FusionStrategy.WEIGHTED_GRAPHITI: (0.7, 0.3),
+    FusionStrategy.WEIGHTED_LANCEDB: (0.3, 0.7),
+}
+"""Weights (graph, vector store) of the weighted strategies where neither is given."""
 SOURCES = ("graphiti", "lancedb")
 """In the order of every pair of weights."""
-DEFAULT_SHARES: Mapping[FusionStrategy, float] = {
-    FusionStrategy.WEIGHTED_GRAPHITI: 0.7,
-    FusionStrategy.WEIGHTED_LANCEDB: 0.3,
-}
-"""The graph's share under the weighted strategies, whose weights sum to 1. Under the others it is EVEN_SHARE of two."""
-EVEN_SHARE = 0.5
 MEMORY = "memory"
 """The third source, where a user is given."""
 MEMORY_SHARE = 0.5
@@ -128,8 +127,9 @@ def resolve_parameters(
     """The parameters in effect for an operation; strategy, weights and what is enough are all set.
 
     What the caller set stands. What is unset has the value of ``OPERATIONS`` where the strategy is the
-    operation's own, else the strategy's default: both sources alike under RRF and in the cascade's second
-    tier, a share of the graph of 0.7 or 0.3 under a weighted one; 5 hits of 0.7 under the cascade.
+    operation's own, else the strategy's default: weights of 1 under RRF and in the cascade's second tier,
+    0.7 and 0.3 or 0.3 and 0.7 under a weighted one; 5 hits of 0.7 under the cascade. Of a weighted
+    strategy's two weights one given alone is completed to 1.
 
     Args:
         operation: by either of its names.
@@ -148,10 +148,12 @@ def resolve_parameters(
     # Another strategy's weights and bounds would mean something else, so they go with their own.
     own = profile.parameters if strategy is profile.strategy else FusionParameters()
     count, score = own.enough()
+    weights = _weights(strategy, given, own)
     return given.model_copy(
         update={
             "strategy": strategy,
-            "graphiti_weight": _graph_share(strategy, given, own),
+            "graphiti_weight": weights[0],
+            "lancedb_weight": weights[1],
             "graphiti_threshold": count if given.graphiti_threshold is None else given.graphiti_threshold,
             "graphiti_min_score": score if given.graphiti_min_score is None else given.graphiti_min_score,
         }
@@ -240,7 +242,7 @@ def execute_fusion(
         limit: most results.
 
     Raises:
-        ConfigError: an unknown strategy.
+        ConfigError: an unknown strategy, or weights that do not sum to 1 under a weighted one.
         InputError: a hit that cannot be read.
     """
     chosen = parse_strategy(strategy)
@@ -250,20 +252,12 @@ def execute_fusion(
 
 
 def fuse_hits(
-    strategy: FusionStrategy,
-    hits: SourceHits,
-    parameters: FusionParameters,
-    limit: int = LIMIT,
-    *,
-    weights: tuple[float, float] | None = None,
+    strategy: FusionStrategy, hits: SourceHits, parameters: FusionParameters, limit: int = LIMIT
 ) -> FusedResults:
-    """``execute_fusion`` of hits that need no reading: what the graph's own nodes found.
-
-    ``weights`` (graph, vector store) replace those of the parameters.
-    """
-    weights = weights or _weights(strategy, parameters)
+    """``execute_fusion`` of hits that need no reading: what the graph's own nodes found."""
+    weights = _weights(strategy, parameters)
     share = each = 1.0
-    if strategy in DEFAULT_SHARES:
+    if strategy in DEFAULT_WEIGHTS:
         share = MEMORY_SHARE if hits.memory is not None else 0.0
         each = (1.0 - share) / (len(SOURCES) + len(hits.further))
         weights = (weights[0] * each * len(SOURCES), weights[1] * each * len(SOURCES))
@@ -282,16 +276,14 @@ def fuse_hits(
     return FusedResults(results, cast(FusionReport, {**report, **details}))
 
 
-def _graph_share(strategy: FusionStrategy, *parameters: FusionParameters) -> float:
-    """The graph's share: of the first parameters that set it, else the strategy's default."""
-    given = (one.graphiti_weight for one in parameters if one.graphiti_weight is not None)
-    return next(given, DEFAULT_SHARES.get(strategy, EVEN_SHARE))
-
-
-def _weights(strategy: FusionStrategy, parameters: FusionParameters) -> tuple[float, float]:
-    """Weights (graph, vector store): they sum to 1 under a weighted strategy, else to 2."""
-    graph, total = _graph_share(strategy, parameters), 1 if strategy in DEFAULT_SHARES else 2
-    return total * graph, total * round(1.0 - graph, 12)
+def _weights(strategy: FusionStrategy, *parameters: FusionParameters) -> tuple[float, float]:
+    """Weights (graph, vector store): of the first parameters that set one, else the strategy's default."""
+    if strategy not in DEFAULT_WEIGHTS:
+        return parameters[0].rank_weights()
+    weights = DEFAULT_WEIGHTS[strategy]
+    for given in reversed(parameters):
+        weights = given.sum_weights(weights)
+    return weights
 
 
 def fuse_for_operation(
@@ -310,7 +302,7 @@ def fuse_for_operation(
         graphiti_results, lancedb_results: as for ``execute_fusion``.
         parameters: the caller's; what they leave unset is the operation's.
         specificity: specificity of the names in the question, in [0, 1] (see ``adapted_weights``); None: unknown.
-            It adapts the weights only if the caller set no share.
+            It adapts the weights only if the caller gave none.
         memory_results: as for ``execute_fusion``.
 
     Returns:
@@ -325,17 +317,19 @@ def fuse_for_operation(
     fused = fuse_adapted(
         SourceHits.read(graphiti_results, lancedb_results, memory_results),
         resolve_parameters(operation, caller),
-        None if caller.graphiti_weight is not None else specificity,
+        None if caller.sets_weights else specificity,
     )
     return FusionOutcome(as_unified(fused.results), fused.report)
 
 
 def fuse_adapted(hits: SourceHits, parameters: FusionParameters, specificity: float | None) -> FusedResults:
     """As ``fuse_for_operation``, by what ``resolve_parameters`` gives; ``specificity`` None leaves its weights."""
-    strategy = cast(FusionStrategy, parameters.strategy)
-    given = _weights(strategy, parameters)
+    given = parameters.rank_weights()
     used = given if specificity is None else adapted_weights(given, specificity)
-    fused = fuse_hits(strategy, hits, parameters, weights=used)
+    adapted = parameters.model_copy(
+        update=dict(zip(("graphiti_weight", "lancedb_weight"), used, strict=True))
+    )
+    fused = fuse_hits(cast(FusionStrategy, parameters.strategy), hits, adapted)
     weights: WeightsReport = {
         "given": dict(zip(SOURCES, given, strict=True)),
         "used": dict(zip(SOURCES, used, strict=True)),
@@ -358,9 +352,14 @@ def _rrf(sources: _Sources, is_requested: bool, parameters: FusionParameters, li
 def _weigh(
     sources: _Sources, is_requested: bool, parameters: FusionParameters, limit: int
 ) -> _StrategyOutput:
-    results = fuse_scores(sources, limit=limit)
-    basis = {name: normalise(hits).basis for name, (hits, _) in sources.items()}
-    return results, {}, {"normalised_by": basis, "reason": "normalised scores times weights"}
+    how = parameters.normalization
+    results = fuse_scores(sources, how, limit=limit)
+    basis = {name: normalise(hits, how).basis for name, (hits, _) in sources.items()}
+    return (
+        results,
+        {"normalization": how},
+        {"normalised_by": basis, "reason": "normalised scores times weights"},
+    )
 
 
 def _cascade(

@@ -97,7 +97,7 @@ class NormalisedScores(NamedTuple):
     """``rank`` where some hit has no score."""
 
 
-def normalise(hits: Sequence[Hit], normalization: Normalization = "min_max") -> NormalisedScores:
+def normalise(hits: Sequence[Hit], normalization: Normalization) -> NormalisedScores:
     """The hits' scores (or minus their ranks) on a scale where absent is 0; see ``weighted_fusion``."""
     function = NORMALIZATIONS.get(normalization)
     if function is None:

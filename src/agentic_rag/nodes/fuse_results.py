@@ -46,7 +46,7 @@ def fuse_results(state: CanvasRAGState) -> CanvasRAGState:
             {name: results_of(state, name) or [] for name in further_names(state) if found[name]},
         ),
         request.fusion,
-        None if request.parameters.fusion.graphiti_weight is not None else specificity_of(state),
+        None if request.parameters.fusion.sets_weights else specificity_of(state),
     )
     return {
         "fused_results": shortened_results(fused.results, request.top_k),

@@ -109,12 +109,12 @@ class SearchedQuestion:
 
     def ranked_ids(self, strategy: FusionStrategy) -> list[str]:
         """Ids of the results that a strategy with its own weights gives."""
-        own = {"strategy": strategy, "graphiti_weight": None}
+        own = {"strategy": strategy, "graphiti_weight": None, "lancedb_weight": None}
         fusion = self.parameters.fusion.model_copy(update=own)
         fused = fuse_adapted(
             self.hits,
             resolve_parameters(self.operation, fusion),
-            self.specificity,
+            None if fusion.sets_weights else self.specificity,
         )
         return [result["id"] for result in rerank_offline(self.question, fused.results, self.operation)]
 

@@ -51,7 +51,17 @@ class FusionParameters(Section):
         default=None,
         ge=0,
         le=1,
-        description="Share of the graph; the vector store has the rest. 0 leaves the graph out, 1 the vector store. Unset: 0.7 or 0.3 by strategy, 0.5 under RRF.",
+        description="Weight of the graph; 0 leaves it out. Unset: 0.7 or 0.3 by strategy, 1 under RRF.",
+    )
+    lancedb_weight: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Weight of the vector store; 0 leaves it out. Unset: 0.3 or 0.7 by strategy, 1 under RRF.",
+    )
+    normalization: Literal["min_max", "z_score"] = Field(
+        default="min_max",
+        description="How weighted fusion brings scores to one scale, a source's best to 1: min_max (by the range) or z_score (by standard deviations).",
     )
     graphiti_threshold: int | None = Field(
         default=None,
@@ -73,6 +83,25 @@ class FusionParameters(Section):
     def override(self, changes: Mapping[str, Any]) -> FusionParameters:
         """These parameters with some replaced; checked as ``parse`` does."""
         return self.parse({**self.model_dump(), **changes})
+
+    @property
+    def sets_weights(self) -> bool:
+        """Whether a weight of the two sources is set."""
+        return self.graphiti_weight is not None or self.lancedb_weight is not None
+
+    def rank_weights(self) -> tuple[float, float]:
+        """Weights (graph, vector store) for RRF, where only their ratio matters; unset is 1."""
+        graph, vector = self.graphiti_weight, self.lancedb_weight
+        return (1.0 if graph is None else graph, 1.0 if vector is None else vector)
+
+    def sum_weights(self, default: tuple[float, float]) -> tuple[float, float]:
+        """Weights (graph, vector store) that should sum to 1; one given alone is completed to 1."""
+        graph, vector = self.graphiti_weight, self.lancedb_weight
+        if graph is None and vector is None:
+            return default
+        if graph is None:
+            return (1.0 - (vector or 0.0), vector or 0.0)
+        return (graph, 1.0 - graph if vector is None else vector)
 
     def enough(self) -> tuple[int, float]:
         """How many graph hits of which relevance are enough for the cascade's first tier; unset: 5 and 0.7."""

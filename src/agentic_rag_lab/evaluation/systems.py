@@ -36,10 +36,11 @@ _WHOLE: Mapping[str, Mapping[str, Any]] = {
     "full": {},
     "full-graphiti": {
         "graphiti_weight": 0.0,
+        "lancedb_weight": 1.0,
         # The cascade must not stop at the graph source, which is left out.
         "graphiti_threshold": 1_000_000,
     },
-    "full-lancedb": {"graphiti_weight": 1.0},
+    "full-lancedb": {"graphiti_weight": 1.0, "lancedb_weight": 0.0},
 }
 """Parameters of each whole graph's fusion."""
 NO_CLOCK = {"retrieval": {"timeout_seconds": 86_400.0}}
@@ -63,8 +64,8 @@ class _Part:
         return Runtime(context=context)
 
 
-_GRAPHITI_ALONE = {"strategy": "rrf", "graphiti_weight": 1.0}
-_LANCEDB_ALONE = {"strategy": "rrf", "graphiti_weight": 0.0}
+_GRAPHITI_ALONE = {"strategy": "rrf", "graphiti_weight": 1.0, "lancedb_weight": 0.0}
+_LANCEDB_ALONE = {"strategy": "rrf", "graphiti_weight": 0.0, "lancedb_weight": 1.0}
 _PARTS: Mapping[str, _Part] = {
     "graphiti": _Part("retrieve_graphiti", fusion=_GRAPHITI_ALONE),
     "lancedb": _Part("retrieve_lancedb", fusion=_LANCEDB_ALONE),

@@ -38,7 +38,7 @@ def test_a_file_keeps_its_comments_and_its_order():
         "fusion.k": 20,
         "fusion.strategy": None,
         "rerank.prior": 2.5,
-        "fusion.graphiti_weight": 0.4,
+        "fusion.normalization": "z_score",
     }
     assert merged_settings(MINE, changed, "today, on\nmy notes") == (
         "# tuned by agentic-rag tune: today, on my notes\n"
@@ -47,7 +47,7 @@ def test_a_file_keeps_its_comments_and_its_order():
         "\n"
         "[fusion]  # how\n"
         "k = 20\n"
-        "graphiti_weight = 0.4\n"
+        'normalization = "z_score"\n'
         "\n"
         "[chat]\n"
         'base_url = "http://127.0.0.1/v1"\n'

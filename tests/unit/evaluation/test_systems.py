@@ -94,7 +94,7 @@ async def test_the_cascade_asks_the_vector_store_only_where_it_would() -> None:
     assert "c#0" in ids(await Bench().run("cascade", "document_retrieval"))
     short = Bench(fusion={"graphiti_threshold": 5})
     assert "c#0" in ids(await short.run("cascade"))
-    alone = Bench(fusion={"graphiti_threshold": 5, "graphiti_weight": 1.0})
+    alone = Bench(fusion={"graphiti_threshold": 5, "lancedb_weight": 0.0})
     assert ids(await alone.run("cascade")) == ["a#0", "b#0", "e#0"]
     assert alone.vector.requests == []
 
@@ -167,7 +167,7 @@ async def test_a_rerank_model_that_failed_is_told() -> None:
 
 
 async def test_a_source_alone_counts_whatever_weight_it_has() -> None:
-    bench = Bench(fusion={"graphiti_weight": 0.0})
+    bench = Bench(fusion={"graphiti_weight": 0.0, "lancedb_weight": 1.0})
     assert ids(await bench.run("graphiti")) == ["a#0", "b#0", "e#0"]
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agentic_rag.errors import ConfigError, UnknownOperation
@@ -54,7 +54,7 @@ def in_effect(operation: str, **given: Any) -> tuple[Any, ...]:
     resolved = resolve_parameters(operation, FusionParameters.parse(given))
     return (
         resolved.strategy,
-        resolved.graphiti_weight,
+        (resolved.graphiti_weight, resolved.lancedb_weight),
         (resolved.graphiti_threshold, resolved.graphiti_min_score),
     )
 
@@ -62,25 +62,27 @@ def in_effect(operation: str, **given: Any) -> tuple[Any, ...]:
 @pytest.mark.parametrize(
     ("operation", "given", "expected"),
     [
-        ("verification_canvas", {}, ("rrf", 0.5, (5, 0.7))),
-        ("weak_point_clustering", {}, ("weighted_graphiti", 0.7, (5, 0.7))),
-        ("concept_relation", {}, ("cascade", 0.5, (3, 0.6))),
-        ("概念关联检索", {}, ("cascade", 0.5, (3, 0.6))),
-        ("document_retrieval", {}, ("weighted_lancedb", 0.3, (5, 0.7))),
+        ("verification_canvas", {}, ("rrf", (1.0, 1.0), (5, 0.7))),
+        ("weak_point_clustering", {}, ("weighted_graphiti", (0.7, 0.3), (5, 0.7))),
+        ("concept_relation", {}, ("cascade", (1.0, 1.0), (3, 0.6))),
+        ("概念关联检索", {}, ("cascade", (1.0, 1.0), (3, 0.6))),
+        ("document_retrieval", {}, ("weighted_lancedb", (0.3, 0.7), (5, 0.7))),
         # one given leaves the operation's other
-        ("concept_relation", {"graphiti_threshold": 5}, ("cascade", 0.5, (5, 0.6))),
-        ("concept_relation", {"graphiti_min_score": 0.0}, ("cascade", 0.5, (3, 0.0))),
-        ("weak_point_clustering", {"graphiti_weight": 0.5}, ("weighted_graphiti", 0.5, (5, 0.7))),
-        ("document_retrieval", {"graphiti_weight": 1.0}, ("weighted_lancedb", 1.0, (5, 0.7))),
+        ("concept_relation", {"graphiti_threshold": 5}, ("cascade", (1.0, 1.0), (5, 0.6))),
+        ("concept_relation", {"graphiti_min_score": 0.0}, ("cascade", (1.0, 1.0), (3, 0.0))),
+        ("concept_relation", {"lancedb_weight": 0.5}, ("cascade", (1.0, 0.5), (3, 0.6))),
+        # two weights that sum to 1
+        ("weak_point_clustering", {"graphiti_weight": 0.5}, ("weighted_graphiti", (0.5, 0.5), (5, 0.7))),
+        ("document_retrieval", {"lancedb_weight": 0.0}, ("weighted_lancedb", (1.0, 0.0), (5, 0.7))),
         # the operation's own strategy, said again
-        ("concept_relation", {"strategy": "cascade"}, ("cascade", 0.5, (3, 0.6))),
+        ("concept_relation", {"strategy": "cascade"}, ("cascade", (1.0, 1.0), (3, 0.6))),
         # another strategy has its own defaults
-        ("document_retrieval", {"strategy": "cascade"}, ("cascade", 0.5, (5, 0.7))),
-        ("concept_relation", {"strategy": "rrf"}, ("rrf", 0.5, (5, 0.7))),
+        ("document_retrieval", {"strategy": "cascade"}, ("cascade", (1.0, 1.0), (5, 0.7))),
+        ("concept_relation", {"strategy": "rrf"}, ("rrf", (1.0, 1.0), (5, 0.7))),
         (
             "weak_point_clustering",
             {"strategy": "weighted_lancedb"},
-            ("weighted_lancedb", 0.3, (5, 0.7)),
+            ("weighted_lancedb", (0.3, 0.7), (5, 0.7)),
         ),
     ],
 )
@@ -96,6 +98,8 @@ GIVEN = st.fixed_dictionaries(
         "strategy": st.sampled_from(FusionStrategy),
         "k": st.integers(1, 1000),
         "graphiti_weight": st.floats(0, 1),
+        "lancedb_weight": st.floats(0, 1),
+        "normalization": st.sampled_from(["min_max", "z_score"]),
         "graphiti_threshold": st.integers(1, 9),
         "graphiti_min_score": st.floats(0, 1),
     },
@@ -147,8 +151,11 @@ def test_weighted(strategy: str, weights: tuple[float, float]):
 
 
 def test_weighted_says_when_it_went_by_rank():
-    outcome = execute_fusion("weighted_graphiti", [{"id": "a"}], VECTOR)
+    outcome = execute_fusion(
+        "weighted_graphiti", [{"id": "a"}], VECTOR, FusionParameters(normalization="z_score")
+    )
     assert outcome.report["normalised_by"] == {"graphiti": "rank", "lancedb": "score"}
+    assert outcome.report["parameters"]["normalization"] == "z_score"
 
 
 @pytest.mark.parametrize(
@@ -163,7 +170,7 @@ def test_weighted_says_when_it_went_by_rank():
 def test_the_cascade_when_the_graph_is_not_enough(
     vector: list[dict[str, Any]] | None, fallback: bool, tier: int, decision: str, ids: list[str]
 ):
-    parameters = FusionParameters(graphiti_min_score=0.8, graphiti_weight=None if fallback else 1.0)
+    parameters = FusionParameters(graphiti_min_score=0.8, lancedb_weight=None if fallback else 0.0)
     outcome = execute_fusion(FusionStrategy.CASCADE, GRAPH, vector, parameters)
     assert [result.id for result in outcome.results] == ids
     assert (outcome.report["tier"], outcome.report["decision"]) == (tier, decision)
@@ -242,23 +249,27 @@ def test_the_weights_of_every_strategy_follow_what_the_graph_knows(operation: st
 
 
 @pytest.mark.parametrize("operation", list(GIVEN_WEIGHTS))
-def test_weights_that_the_caller_gave_are_as_they_are(operation: str):
-    parameters = FusionParameters(graphiti_weight=0.25)
+@pytest.mark.parametrize(
+    "given_weights",
+    [{"graphiti_weight": 0.25}, {"lancedb_weight": 0.75}, {"graphiti_weight": 0.25, "lancedb_weight": 0.75}],
+)
+def test_weights_that_the_caller_gave_are_as_they_are(operation: str, given_weights: dict[str, float]):
+    parameters = FusionParameters(**given_weights)
     outcome = fuse_for_operation(operation, GRAPH, VECTOR, parameters, specificity=1.0)
     assert outcome == fuse_for_operation(operation, GRAPH, VECTOR, parameters)
-    by_rank = operation in ("verification_canvas", "concept_relation")
-    weights = by_source((0.5, 1.5) if by_rank else (0.25, 0.75))
-    assert outcome.report["weights"] == {"given": weights, "used": weights, "specificity": None}
-
-
-STRATEGY_WEIGHTS = dict(zip(FusionStrategy, ((1.0, 1.0), (0.7, 0.3), (0.3, 0.7), (1.0, 1.0)), strict=True))
+    resolved = resolve_parameters(operation, parameters)
+    assert outcome.report["weights"] == {
+        "given": by_source(resolved.rank_weights()),
+        "used": by_source(resolved.rank_weights()),
+        "specificity": None,
+    }
 
 
 @pytest.mark.parametrize("strategy", list(FusionStrategy))
 def test_of_a_strategy_that_the_caller_named_the_weights_follow_too(strategy: FusionStrategy):
     parameters = FusionParameters(strategy=strategy, graphiti_min_score=0.8)
     for operation in GIVEN_WEIGHTS:
-        own = STRATEGY_WEIGHTS[strategy]
+        own = resolve_parameters(operation, parameters).rank_weights()
         report = fuse_for_operation(operation, GRAPH, VECTOR, parameters, specificity=1.0).report
         assert report["strategy"] == strategy
         assert report["weights"]["given"] == by_source(own)
@@ -276,11 +287,19 @@ def test_reports_of_an_operation_are_plain_values_and_the_sum_of_the_weights_is_
     operation: CanvasOperation, given_values: dict[str, Any], specificity: float | None
 ):
     parameters = FusionParameters(**given_values)
+    resolved = resolve_parameters(operation, parameters)
+    assume(any(resolved.rank_weights()))
+    weighted = resolved.strategy in (FusionStrategy.WEIGHTED_GRAPHITI, FusionStrategy.WEIGHTED_LANCEDB)
+    if weighted and abs(sum(resolved.rank_weights()) - 1) > 1e-6:
+        with pytest.raises(ConfigError, match="sum to"):
+            fuse_for_operation(operation, GRAPH, VECTOR, parameters, specificity=specificity)
+        return
     report = fuse_for_operation(operation, GRAPH, VECTOR, parameters, specificity=specificity).report
     assert json.loads(json.dumps(report)) == report
     weights = report["weights"]
     assert sum(weights["used"].values()) == pytest.approx(sum(weights["given"].values()))
-    acts = specificity is not None and "graphiti_weight" not in given_values
+    set_by_caller = {"graphiti_weight", "lancedb_weight"} & given_values.keys()
+    acts = specificity is not None and not set_by_caller
     assert weights["specificity"] == (specificity if acts else None)
     assert acts or weights["used"] == weights["given"]
 

@@ -16,6 +16,8 @@ def test_defaults():
         "strategy": None,
         "k": 60,
         "graphiti_weight": None,
+        "lancedb_weight": None,
+        "normalization": "min_max",
         "graphiti_threshold": None,
         "graphiti_min_score": None,
     }
@@ -43,9 +45,10 @@ def test_override_keeps_the_rest_and_changes_nothing_in_place():
     [
         ("k", 0),
         ("graphiti_weight", -0.1),
-        ("graphiti_weight", 1.1),
+        ("lancedb_weight", 1.1),
         ("graphiti_min_score", float("nan")),
         ("graphiti_threshold", 0),
+        ("normalization", "softmax"),
         ("strategy", "borda"),
         ("colour", "red"),
     ],
@@ -79,6 +82,24 @@ def test_a_bad_section_is_named(context: Any, told: str):
 def test_an_unknown_name_lists_the_known():
     with pytest.raises(ConfigError, match="graphiti_min_score"):
         FusionParameters().override({"kk": 1})
+
+
+@pytest.mark.parametrize(
+    ("given", "rank", "total"),
+    [
+        ({}, (1.0, 1.0), (0.7, 0.3)),
+        ({"graphiti_weight": 0.0}, (0.0, 1.0), (0.0, 1.0)),
+        ({"lancedb_weight": 0.0}, (1.0, 0.0), (1.0, 0.0)),
+        ({"lancedb_weight": 0.25}, (1.0, 0.25), (0.75, 0.25)),
+        ({"graphiti_weight": 0.5, "lancedb_weight": 0.5}, (0.5, 0.5), (0.5, 0.5)),
+    ],
+)
+def test_weights_that_are_unset(
+    given: dict[str, float], rank: tuple[float, float], total: tuple[float, float]
+):
+    parameters = FusionParameters.parse(given)
+    assert parameters.rank_weights() == rank
+    assert parameters.sum_weights((0.7, 0.3)) == total
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from agentic_rag.domain.identity import digest
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.odds import probabilities
 from agentic_rag.domain.results import Result
-from agentic_rag.fusion.strategy_selector import DEFAULT_SHARES, SourceHits, fuse_adapted, resolve_parameters
+from agentic_rag.fusion.strategy_selector import DEFAULT_WEIGHTS, SourceHits, fuse_adapted, resolve_parameters
 from agentic_rag.rerank.features import relevance_odds, terms_of
 from agentic_rag.rerank.offline import WEIGHTS, assigned_relevance
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
@@ -183,7 +183,7 @@ class Replay:
         return fuse_adapted(
             SourceHits(one.graph, one.vector),
             resolve_parameters(one.operation, caller),
-            None if caller.graphiti_weight is not None else one.specificity,
+            None if caller.sets_weights else one.specificity,
         ).results
 
     def _units(self, results: Sequence[Result]) -> list[str]:
@@ -221,6 +221,8 @@ FUSION = (
     "fusion.strategy",
     "fusion.k",
     "fusion.graphiti_weight",
+    "fusion.lancedb_weight",
+    "fusion.normalization",
     "fusion.graphiti_threshold",
     "fusion.graphiti_min_score",
 )
@@ -238,9 +240,9 @@ def fusion_grid() -> list[Values]:
     for weight in GRAPH_WEIGHTS:
         strategy = FusionStrategy.WEIGHTED_GRAPHITI if weight > 0.5 else FusionStrategy.WEIGHTED_LANCEDB
         weights: Json = {"fusion.strategy": strategy.value}
-        if DEFAULT_SHARES[strategy] != weight:
-            weights["fusion.graphiti_weight"] = weight
-        tried.append(weights)
+        if DEFAULT_WEIGHTS[strategy][0] != weight:
+            weights |= {"fusion.graphiti_weight": weight, "fusion.lancedb_weight": round(1 - weight, 1)}
+        tried += [weights, {**weights, "fusion.normalization": "z_score"}]
     tried += [
         {
             "fusion.strategy": "cascade",
@@ -282,7 +284,7 @@ def choose(replay: Replay, train: Places, options: Sequence[Values]) -> Changes:
 
 def _simplify(replay: Replay, best: Changes, query_places: Places) -> Changes:
     """Each group of settings reset to its defaults if that costs no more than one standard error."""
-    groups = [(METHOD,), FUSION, SEARCHED_SETTINGS]
+    groups = [(METHOD,), ("fusion.normalization",), FUSION, SEARCHED_SETTINGS]
     for names in groups:  # from one setting to all of them
         simpler = with_changes(best, dict.fromkeys(names))
         if simpler != best and not is_better(

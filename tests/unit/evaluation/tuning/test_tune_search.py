@@ -135,7 +135,7 @@ SETTINGS: list[Changes] = [
 
 
 @pytest.mark.parametrize("unit", ["document", "chunk"])
-@pytest.mark.parametrize("base", [{}, {"fusion": {"graphiti_weight": 0.6}}])
+@pytest.mark.parametrize("base", [{}, {"fusion": {"graphiti_weight": 0.6, "lancedb_weight": 0.4}}])
 async def test_a_replay_is_what_the_graphs_nodes_do(unit: Unit, base: dict[str, Any]) -> None:
     queries, parameters = collected(8, unit), Parameters().override(base)
     replay = Replay(queries, parameters, unit, "ndcg@5")
@@ -270,14 +270,15 @@ def test_every_setting_of_the_grid_can_be_used() -> None:
         assert set(option) <= set(SEARCHED_SETTINGS)
     for fusion in fusion_grid():
         values = {name.removeprefix("fusion."): value for name, value in fusion.items()}
-        Parameters().override({"fusion": values})
+        parameters = Parameters().override({"fusion": values}).fusion
+        assert sum(parameters.sum_weights((0.3, 0.7))) == pytest.approx(1.0)
         assert set(fusion) <= set(FUSION)
 
 
 def test_the_best_setting_is_found_and_nothing_else_is_changed() -> None:
     def does(settings: dict[str, Any], number: int) -> float:
         good = settings.get("rerank.method") == "none" and settings.get("fusion.k") == 20
-        return 0.5 + 0.4 * good
+        return 0.5 + 0.4 * good + 0.0001 * (settings.get("fusion.normalization") == "z_score")
 
     replay = Scripted(queries(), does)
     best = (("fusion.k", 20), ("fusion.strategy", "rrf"), ("rerank.method", "none"))
@@ -397,10 +398,11 @@ def test_what_may_be_written_is_a_parameter_with_a_default() -> None:
 
 def test_a_strategy_that_the_operation_has_anyway_is_not_written() -> None:
     def does(settings: dict[str, Any], number: int) -> float:
-        return 0.9 if settings.get("fusion.graphiti_weight") == 0.2 else 0.5
+        wanted = settings.get("fusion.graphiti_weight") == 0.2
+        return 0.9 if wanted and "fusion.normalization" not in settings else 0.5
 
     found = report(Scripted(queries(), does))
-    assert found.settings == {"fusion.graphiti_weight": 0.2}
+    assert found.settings == {"fusion.graphiti_weight": 0.2, "fusion.lancedb_weight": 0.8}
     assert found.chosen_in_folds[0]["fusion.strategy"] == "weighted_lancedb"
 
 
