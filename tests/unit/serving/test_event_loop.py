@@ -30,7 +30,7 @@ OFF_THE_LOOP = [
     (store, "graphs_of"),
     (reader, "said_sentences"),
     (chunk_store, "to_table"),
-    (chunk_store, "_by_id"),
+    (chunk_store, "_unpack_chunks"),
     (legs, "_scored_chunks"),
     (select_notes, "_within"),
     (select_notes, "_vocabulary"),

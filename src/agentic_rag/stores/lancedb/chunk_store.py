@@ -6,7 +6,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -190,7 +190,7 @@ class LanceChunkStore:
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         rows = await self._by_ids(dataset, chunk_ids, CHUNK)
-        return await asyncio.to_thread(lambda: {i: unpack_chunk(value) for i, value in rows.items()})
+        return await asyncio.to_thread(_unpack_chunks, rows)
 
     async def document_chunks(self, dataset: str, document_ids: Sequence[str]) -> dict[str, list[Chunk]]:
         ids = sorted({document_id for document_id in document_ids if is_unicode(document_id)})
@@ -381,3 +381,8 @@ def _plan() -> IndexPlan:
 
 def _chunks_name(dataset: str, generation: int = 0) -> str:
     return generation_name(f"chunks_{group_id(dataset)}", generation)
+
+
+def _unpack_chunks(values: Mapping[str, bytes]) -> dict[str, Chunk]:
+    """Chunks of the column's values, by id."""
+    return {chunk_id: unpack_chunk(value) for chunk_id, value in values.items()}
