@@ -167,7 +167,7 @@ def read_existing(draft: Draft) -> None:
         return
     members = draft.members()
     for key, place in draft.vocabulary.keys_in(draft.words):
-        if not draft.is_free(place):
+        if not draft.is_free(place) or key not in draft.vocabulary.keys:
             continue
         negation = lack_before(draft.text, place) or negation_before(draft.text, place)
         if negation is not None and (draft.classes or _ANY_NOTE.search(draft.text)):
@@ -193,7 +193,7 @@ def read_items(draft: Draft) -> None:
     """Add the words that the lists of some of the notes have: "which recipes use eggs and milk?", 不含酒精的饮料."""
     if not draft.asks_many or draft.strength or not HAS.search(draft.text):
         return
-    rest = draft.rest()
+    rest = draft.rest(*([] if draft.time is None else [draft.time.span]))
     # One word may be the noun of what is asked for, which is no class.
     noun = None if draft.classes else _noun_of(draft.text, rest)
     words = [word for word in rest if word is not noun]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agentic_rag.domain.filters import Expression, matches
 from agentic_rag.domain.notes import Note
@@ -36,6 +36,17 @@ class Draft:
     strength: int = 0
     """Number of conditions beside the class."""
 
+    def copy(self) -> Draft:
+        """What was read so far, to be read on without a change to this draft."""
+        return replace(
+            self,
+            conditions=[*self.conditions],
+            entry_conditions=[*self.entry_conditions],
+            spans=[*self.spans],
+            shown_keys=[*self.shown_keys],
+            classes=[*self.classes],
+        )
+
     @property
     def text(self) -> str:
         """The question, folded."""
@@ -50,7 +61,9 @@ class Draft:
     def asks_when(self) -> bool:
         """Whether the wording asks for days of the writer's: "when did I meet Ann?", and not "when was Ann born?"."""
         match = WHEN.search(self.text)
-        return match is not None and (WE.search(self.text) is not None or "day" in match.group())
+        return match is not None and (
+            WE.search(self.text) is not None or re.search("day|天", match.group()) is not None
+        )
 
     @property
     def list_or_count(self) -> Ask:

@@ -159,8 +159,12 @@ class Vocabulary:
         return met
 
     def keys_in(self, words: Words) -> list[tuple[str, Span]]:
-        """The properties that a question names."""
-        return _match_names(words, self._names["keys"], LIKENESSES[:2])
+        """The properties that a question names, one of notes before one of entries that differs in case alone."""
+        alike: dict[str, list[str]] = defaultdict(list)
+        for name in (*self.keys, *self.row_keys):
+            alike[name.casefold()].append(name)
+        met = _match_names(words, self._names["keys"], LIKENESSES[:2])
+        return [(key, place) for name, place in met for key in dict.fromkeys(alike[name.casefold()])]
 
 
 LIKENESSES: tuple[Likeness, ...] = ("stem", "beginning", "slip")
