@@ -523,7 +523,8 @@ class _Reader:
 
     def _sentences(self, start: int, end: int, frame: Unit) -> Iterator[Unit]:
         """Sentences of running text; a last one that asks, or ends in a colon, leads the next block."""
-        lead, shown, a = self._lead, "", 0
+        lead = self._lead if self._lead is not None and _leads(self._lead) else None
+        shown, a = "", 0
         before: str | None = None
         for a, b in split_sentences(self._masked_text[start:end]):
             written = self._masked_text[start + a : start + b]
@@ -535,7 +536,8 @@ class _Reader:
                 shown = ""
                 continue
             notes = self._footnotes(begin, start + b)
-            above = lead or (before if _POINTS_BACK.match(shown) else None)
+            follows = before is not None and (before.endswith(("?", "？")) or _POINTS_BACK.match(shown))
+            above = (before if follows else None) or lead
             unit = replace(
                 frame, start=begin, end=start + b, text=shown, lead=above, fields=named, footnote=notes
             )

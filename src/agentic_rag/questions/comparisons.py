@@ -276,7 +276,7 @@ def free(text: str) -> Span | None:
 
 
 _NEGATION = re.compile(
-    r"(?:n['’]t|(?<![a-z])(?:not|without|except(?: for)?|other than|never|no|excluding|ohne|nicht|keine?))(?![a-z])|不含|不是|没有|不带|非|除了|不(?=[^\s过])",
+    r"(?:n['’]t|(?<![a-z])(?:not|without|except(?: for)?|other than|never|no|excluding|ohne|nicht|keine?))(?![a-z])|不含|不是|没有|不带|非|除了|还没|没|未|不(?=[^\s过])",
     re.IGNORECASE,
 )
 _LACK = re.compile(r"(?<![a-z])(?:missing|lack(?:s|ing)?)(?![a-z])|缺少?|没写|没填", re.IGNORECASE)

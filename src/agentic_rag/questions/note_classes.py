@@ -20,7 +20,7 @@ MIN_LIKENESS, MIN_LEAD = 0.86, 0.005
 """Cosine from which a class in another script is the one that a noun names, and its lead over the next."""
 
 
-_PEOPLE = {parts(name) for name in ("people", "contacts", "人", "人物", "联系人")}
+PEOPLE = {parts(name) for name in ("people", "contacts", "人", "人物", "联系人")}
 """Names of the class that "who" asks for."""
 ONE_KIND = 0.8
 """Share of notes in one folder or category from which they are of one kind."""
@@ -75,7 +75,7 @@ def _people(draft: Draft) -> tuple[NoteClass, Span] | None:
     if who is None:
         return None
     return next(
-        ((one, Span(*who.span())) for one in draft.vocabulary.classes if parts(one.name) in _PEOPLE), None
+        ((one, Span(*who.span())) for one in draft.vocabulary.classes if parts(one.name) in PEOPLE), None
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.notes import Note
 from agentic_rag.questions.aggregates import counts_all_notes, read_aggregate, read_limit
 from agentic_rag.questions.conditions import (
@@ -38,8 +39,9 @@ from agentic_rag.questions.measures import (
     read_free,
     read_order,
 )
-from agentic_rag.questions.note_classes import is_of_one_kind, read_class, read_tags
+from agentic_rag.questions.note_classes import PEOPLE, is_of_one_kind, read_class, read_tags
 from agentic_rag.questions.query import Query
+from agentic_rag.questions.question import named_phrase
 from agentic_rag.questions.tasks import tasks_of_members, tasks_of_named
 from agentic_rag.questions.times import Time
 from agentic_rag.questions.values import date_keys, within
@@ -84,7 +86,7 @@ async def read_query(
     if titles and not is_tagged and not draft.asks_when:
         return _of_days(draft, titles)
     await read_class(draft)
-    if not draft.classes and _asks_for_part(draft):
+    if not draft.classes and (named_phrase(draft.text) or _asks_for_part(draft)):
         return _of_days(draft, titles)
     await read_values(draft)
     if not read_activity(draft):
@@ -134,6 +136,8 @@ async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tag
         rest = [word for word in rest if noun is None or not word.text.startswith(noun["noun"])]
     if len(rest) > min(1, draft.strength) and not (draft.time and strength):
         return _of_days(draft, titles)
+    if ONE.search(draft.text) and not draft.members():
+        return _of_days(draft, titles)
     if draft.asks_when:
         _show_dates(draft)
     return Query(
@@ -164,7 +168,7 @@ def _is_asked(draft: Draft, strength: int, rest: Sequence[Word], *, is_tagged: b
         (bool(draft.classes) and (strength > 0 or is_dated_class)) or (is_kind and strength > 0)
     )
     is_dated = draft.time is not None and strength > 0 and len(rest) <= 1 and not VALUE.search(draft.text)
-    is_of_people = bool(draft.classes) and strength > 0 and WHO.search(draft.text) is not None
+    is_of_people = strength > 0 and WHO.search(draft.text) and parts(" ".join(draft.classes[:1])) in PEOPLE
     return (
         draft.asks_many
         or is_tagged
@@ -209,7 +213,8 @@ def _names_another_kind(draft: Draft) -> bool:
         or not draft.is_free(noun)
     ):
         return False
-    return not is_of_one_kind(draft)
+    is_value = all(isinstance(one, Comparison) and isinstance(one.value, str) for one in draft.conditions)
+    return (is_value and draft.list_or_count == "count") or not is_of_one_kind(draft)
 
 
 def _is_listed(draft: Draft) -> bool:

@@ -53,7 +53,7 @@ def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query |
     if draft.time is not None:
         _read_time(draft, "done" if is_done else "due" if due or draft.time.start is None else None)
     _read_words(draft)
-    rest = draft.rest()
+    rest = [one for one in draft.rest() if state(one.text) is None]
     if not _tasks(draft) or (rest and not (draft.conditions or draft.entry_conditions)):
         return None
     asked_state = task_state[0] if task_state else "open" if due else None

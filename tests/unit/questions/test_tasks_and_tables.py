@@ -131,3 +131,34 @@ async def test_of_two_names_that_differ_in_case_the_property_of_notes_is_the_one
     assert [entry.title for entry in (await selected("Which trees have no height?", vault)).entries] == [
         "Elm"
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("What is Ivy's voice?", ["Ivy"]),
+        ("When did Sato join?", ["Sato"]),
+        ("2024还有什么？", []),
+        ("What does Ann sing?", []),
+    ],
+)
+def test_a_part_of_a_title_names_the_one_note_that_has_it(text: str, names: list[str]):
+    vocabulary = Vocabulary.of(CHOIR)
+    assert [text[place.start : place.end] for _, place in vocabulary.titles_in_part(text)] == names
+
+
+@pytest.mark.parametrize(
+    ("question", "start", "end"),
+    [
+        ("What is due before July?", None, "2024-07-01"),
+        ("after May", "2024-06-01", None),
+        ("before July 2025", None, "2025-07-01"),
+        ("七月之前", None, "2024-07-01"),
+    ],
+)
+def test_a_bound_without_a_year_is_of_the_year_of_the_latest_note(
+    question: str, start: str | None, end: str | None
+):
+    time = named_time(question, date(2026, 6, 30), CHOIR.days)
+    assert time is not None
+    assert (time.start, time.end) == (start, end)
