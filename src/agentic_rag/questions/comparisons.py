@@ -173,6 +173,11 @@ def comparisons(text: str) -> list[Comparison]:
     return _alternatives(text, sorted(found, key=lambda one: one.span.start))
 
 
+def is_bound(text: str, span: Span) -> bool:
+    """Whether words that compare stand right before a span: "over budget", 超过了预算."""
+    return any(re.search(rf"{words}了?\s*$", text[: span.start], re.IGNORECASE) for _, words in _WORDS)
+
+
 def _alternatives(text: str, comparisons: list[Comparison]) -> list[Comparison]:
     """The comparisons, with those of one of several values joined to one."""
     joined: list[Comparison] = []

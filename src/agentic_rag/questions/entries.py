@@ -22,10 +22,7 @@ from agentic_rag.questions.values import (
 )
 from agentic_rag.questions.words import Span, parts, stem
 
-_YES, _NO = (
-    frozenset({"yes", "y", "true", "✓", "✔", "是", "有"}),
-    frozenset({"no", "n", "false", "✗", "✘", "否", "无"}),
-)
+_YES, _NO = (frozenset(words.split()) for words in ("yes y true ✓ ✔ 是 有", "no n false ✗ ✘ 否 无"))
 MAX_REST = 3
 """Words beside the conditions on entries; what says more asks for something else."""
 
@@ -56,14 +53,15 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
     name = parts(draft.text[noun.start : noun.end])[0]
     titles = titles or draft.vocabulary.titles_in(draft.words)  # a title may be the value of a link as well
     named = [note for note, place in titles if not place.overlaps(noun)]
-    tables: dict[tuple[str, tuple[str, ...]], list[Row]] = {}
+    tables: dict[tuple[str, str, tuple[str, ...]], list[Row]] = {}
     for note in named or draft.vocabulary.snapshot.notes:
         for row in note.rows:
-            if row.kind == "row" and row.fields and name in _names(note, row):
-                tables.setdefault((note.path, row.headings), []).append(row)
+            if row.kind == "row" and row.fields:
+                tables.setdefault((note.title, note.path, row.headings), []).append(row)
+    tables = {place: rows for place, rows in tables.items() if name in _names(place[0], rows[0])}
     if len(tables) != 1:
         return None
-    (path, _), rows = next(iter(tables.items()))
+    (_, path, _), rows = next(iter(tables.items()))
     conditions, spans = await _row_conditions(draft, rows)
     superlative = comparisons.extreme(draft.text)
     order = None
@@ -77,19 +75,13 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
         return None
     shown = conditions or [Comparison(rows[0].fields[0].key, "$exists", True)]
     ask = draft.list_or_count if order is None else "extreme"
-    return Query(
-        "entries",
-        ask,
-        (draft.text[noun.start : noun.end],),
-        (Comparison("path", "$eq", path),),
-        tuple(shown),
-        order=order,
-    )
+    where = (Comparison("path", "$eq", path),)
+    return Query("entries", ask, (draft.text[noun.start : noun.end],), where, tuple(shown), order=order)
 
 
-def _names(note: Note, row: Row) -> tuple[str, ...]:
+def _names(title: str, row: Row) -> tuple[str, ...]:
     """The words of what the rows of a table are called by."""
-    return parts(" ".join((row.fields[0].key, *row.headings[-1:], note.title)))
+    return parts(" ".join((row.fields[0].key, *row.headings[-1:], title)))
 
 
 async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expression], list[Span]]:
@@ -108,23 +100,19 @@ async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expre
             spans.append(number.span)
     for key, its in values.items():
         texts = [value for value in dict.fromkeys(map(str, its)) if not is_number(value) and len(value) > 2]
-        if (place := draft.words.find(key)) is not None and {*map(str.casefold, map(str, its))} <= _YES | _NO:
+        place = draft.words.find(key)
+        if place is not None and {str(one).casefold() for one in its} <= _YES | _NO:
             wanted = _NO if comparisons.negation_before(draft.text, place) else _YES
             conditions.append(
-                Comparison(
-                    key, "$in", tuple(one for one in dict.fromkeys(map(str, its)) if one.casefold() in wanted)
-                )
+                Comparison(key, "$in", tuple(one for one in its if str(one).casefold() in wanted))
             )
         for value in texts:
             place = draft.words.find(value)
             if place is not None:
                 conditions.append(Comparison(key, "$eq", value))
                 spans.append(place)
-    dates = [
-        key
-        for key, its in values.items()
-        if sum(map(is_date, its)) * (len(its) if draft.words.find(key) else 2) >= len(its)
-    ]
+    share = {key: sum(map(is_date, its)) / len(its) for key, its in values.items()}
+    dates = [key for key, part in share.items() if part >= 0.5 or (part and draft.words.find(key))]
     years = [key for key, its in numeric.items() if all(isinstance(one, int) and one in YEARS for one in its)]
     if draft.time is not None and years and bounding_years(draft.time) is not None:
         conditions.append(within_years(years[0], draft.time))

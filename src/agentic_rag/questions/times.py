@@ -92,14 +92,10 @@ def _find_dates(
 ) -> Sequence[DatedText]:
     """The dates of a question, those without a year in the year that is meant; nothing where no year is known."""
     plain = read_spans(question)
-    if not any(one.yearless for one in plain):
-        end = min(today, max(days, default=today).replace(month=12, day=31))
-        of_latest = {one.start: one for one in read_spans(question, today=end)}
-        dates = read_spans(question, today=today)
-        return _times(
-            question,
-            [of_latest.get(one.start, one) if _is_bare_bound(question, one) else one for one in dates],
-        )
+    if not any(one.yearless for one in plain):  # "before July" is of the year of the latest note
+        is_relative = bool(relative_dates(question, today))
+        latest_end = max(days, default=today).replace(month=12, day=31)
+        return _times(question, read_spans(question, today=today if is_relative else min(today, latest_end)))
     dates = _times(question, plain)
     dated = [one.span.start.year for one in dates if one.yearless is None and one.span.start is not None]
     latest = {n: _latest_year(one, days) or _latest_year(one, stated_days) for n, one in enumerate(dates)}
@@ -116,13 +112,6 @@ def _find_dates(
 
 def _latest_year(one: DatedText, days: Collection[date]) -> int | None:
     return max((day.year for day in days if one.covers(day)), default=None)
-
-
-def _is_bare_bound(question: str, one: DatedText) -> bool:
-    """Whether a date is a bound that no year and no distance from today tells: "before July"."""
-    written = question[one.start : one.end]
-    is_told = re.search(r"\d{4}", written) or relative_dates(written, date.min)
-    return one.relation in _OPEN_ENDED and not is_told
 
 
 def _times(question: str, dates: Sequence[DatedText]) -> list[DatedText]:

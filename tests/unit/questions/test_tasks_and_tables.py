@@ -162,3 +162,8 @@ def test_a_bound_without_a_year_is_of_the_year_of_the_latest_note(
     time = named_time(question, date(2026, 6, 30), CHOIR.days)
     assert time is not None
     assert (time.start, time.end) == (start, end)
+
+
+async def test_a_property_that_bounds_another_is_none_that_the_notes_have():
+    vault = snapshot_of({"trips/Bari.md": "---\nbudget: 9\n---\nx\n", "trips/Kyiv.md": "x\n"})
+    assert await read_query("Which trips were over budget?", Vocabulary.of(vault), nearest, None) is None
