@@ -88,7 +88,11 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     weights = {
         t.token: CONTEXT if _is_context(t, answer.basis) else 1.0 for t in question.terms if not t.is_generic
     }
-    is_unfit = bool(question.wants) and not any(fits(question, one.unit) for one in answer.basis)
+    asked = [t for t in question.terms if not t.is_generic and not _is_context(t, answer.basis)]
+    is_unfit = bool(question.wants) and (
+        not any(fits(question, one.unit) for one in answer.basis)
+        or (bool(asked) and all(levels.get(t.token, 0.0) <= MISSING for t in asked))
+    )
     lacking = sum(weights.get(term.token, 1.0) for term in missing)
     is_named = any(
         t.is_name and one.own.get(t.token, 0.0) == 1.0 for one in answer.basis for t in question.terms

@@ -93,7 +93,7 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
         lines = (_line(one.unit, one.note, _with_author(one.unit, one.note)) for one in near)
         return ComposedAnswer(tuple(lines), tuple(near))
     candidates = [one for one in candidates if not _is_title(one.unit, one.note)] or candidates
-    candidates = _without_labels(candidates)
+    candidates = _of_named(question, _without_labels(candidates))
     if question.form == "howto":
         candidates = [
             one for one in candidates if one.unit.kind != "property" or one.unit.headings
@@ -103,6 +103,22 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
         if answer is not None:
             return answer
     return _best_units(question, candidates)
+
+
+def _of_named(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates without the properties of other notes, where the question names one by its whole title."""
+    asked = fold(question.text).casefold()
+    titles = {id(one.note): fold(one.note.title).casefold() for one in candidates}
+    named = {note for note, title in titles.items() if re.search(rf"(?<!\w){re.escape(title)}(?!\w)", asked)}
+    if not named:
+        return candidates
+    return [
+        one
+        for one in candidates
+        if id(one.note) in named
+        or one.unit.kind != "property"
+        or any(titles[note] in one.unit.display_text().casefold() for note in named)
+    ]
 
 
 def _with_author(unit: Unit, note: SourceNote) -> str:

@@ -114,6 +114,9 @@ def tasks_of_members(draft: Draft) -> Query | None:
     task_state = state(draft.text)
     if task_state is None or not draft.strength or not WHAT.search(draft.text):
         return None
+    states = (Span(one.start, one.end) for one in draft.words.words if state(one.text) is not None)
+    if draft.classes and not all(map(draft.is_free, states)):
+        return None  # the state is a value of the notes themselves
     members = draft.members()
     if not 1 <= len(members) <= FEW or not _tasks(draft):
         return None

@@ -204,3 +204,24 @@ def test_what_is_said_of_another_thing_is_no_answer(question: str, text: str):
     evidence = from_passages(Question.of(question), results, [0.9] * len(results), documents)
     assert not evidence.lines
     assert evidence.reason is not None
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many stars has Hut 3?", []),
+        ("How many stars has Hut 2?", ["Hut 2: stars: 4"]),
+        ("How many beds has Hut 3?", ["Hut 3: beds: 9"]),
+    ],
+)
+def test_a_property_of_another_note_does_not_stand_in_for_that_of_the_one_that_is_named(
+    question: str, expected: list[str]
+):
+    notes = {
+        "Hut 2.md": "---\nstars: 4\nbeds: 6\n---\nCold.\n",
+        "Hut 3.md": "---\nbeds: 9\n---\n- [ ] fix door 3\n",
+    }
+    documents = documents_of(*notes, notes=notes)
+    results = results_of(documents)
+    evidence = from_passages(Question.of(question), results, [0.9] * len(results), documents)
+    assert [line["text"] for line in evidence.lines] == expected

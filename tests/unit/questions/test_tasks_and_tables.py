@@ -167,3 +167,17 @@ def test_a_bound_without_a_year_is_of_the_year_of_the_latest_note(
 async def test_a_property_that_bounds_another_is_none_that_the_notes_have():
     vault = snapshot_of({"trips/Bari.md": "---\nbudget: 9\n---\nx\n", "trips/Kyiv.md": "x\n"})
     assert await read_query("Which trips were over budget?", Vocabulary.of(vault), nearest, None) is None
+
+
+@pytest.mark.parametrize(
+    "question", ["Which sheets are still open?", "Which sheets are open?", "what sheets are done?"]
+)
+async def test_a_state_that_notes_have_as_a_value_is_theirs_and_not_that_of_their_tasks(question: str):
+    vault = snapshot_of(
+        {
+            "sheets/A.md": "---\nstatus: open\n---\n- [ ] one\n",
+            "sheets/B.md": "---\nstatus: done\n---\n- [x] two\n",
+        }
+    )
+    found = await selected(question, vault)
+    assert [entry.title for entry in found.entries] == ["B" if "done" in question else "A"]
