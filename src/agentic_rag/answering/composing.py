@@ -199,7 +199,9 @@ def _covers(units: Sequence[Unit], best: Candidate, candidates: Sequence[Candida
     """Whether a list speaks of all that the best unit says itself: else that unit is to the point, and not the list."""
     if best.unit.kind in ("row", "property"):
         return True  # no instruction
-    wanted = (_clear(best.own) | _clear(best.near)) - _clear(best.above) - _MAKING
+    beside = (unit for unit in best.note.reading.units if unit.headings == best.unit.headings)
+    is_code = any(unit.kind == "code" for unit in beside)  # its own heading says what it does
+    wanted = (_clear(best.own) | (_clear(best.near) if is_code else set())) - _clear(best.above) - _MAKING
     spoken: set[str] = set()
     for one in candidates:
         if one.note is best.note and one.unit in units:
