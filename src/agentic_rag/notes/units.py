@@ -523,8 +523,7 @@ class _Reader:
 
     def _sentences(self, start: int, end: int, frame: Unit) -> Iterator[Unit]:
         """Sentences of running text; a last one that asks, or ends in a colon, leads the next block."""
-        lead = self._lead if self._lead is not None and _leads(self._lead) else None
-        shown, a = "", 0
+        lead, shown, a = self._lead, "", 0
         before: str | None = None
         for a, b in split_sentences(self._masked_text[start:end]):
             written = self._masked_text[start + a : start + b]

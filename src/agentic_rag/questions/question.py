@@ -161,12 +161,6 @@ class Question:
         left = [term for term in self.terms if not (start < term.end and term.start < end)]
         return replace(self, terms=(*left, Term(DAYS, start, end, is_name=True)), days=days)
 
-    def without(self, places: Iterable[tuple[int, int]]) -> Question:
-        """The question without the terms at some places: those of its date, of its class of notes."""
-        spans = list(places)
-        left = (term for term in self.terms if not any(a < term.end and term.start < b for a, b in spans))
-        return replace(self, terms=tuple(left))
-
     def names(self) -> list[tuple[str, ...]]:
         """The tokens of each name; those of one name stand side by side: ``books_8``, ``Dota 2``."""
         names: list[list[Term]] = []
