@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from agentic_rag.answering.composing import ComposedAnswer, Line, compose_answer, heading, of_notes
 from agentic_rag.answering.evidence import (
     Candidate,
+    fits,
     note_of_chunks,
     score_units,
     source_notes,
@@ -81,11 +83,16 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     """The answer, unless it lacks a name of the question, or much of what it asks."""
     levels = support(question, answer.basis)
     floor = UNCLEAR if question.form == "howto" else MISSING
-    empty = _empty_properties(question, answer.basis)
+    empty = _empty_properties(question, answer.basis) | _of_another(question, answer.basis)
     missing = [t for t in question.terms if levels.get(t.token, 1.0) <= floor or t.token in empty]
     weights = {
         t.token: CONTEXT if _is_context(t, answer.basis) else 1.0 for t in question.terms if not t.is_generic
     }
+    asked = [t for t in question.terms if not t.is_generic and not _is_context(t, answer.basis)]
+    is_unfit = bool(question.wants) and (
+        not any(fits(question, one.unit) for one in answer.basis)
+        or (bool(asked) and all(levels.get(t.token, 0.0) <= MISSING for t in asked))
+    )
     lacking = sum(weights.get(term.token, 1.0) for term in missing)
     is_named = any(
         t.is_name and one.own.get(t.token, 0.0) == 1.0 for one in answer.basis for t in question.terms
@@ -95,7 +102,7 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     is_strict = is_about and not is_named and not is_prose and question.form != "yesno"
     allowed = (MIN_SUPPORT if is_strict else MAX_MISSING_SHARE) * sum(weights.values())
     is_nameless = not is_prose and question.form != "yesno" and any(term.is_name for term in missing)
-    if missing and (empty or is_nameless or lacking >= allowed):
+    if missing and (empty or is_nameless or is_unfit or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         return Evidence(reason=f"the notes that are nearest do not speak of: {words}", support=levels)
     return Evidence(tuple(line.to_dict() for line in answer.lines), support=levels)
@@ -110,6 +117,22 @@ def _empty_properties(question: Question, basis: Sequence[Candidate]) -> set[str
     stems = {part for name in names for part in (*tokens(name), name)}
     lexical = {term for one in basis for term, level in one.own.items() if level == 1.0}
     return {term.token for term in question.terms if term.token in stems and term.token not in lexical}
+
+
+def _of_another(question: Question, basis: Sequence[Candidate]) -> set[str]:
+    """Terms that name whose property is asked for, "Ann's birthday", where it is a property of a note that only mentions
+    them."""
+    if not basis or basis[0].unit.kind != "property":
+        return set()
+    best = basis[0]
+    called = {*tokens(f"{best.note.title} {best.note.path}"), *best.own, *best.near}
+    owners = (
+        t for t in question.terms if t.is_name and _POSSESSIVE.search(question.text, t.start, t.end + 2)
+    )
+    return {term.token for term in owners if term.token not in called}
+
+
+_POSSESSIVE = re.compile(r"['’]s\b")
 
 
 def _is_context(term: Term, basis: Sequence[Candidate]) -> bool:

@@ -26,6 +26,8 @@ MAX_LINES = 30
 """Entries of a list, or steps, that are shown."""
 SECTION = 3
 """Sentences of a section that are shown where its heading is asked for."""
+GOES_ON = 4
+"""Sentences of a paragraph that says how something is done."""
 SLIGHT = 0.05
 """Difference of levels that tells nothing."""
 SHORT = 3
@@ -91,12 +93,32 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
         lines = (_line(one.unit, one.note, _with_author(one.unit, one.note)) for one in near)
         return ComposedAnswer(tuple(lines), tuple(near))
     candidates = [one for one in candidates if not _is_title(one.unit, one.note)] or candidates
-    candidates = _without_labels(candidates)
-    for form in (_steps, _both, _definition, _below, _whole_list, _subheadings, _under_heading):
+    candidates = _of_named(question, _without_labels(candidates))
+    if question.form == "howto":
+        candidates = [
+            one for one in candidates if one.unit.kind != "property" or one.unit.headings
+        ] or candidates
+    for form in (_steps, _both, _definition, _below, _whole_list, _subheadings, _under_heading, _goes_on):
         answer = form(question, candidates)
         if answer is not None:
             return answer
     return _best_units(question, candidates)
+
+
+def _of_named(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates without the properties of other notes, where the question names one by its whole title."""
+    asked = fold(question.text).casefold()
+    titles = {id(one.note): fold(one.note.title).casefold() for one in candidates}
+    named = {note for note, title in titles.items() if re.search(rf"(?<!\w){re.escape(title)}(?!\w)", asked)}
+    if not named:
+        return candidates
+    return [
+        one
+        for one in candidates
+        if id(one.note) in named
+        or one.unit.kind != "property"
+        or any(titles[note] in one.unit.display_text().casefold() for note in named)
+    ]
 
 
 def _with_author(unit: Unit, note: SourceNote) -> str:
@@ -175,7 +197,11 @@ def _steps(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswe
 
 def _covers(units: Sequence[Unit], best: Candidate, candidates: Sequence[Candidate]) -> bool:
     """Whether a list speaks of all that the best unit says itself: else that unit is to the point, and not the list."""
-    wanted = _clear(best.own) - _clear(best.above) - _MAKING
+    if best.unit.kind in ("row", "property"):
+        return True  # no instruction
+    beside = (unit for unit in best.note.reading.units if unit.headings == best.unit.headings)
+    is_code = any(unit.kind == "code" for unit in beside)  # its own heading says what it does
+    wanted = (_clear(best.own) | (_clear(best.near) if is_code else set())) - _clear(best.above) - _MAKING
     spoken: set[str] = set()
     for one in candidates:
         if one.note is best.note and one.unit in units:
@@ -334,8 +360,8 @@ def _of_named_notes(question: Question, candidates: Sequence[Candidate]) -> list
     return chosen[:MAX_COMPARED]
 
 
-MAX_COMPARED, MAX_SHARED = 4, 6
-"""Notes that are compared, and properties of each that are shown."""
+MAX_COMPARED, MAX_SHARED, MAX_CARD = 4, 6, 4
+"""Notes that are compared, properties of each that are shown, and properties of one thing."""
 
 
 def _of_names(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -386,27 +412,37 @@ def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed
             head = unit.key or unit.text[: _IS.search(unit.text).start()]  # type: ignore[union-attr]
             if len(head) <= 30 + sum(map(len, terms)):
                 return ComposedAnswer((_line(unit, one.note),), (one,))
-    return _opening(own)
+    return _opening(question, own)
+
+
+_WHO = re.compile(r"\bwho\b|谁", re.IGNORECASE)
 
 
 def _is_named(question: Question, note: SourceNote) -> bool:
-    """Whether a question names the note's title and nothing else."""
+    """Whether a question names the note's title, of a person a part of it, and nothing else."""
     title = fold(note.title).casefold()
     words = set(tokens(title))
     named = [term.token for term in question.terms if not term.is_generic]
-    return title in fold(question.text).casefold() and all(
+    is_person = bool(named) and len(words) > 1 and _WHO.search(question.text) is not None
+    return (is_person or title in fold(question.text).casefold()) and all(
         token in words or token in title for token in named
     )
 
 
-def _opening(own: Sequence[Candidate]) -> ComposedAnswer | None:
-    """The first sentence of the note of what is asked about."""
+def _opening(question: Question, own: Sequence[Candidate]) -> ComposedAnswer | None:
+    """The first sentence of the note of what is asked about, and the first of its properties; of a person these first."""
     if not own:
         return None
     note = own[0].note
     first = next((unit for unit in _statements(note) if unit.kind == "sentence"), None)
-    one = None if first is None else next((one for one in own if one.unit is first), None)
-    return None if first is None or one is None else ComposedAnswer((_line(first, note),), (one,))
+    lines = [] if first is None else [_line(first, note)]
+    card = [unit for unit in note.reading.units if unit.kind == "property" and not unit.headings]
+    card = [unit for unit in card if unit.key not in ("tags", "tag") and not _is_title(unit, note)][:MAX_CARD]
+    if len(card) > 1:
+        text = "; ".join(unit.display_text() for unit in card)
+        place = 0 if _WHO.search(question.text) else len(lines)
+        lines.insert(place, Line(f"{note.title}: {text}", note, card[0].start, card[-1].end, ()))
+    return ComposedAnswer(tuple(lines), (own[0],)) if lines else None
 
 
 def _below(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
@@ -493,7 +529,8 @@ def _under_heading(question: Question, candidates: Sequence[Candidate]) -> Compo
     if question.form == "topic" and best.unit.kind == "property":
         return None
     over = _clear(best.near) | _clear(best.above)
-    if _clear(best.own) - over or question.wants or not best.unit.headings:
+    is_led = best.unit.kind == "sentence" and best.unit.lead is not None
+    if _clear(best.own) - over or question.wants or not best.unit.headings or is_led:
         return None
     if not _clear(best.near) and best.unit.kind == "property":
         return None
@@ -512,6 +549,23 @@ def _under_heading(question: Question, candidates: Sequence[Candidate]) -> Compo
     return ComposedAnswer(tuple(_line(unit, best.note) for unit in units[:SECTION]), (best,))
 
 
+def _goes_on(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
+    """The best sentence and those after it in its paragraph, where it is asked how something is done."""
+    best = candidates[0]
+    if question.form != "howto" or best.unit.kind != "sentence":
+        return None
+    units = [
+        unit
+        for unit in best.note.reading.units
+        if (unit.block, unit.kind) == (best.unit.block, "sentence") and unit.start >= best.unit.start
+    ]
+    return (
+        ComposedAnswer(tuple(_line(unit, best.note) for unit in units[:GOES_ON]), (best,))
+        if len(units) > 1
+        else None
+    )
+
+
 def _best_units(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer:
     """The best unit, and those that say as much."""
     best = candidates[0]
@@ -520,6 +574,7 @@ def _best_units(question: Question, candidates: Sequence[Candidate]) -> Composed
     else:  # what the best one leaves open, the next ones may say
         first = {best.note.order, *range(FIRST_NOTES + 1)}
         near = [one for one in candidates if one.score >= best.score - NEAR and one.note.order in first]
+        near = [one for one in near if one is best or _shares_term(question, best, one)]
     chosen = [*near[:MAX_UNITS], *_of_other_names(question, near[:MAX_UNITS], candidates)]
     if not _says_all(question, best):
         chosen = _spread(chosen)
@@ -536,6 +591,12 @@ def _says_all(question: Question, one: Candidate) -> bool:
     return all(one.level(term) >= CLEAR for term in terms) and (
         not question.wants or fits(question, one.unit)
     )
+
+
+def _shares_term(question: Question, best: Candidate, one: Candidate) -> bool:
+    """Whether two units speak of the same specific word of the question: else they answer nothing together."""
+    specific = [term.token for term in question.terms if not term.is_generic]
+    return any(best.level(term) >= CLEAR and one.level(term) >= CLEAR for term in specific)
 
 
 def _of_other_names(

@@ -148,7 +148,7 @@ _FORMS = _compile_forms(
     (rf"\b(?P<step>last|previous|this|current|next){_S}(?P<unit>week|month|year)\b(?!{_S}of)", _beside),
     (r"(?P<step>上上|[上本这這下])" + _HAN_UNIT.replace("天|日|", "").replace("|年", "") + "(?![一二三四五六日天末])", _beside),
     (rf"\b{_NUMBER}{_S}(?P<unit>day|week|month|year)s?{_S}(?:ago|back)\b", _ago),
-    (rf"(?P<count>{COUNT}){_HAN_UNIT}(?:以|之)?前(?![后後])", _ago),
+    (rf"(?P<count>{COUNT}){_HAN_UNIT.replace('|月', '|(?<=[个個])月')}(?:以|之)?前(?![后後])", _ago),
     (rf"\b(?:last|past|previous){_S}{_NUMBER}{_S}(?P<unit>day|week|month|year)s?\b", _latest),
     (rf"(?:过去|過去|最近|近)的?(?P<count>{COUNT}){_HAN_UNIT}", _latest),
     (rf"\bpast{_S}(?P<count>)(?P<unit>week|month|year)\b", _latest),

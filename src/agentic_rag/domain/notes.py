@@ -7,6 +7,7 @@ them and not the nearest few. Offsets are code points, half-open, into the docum
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -14,10 +15,16 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from agentic_rag.domain import folders_above, with_parent_tags
+from agentic_rag.text import fold
 
 RowKind = Literal["task", "item", "row"]
 ITEMS = "items"
 """What the lists of a note name, among its facts."""
+TEXT = "text"
+"""What an entry says, among its facts."""
+_TASK_DATE = re.compile(r"(?P<sign>[📅⏳🛫✅➕❌])\ufe0f?\s*(?P<day>\d{4}-\d\d-\d\d)")
+_SIGNS = {"📅": "due", "⏳": "scheduled", "🛫": "start", "✅": "done", "➕": "created", "❌": "cancelled"}
+"""What the day behind a sign tells of a task, as the plugin Tasks writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,11 @@ class Row:
     state: str | None = None
     """Of a task, the mark in its box: a space, ``x``, ``/``, ``-`` …; None for other rows."""
     fields: tuple[Field, ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        """What conditions on entries compare: its fields by name, the days behind a task's signs, and its ``text``."""
+        days = {_SIGNS[match["sign"]]: match["day"] for match in _TASK_DATE.finditer(self.text)}
+        return {TEXT: fold(self.text), **days, **{field.key: field.value for field in self.fields}}
 
 
 @dataclass(frozen=True, slots=True)

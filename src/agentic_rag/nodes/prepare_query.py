@@ -139,9 +139,10 @@ def _complete_query(
     today = (parse_as_of(as_of) or datetime.now(UTC)).date()
 
     def names(text: str) -> list[tuple[str, Span]]:
-        return (
-            [] if vocabulary is None else vocabulary.titles_written_in(text) or vocabulary.titles_with(text)
-        )
+        if vocabulary is None:
+            return []
+        whole = vocabulary.titles_written_in(text) or vocabulary.titles_with(text)
+        return whole or vocabulary.titles_in_part(text)
 
     def is_kind(title: str, word: str) -> bool:
         return vocabulary is not None and vocabulary.is_kind(title, word)

@@ -113,7 +113,7 @@ async def _select(
     vocabulary = await asyncio.to_thread(_vocabulary, snapshot)
 
     async def read_rest(question: str) -> Query | None:
-        times = named_time(question, now.date(), snapshot.days)
+        times = named_time(question, now.date(), snapshot.days, snapshot.stated_days)
         return await read_query(question, vocabulary, nearest, times)
 
     local = now.astimezone().replace(tzinfo=None)
@@ -121,7 +121,7 @@ async def _select(
     shown = await shown_by_base(request.asked, replace(snapshot, notes=within), local, read_rest)
     if shown is not None:
         return {**_selection_keys(shown.selection, start_time), "reading": shown.reading}
-    named = named_time(request.asked, now.date(), snapshot.days)
+    named = named_time(request.asked, now.date(), snapshot.days, snapshot.stated_days)
     by_rules = await read_query(request.asked, vocabulary, nearest, named)
     values = None if naming is None else await asyncio.to_thread(value_list, request.asked, naming)
     if values is not None:
@@ -187,7 +187,7 @@ def _choice(query: Query, snapshot: Snapshot, request: Request) -> Selection:
 
 def _vocabulary(snapshot: Snapshot) -> Vocabulary:
     """The names of a snapshot; computes what else the reading of a question takes from it as well."""
-    _ = snapshot.days, snapshot.facts
+    _ = snapshot.days, snapshot.stated_days, snapshot.facts
     return Vocabulary.of(snapshot)
 
 

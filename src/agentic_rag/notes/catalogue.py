@@ -94,7 +94,7 @@ def _fields(unit: Unit) -> list[Field]:
 def _row(unit: Unit) -> Row:
     own = [Field(one.key, _value(one.value), unit.start, unit.end) for one in unit.fields]
     own += [Field(name, _value(_number(cell)), unit.start, unit.end) for name, cell in unit.columns if name]
-    text = unit.own() if unit.kind == "item" and not unit.fields else unit.text
+    text = unit.text if unit.fields or unit.columns else unit.own()
     for one in unit.fields[:MAX_SHOWN_FIELDS]:
         text = re.sub(rf"\s*[\[(]?{re.escape(one.key)}: {re.escape(str(one.value))}[\])]?", "", text)
     kind: Any = unit.kind if unit.kind in ("task", "row") else "item"
@@ -284,6 +284,8 @@ def _keys(statements: Iterable[tuple[str, Any]]) -> tuple[Key, ...]:
     return tuple(sorted(keys, key=lambda key: (-key.notes, key.name)))
 
 
+_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d)")
+"""A day that every month has."""
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?(?:[T ].*)?")
 
 
@@ -331,6 +333,14 @@ class Snapshot:
     def days(self) -> frozenset[date]:
         """Days of the notes."""
         return frozenset(date.fromisoformat(note.date[:10]) for note in self.notes if note.date is not None)
+
+    @cached_property
+    def stated_days(self) -> frozenset[date]:
+        """Days that properties, tasks and rows of tables state."""
+        own = (field.value for note in self.notes for field in note.fields)
+        of_rows = (value for note in self.notes for row in note.rows for value in row.facts().values())
+        days = (match for value in (*own, *of_rows) if (match := _DAY.fullmatch(str(value))))
+        return frozenset(date.fromisoformat(day.group()) for day in days)
 
     def notes_by_title(self) -> Mapping[str, Note]:
         """Notes by title and alias, case folded; the first of a name."""

@@ -535,7 +535,8 @@ class _Reader:
                 shown = ""
                 continue
             notes = self._footnotes(begin, start + b)
-            above = lead or (before if _POINTS_BACK.match(shown) else None)
+            follows = before is not None and (before.endswith(("?", "？")) or _POINTS_BACK.match(shown))
+            above = (before if follows else None) or lead
             unit = replace(
                 frame, start=begin, end=start + b, text=shown, lead=above, fields=named, footnote=notes
             )

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.questions.comparisons import Extreme
+from agentic_rag.questions.conditions import read_days
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.measures import named_key, numeric_keys
+from agentic_rag.questions.measures import key_of_value_words, named_key, numeric_keys
 from agentic_rag.questions.note_classes import MIN_LIKENESS
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.values import magnitude, share_of
@@ -21,6 +22,8 @@ _AGGREGATES: tuple[tuple[Aggregate, re.Pattern[str]], ...] = (
     ("average", re.compile(r"\b(?:on average|average|mean|durchschnitt\w*)\b(?: number)?(?: of)?|平均")),
     ("sum", re.compile(r"\b(?:in total|total(?: number)?|sum|altogether|combined)\b(?: of)?|总共|一共|总[数计和]?|合计")),
 )  # fmt: skip
+_OF_DAYS = re.compile(r"\bhow (?:many|much)\b|多少")
+"""Asks for the total of what the notes of some days say."""
 _ALL_NOTES = re.compile(
     r"\W*(?:how many|(?:what is |what's )?the (?:total )?number of|count(?: all)?(?: of)?)\s+(?:my |the )?(?:notes|files|documents|pages)"
     r"(?: (?:are there|do i have|have i (?:got|written)|exist))?(?: (?:in total|in all|altogether|overall|here|now))?"
@@ -58,15 +61,19 @@ async def read_aggregate(draft: Draft) -> Query | None:
     """The average or total of a property of the notes of a class, or of all that have it; None where none is asked for, or
     the notes have no such number."""
     kind = next(((name, match) for name, words in _AGGREGATES if (match := words.search(draft.text))), None)
+    of_days = None if draft.time is None or draft.classes else _OF_DAYS.search(draft.text)
+    if kind is None and of_days is not None:
+        kind = ("sum", of_days)
     if kind is None:
         return None
     name, match = kind
     keys = numeric_keys(draft)
-    covered = len(draft.spans)
+    draft = draft.copy()
     draft.cover(Span(*match.span()))
     key = await named_key(draft, keys) or await _named_in_another_script(draft, keys)
-    if key is None or draft.rest():
-        del draft.spans[covered:]
+    key = key or await key_of_value_words(draft, keys)
+    await read_days(draft)
+    if key is None or len(draft.rest()) > (match is of_days):
         return None
     return Query(
         "notes",

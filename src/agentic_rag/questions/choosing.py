@@ -38,7 +38,7 @@ def choose(query: Query, notes: Sequence[Note], facts: Facts) -> Selection:
     if query.target == "notes":
         entries = [_of_note(query, note) for note in chosen]
     else:
-        entries = [_of_row(note, row) for note in chosen for row in note.rows if _fits(query, row)]
+        entries = [_of_row(query, note, row) for note in chosen for row in note.rows if _fits(query, row)]
     if query.order is not None:
         entries = _sort_entries(entries, descending=query.order[1])[: query.limit]
     selection = Selection(query, tuple(entries))
@@ -58,10 +58,10 @@ def _fits(query: Query, row: Row) -> bool:
         row.state is None or (query.state is not None and not _has_state(row, query.state))
     ):
         return False
-    facts = {field.key: field.value for field in row.fields}
-    if query.target == "tasks" and not query.entry_conditions:
-        return True
-    return bool(facts) and all(matches(one, facts) for one in query.entry_conditions)
+    if query.target == "entries" and not row.fields:
+        return False
+    facts = row.facts()
+    return all(matches(one, facts) for one in query.entry_conditions)
 
 
 def _has_state(row: Row, name: str) -> bool:
@@ -134,13 +134,16 @@ def _span(fields: Iterable[Field]) -> tuple[int, int] | None:
     return None if first is None else (first.start, first.end)
 
 
-def _of_row(note: Note, row: Row) -> Entry:
+def _of_row(query: Query, note: Note, row: Row) -> Entry:
     shown = "; ".join(f"{field.key}: {_display_text(field.value)}" for field in row.fields)
     text = f"{row.text} ({shown})" if shown and row.kind != "row" else shown or row.text
     if row.state is not None:
         mark = _LANE_MARKS.get(_lane(row) or "", " ") if row.state == " " else row.state
         text = f"{STATES.get(mark, f'[{mark}]')} {text}"
-    return Entry(note.document_id, note.path, note.title, note.url, text, row.start, row.end, row.headings)
+    value = None if query.order is None else row.facts().get(query.order[0])
+    return Entry(
+        note.document_id, note.path, note.title, note.url, text, row.start, row.end, row.headings, value
+    )
 
 
 def _sort_entries(entries: Sequence[Entry], *, descending: bool) -> list[Entry]:

@@ -31,6 +31,16 @@ class Comparison:
     concept: str = ""
     """What the comparative compares, by a noun, where it says so: ``size`` of "larger than"."""
 
+    @property
+    def about(self) -> str:
+        """What is compared, by a noun, where the unit or the comparative says so."""
+        unit = self.unit.casefold()
+        return "price" if unit in _MONEY else "rating" if unit in _RATING_UNITS else self.concept
+
+
+_RATING_UNITS = frozenset("分 星 star stars point points".split())
+_MONEY = frozenset("块钱 $ € £ ¥ ￥ dollar dollars euro euros pound pounds usd eur yuan bucks 元 块".split())
+
 
 _HAN_NUMBER = r"[一二两三四五六七八九十百千万]+"
 _NUMBER = r"(?P<sign>[$€£¥￥]\s*)?(?P<number>\d(?:[\d,]*\d)?(?:\.\d+)?[万千百]?|[一二两三四五六七八九十百千万]+(?=\s*[元块页分克个岁集季部本天年星次小公]))(?P<share>\s*/\s*\d+)?(?P<percent>\s*%)?"
@@ -163,6 +173,11 @@ def comparisons(text: str) -> list[Comparison]:
     return _alternatives(text, sorted(found, key=lambda one: one.span.start))
 
 
+def is_bound(text: str, span: Span) -> bool:
+    """Whether words that compare stand right before a span: "over budget", 超过了预算."""
+    return any(re.search(rf"{words}了?\s*$", text[: span.start], re.IGNORECASE) for _, words in _WORDS)
+
+
 def _alternatives(text: str, comparisons: list[Comparison]) -> list[Comparison]:
     """The comparisons, with those of one of several values joined to one."""
     joined: list[Comparison] = []
@@ -266,7 +281,7 @@ def free(text: str) -> Span | None:
 
 
 _NEGATION = re.compile(
-    r"(?:n['’]t|(?<![a-z])(?:not|without|except(?: for)?|other than|never|no|excluding|ohne|nicht|keine?))(?![a-z])|不含|不是|没有|不带|非|除了|不(?=[^\s过])",
+    r"(?:n['’]t|(?<![a-z])(?:not|without|except(?: for)?|other than|never|no|excluding|ohne|nicht|keine?))(?![a-z])|不含|不是|没有|不带|非|除了|还没|没|未|不(?=[^\s过])",
     re.IGNORECASE,
 )
 _LACK = re.compile(r"(?<![a-z])(?:missing|lack(?:s|ing)?)(?![a-z])|缺少?|没写|没填", re.IGNORECASE)
@@ -293,7 +308,7 @@ _STATES: tuple[tuple[Open, re.Pattern[str]], ...] = (
     ("open", re.compile(r"(?<![a-z])(?:(?:not|n['’]t)(?: yet)? (?:\w+ )?(?:done|finished|completed?|ticked|watched|read|bought)|un(?:done|finished|completed|ticked|checked|watched|read)|open|pending|outstanding|incomplete|remaining|left|still|yet|todo)(?![a-z])|未完成|没完成|还没|尚未|待办|要做|没[做办买弄看写交定]|剩下|未[读看阅玩听学]|还有什么|还要|offen\w*", re.IGNORECASE)),
     ("doing", re.compile(r"(?<![a-z])(?:in progress|being done|ongoing|under way|doing)(?![a-z])|进行中|正在|^在[读看阅玩听学]$", re.IGNORECASE)),
     ("cancelled", re.compile(r"(?<![a-z])(?:cancell?ed|dropped|abandoned)(?![a-z])|取消", re.IGNORECASE)),
-    ("done", re.compile(r"(?<![a-z])(?:done|finished|completed?|ticked(?: off)?|checked(?: off)?|already|accomplished|watched|crossed off)(?![a-z])|已完成|完成|做完|做了|已经|已[读看阅玩听学买做]|[读看阅玩听学][完过]|erledigt\w*", re.IGNORECASE)),
+    ("done", re.compile(r"(?<![a-z])(?:done|finish(?:ed)?|completed?|ticked(?: off)?|checked(?: off)?|already|accomplished|watched|crossed off)(?![a-z])|已完成|完成|做完|做了|已经|已[读看阅玩听学买做]|[读看阅玩听学][完过]|erledigt\w*", re.IGNORECASE)),
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
 from agentic_rag.domain.notes import ITEMS
-from agentic_rag.questions.comparisons import lack_before, negation_before, state
+from agentic_rag.questions.comparisons import is_bound, lack_before, negation_before, state
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import ACTIVITY, ENGLISH_NOUN, HAS, LAST_NOUN, MAKING, NOUN, PAST_DEED
 from agentic_rag.questions.generic_words import QUERY_WORDS
@@ -167,7 +167,7 @@ def read_existing(draft: Draft) -> None:
         return
     members = draft.members()
     for key, place in draft.vocabulary.keys_in(draft.words):
-        if not draft.is_free(place):
+        if not draft.is_free(place) or key not in draft.vocabulary.keys or is_bound(draft.text, place):
             continue
         negation = lack_before(draft.text, place) or negation_before(draft.text, place)
         if negation is not None and (draft.classes or _ANY_NOTE.search(draft.text)):
@@ -193,7 +193,7 @@ def read_items(draft: Draft) -> None:
     """Add the words that the lists of some of the notes have: "which recipes use eggs and milk?", 不含酒精的饮料."""
     if not draft.asks_many or draft.strength or not HAS.search(draft.text):
         return
-    rest = draft.rest()
+    rest = draft.rest(*([] if draft.time is None else [draft.time.span]))
     # One word may be the noun of what is asked for, which is no class.
     noun = None if draft.classes else _noun_of(draft.text, rest)
     words = [word for word in rest if word is not noun]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 from agentic_rag.domain.filters import Expression, matches
@@ -36,6 +37,10 @@ class Draft:
     strength: int = 0
     """Number of conditions beside the class."""
 
+    def copy(self) -> Draft:
+        """What was read so far, to be read on without a change to this draft."""
+        return deepcopy(self, {id(one): one for one in (self.vocabulary, self.nearest)})
+
     @property
     def text(self) -> str:
         """The question, folded."""
@@ -50,7 +55,9 @@ class Draft:
     def asks_when(self) -> bool:
         """Whether the wording asks for days of the writer's: "when did I meet Ann?", and not "when was Ann born?"."""
         match = WHEN.search(self.text)
-        return match is not None and (WE.search(self.text) is not None or "day" in match.group())
+        return match is not None and (
+            WE.search(self.text) is not None or re.search("day|天", match.group()) is not None
+        )
 
     @property
     def list_or_count(self) -> Ask:

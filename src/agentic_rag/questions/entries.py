@@ -9,11 +9,20 @@ from agentic_rag.domain.filters import Comparison, Expression
 from agentic_rag.domain.notes import Note, Row
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.forms import ONE
+from agentic_rag.questions.forms import ONE, head_noun
 from agentic_rag.questions.query import Query
-from agentic_rag.questions.values import comparison_on, is_date, is_number, within
+from agentic_rag.questions.values import (
+    YEARS,
+    bounding_years,
+    comparison_on,
+    is_date,
+    is_number,
+    within,
+    within_years,
+)
 from agentic_rag.questions.words import Span, parts, stem
 
+_YES, _NO = (frozenset(words.split()) for words in ("yes y true ✓ ✔ 是 有", "no n false ✗ ✘ 否 无"))
 MAX_REST = 3
 """Words beside the conditions on entries; what says more asks for something else."""
 
@@ -35,6 +44,46 @@ async def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
     return None
 
 
+async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
+    """The rows of the one table whose first column, heading or note is called by the noun that is asked for: "how many
+    tools do I have?", "which tool cost the most?"; None where there is none, or the question says more."""
+    noun = head_noun(draft.text)
+    if noun is None or any(place.overlaps(noun) for _, place in draft.vocabulary.classes_in(draft.words)):
+        return None
+    name = parts(draft.text[noun.start : noun.end])[0]
+    titles = titles or draft.vocabulary.titles_in(draft.words)  # a title may be the value of a link as well
+    named = [note for note, place in titles if not place.overlaps(noun)]
+    tables: dict[tuple[str, str, tuple[str, ...]], list[Row]] = {}
+    for note in named or draft.vocabulary.snapshot.notes:
+        for row in note.rows:
+            if row.kind == "row" and row.fields:
+                tables.setdefault((note.title, note.path, row.headings), []).append(row)
+    tables = {place: rows for place, rows in tables.items() if name in _names(place[0], rows[0])}
+    if len(tables) != 1:
+        return None
+    (_, path, _), rows = next(iter(tables.items()))
+    conditions, spans = await _row_conditions(draft, rows)
+    superlative = comparisons.extreme(draft.text)
+    order = None
+    if superlative is not None and not conditions:
+        numeric = {field.key: None for row in rows for field in row.fields if is_number(field.value)}
+        key = await _column(draft, superlative.concept, list(numeric))
+        order = None if key is None else (key, superlative.largest)
+        spans.append(superlative.span)
+    rest = draft.rest(noun, *(place for _, place in titles), *spans)
+    if len(rest) > bool(conditions or order):
+        return None
+    shown = conditions or [Comparison(rows[0].fields[0].key, "$exists", True)]
+    ask = draft.list_or_count if order is None else "extreme"
+    where = (Comparison("path", "$eq", path),)
+    return Query("entries", ask, (draft.text[noun.start : noun.end],), where, tuple(shown), order=order)
+
+
+def _names(title: str, row: Row) -> tuple[str, ...]:
+    """The words of what the rows of a table are called by."""
+    return parts(" ".join((row.fields[0].key, *row.headings[-1:], title)))
+
+
 async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expression], list[Span]]:
     """The conditions on rows, and the words that they were read from."""
     values: dict[str, list[Any]] = {}
@@ -51,13 +100,24 @@ async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expre
             spans.append(number.span)
     for key, its in values.items():
         texts = [value for value in dict.fromkeys(map(str, its)) if not is_number(value) and len(value) > 2]
+        place = draft.words.find(key)
+        if place is not None and {str(one).casefold() for one in its} <= _YES | _NO:
+            wanted = _NO if comparisons.negation_before(draft.text, place) else _YES
+            conditions.append(
+                Comparison(key, "$in", tuple(one for one in its if str(one).casefold() in wanted))
+            )
         for value in texts:
             place = draft.words.find(value)
             if place is not None:
                 conditions.append(Comparison(key, "$eq", value))
                 spans.append(place)
-    dates = [key for key, its in values.items() if sum(map(is_date, its)) * 2 >= len(its)]
-    if draft.time is not None and dates:
+    share = {key: sum(map(is_date, its)) / len(its) for key, its in values.items()}
+    dates = [key for key, part in share.items() if part >= 0.5 or (part and draft.words.find(key))]
+    years = [key for key, its in numeric.items() if all(isinstance(one, int) and one in YEARS for one in its)]
+    if draft.time is not None and years and bounding_years(draft.time) is not None:
+        conditions.append(within_years(years[0], draft.time))
+        spans.append(draft.time.span)
+    elif draft.time is not None and dates:
         named = [key for key in dates if draft.words.find(key)]
         conditions.append(within((named or dates)[0], draft.time))
         spans.append(draft.time.span)
@@ -70,9 +130,15 @@ async def _key_of(draft: Draft, number: comparisons.Comparison, keys: Sequence[s
     named = named or [key for key in keys if number.unit and stem(number.unit.casefold()) in parts(key)]
     if named:
         return named[0] if number.operator != "$eq" or number.unit or draft.words.find(named[0]) else None
-    if not keys or not number.concept:
-        return None
-    near = await draft.nearest(number.concept, keys)
+    return await _column(draft, number.about, keys)
+
+
+async def _column(draft: Draft, concept: str, keys: Sequence[str]) -> str | None:
+    """The column that is named, else the one that is nearest to a concept."""
+    named = [key for key in keys if draft.words.find(key)]
+    if named or not keys or not concept:
+        return named[0] if named else None
+    near = await draft.nearest(concept, keys)
     return max(near, key=lambda name: near[name])
 
 

@@ -211,7 +211,7 @@ def _with_thing(
     thing: str, before: Turn, names: Names, days: Sequence[DatedText], today: date
 ) -> CompletedQuestion:
     """The earlier question about another thing, or about another side of its thing."""
-    text = before.question
+    text = re.split(r"(?<=[?？])\s+", before.question.strip())[-1]
     if days and (moved := _other_day(thing, days[0], text, today)):
         return CompletedQuestion(
             f"{text[: days[0].start]}{moved}{text[days[0].end :]}", {"attribute": text, "days": moved}
@@ -222,6 +222,8 @@ def _with_thing(
     if subject is None:
         return CompletedQuestion(f"{text.rstrip('?？ ')} {thing}?", {"question": text})
     place = subject[1]
+    if _POSSESSIVE.match(text, place.end):
+        thing = thing.removesuffix("'s").removesuffix("’s")
     topic = _TOPIC.search(text, place.end)
     if topic is not None and thing.islower() and not names(thing):
         return CompletedQuestion(
@@ -231,6 +233,9 @@ def _with_thing(
         # The earlier question names a note, and this is no note: it asks for another side of the same one.
         return CompletedQuestion(f"{subject[0]} {thing}?", {"thing": subject[0]})
     return CompletedQuestion(f"{text[: place.start]}{thing}{text[place.end :]}", {"attribute": text})
+
+
+_POSSESSIVE = re.compile(r"['’]s\b")
 
 
 def _in_that_year(text: str, thing: str, today: date) -> CompletedQuestion | None:
@@ -295,17 +300,19 @@ def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[st
         term
         for term in Question.of(question).terms
         if not any(d.start < term.end and term.start < d.end for d in days)
+        and not _PER.search(question, 0, term.end)
     ]
     proper = [term for term in terms if term.is_name]
     chosen = _of_one_clause(question, proper or [term for term in terms if not term.is_generic])
     if not chosen:
         return None
     if not proper and len(chosen) > 1 and Question.of(question).script != "cjk":
-        chosen = chosen[-1:]
+        begins = [n for n, one in enumerate(chosen) if _DETERMINER.search(question, 0, one.start)]
+        chosen = chosen[max(begins, default=-1) :]
     last = chosen[-1].end
     if question[last - 2 : last] in ("'s", "’s"):
         last -= 2
-    elif proper:
+    elif proper and not _AUXILIARY.search(question, 0, chosen[0].start):
         # A name goes on in the words right after it: "Japan trip".
         for term in terms:
             if term.start == last + 1 and question[last] in " -":
@@ -314,6 +321,12 @@ def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[st
     return question[span.start : span.end], span
 
 
+_DETERMINER = re.compile(r"\b(?:the|an?|my|our|your|his|her|their)\s+$", re.IGNORECASE)
+"""Begins a noun phrase."""
+_PER = re.compile(r"\b(?:an?|per|each|every) (?:hour|day|night|week|month|year)$", re.IGNORECASE)
+"""Says of what time an amount is."""
+_AUXILIARY = re.compile(r"\b(?:do|does|did|can|could|will|would|should|must)\s+$", re.IGNORECASE)
+"""Before a name a verb follows it: "when did Ann start?"."""
 _APART = re.compile(r"[?？!！。;；]|\.\s")
 
 

@@ -30,7 +30,7 @@ VALUE = re.compile(
 )
 """Asks for a value that a unit of the notes gives."""
 WHEN = re.compile(
-    r"^\W*(?:and )?(?:when|on (?:which|what) (?:days?|dates?)|(?:which|what) days?|how often|哪[几一]?天|什么时候|wann)",
+    r"^\W*(?:and )?(?:when|on (?:which|what) (?:days?|dates?)|(?:which|what) days?|how often|什么时候|wann)|哪[几一]?天",
     re.IGNORECASE,
 )
 """Asks for days."""
@@ -47,7 +47,7 @@ TASKS = re.compile(
 )
 WHAT = re.compile(r"\b(?:which|what|list|show|how many)\b|哪些|什么|多少|几|还没|没[买做办]")
 """Asks for tasks or entries of what it describes."""
-COMPLETION = re.compile(r"already|done|finished|完成|已经|watched|看过")
+COMPLETION = re.compile(r"already|done|finish|完成|已经|watched|看过")
 """Says that tasks are done, and not merely that something happened."""
 NOUN = re.compile(
     r"(?:哪些|有什么|哪几[个本部篇款种]|多少[个本部篇款种道首]|几[个本部篇款种样道首只]|所有(?:的)?|列出(?:所有)?)(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在的要被由用含放加带不没比超既需大小高低多少最]|$|[^\u4e00-\u9fff])"
@@ -58,6 +58,11 @@ _HEAD_NOUN = re.compile(
 )
 WHO_IS = re.compile(r"^\W*(?:and |so )?who(?:['’]s| is| are| was| were) (?:the|my|our)\b|谁是|是谁")
 """Asks for people themselves: "who is the oldest person?"."""
+WHO = re.compile(
+    r"^\W*(?:and |so )?who\s+(?!(?:is|are|was|were)\b)|^\W*(?:and |so )?who(?:['’]s| is| are| was| were) (?:in|at|on|from|with|based|\w+ing)\b"
+    r"|^\W*谁(?!是)|有谁"
+)
+"""Asks for people by what is said of them: "who works in Cork?"."""
 AMOUNT = re.compile(
     r"^\W*(?:and |so )?how (?:much|many|long|old|large|big|tall|high|far|heavy)\b|多少|几|多[久长大高重远]"
 )

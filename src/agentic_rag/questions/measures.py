@@ -12,22 +12,22 @@ from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import extreme_noun
 from agentic_rag.questions.values import comparison_on, date_keys, magnitude, year_keys
-from agentic_rag.questions.words import Span, parts, split_camel_case, stem
+from agentic_rag.questions.words import Span, is_named_apart, parts, split_camel_case, stem
 from agentic_rag.text import STOPWORDS, starts_cjk
 
-_RATING_UNITS = frozenset("分 星 star stars point points".split())
-_MONEY = frozenset("块钱 $ € £ ¥ ￥ dollar dollars euro euros pound pounds usd eur yuan bucks 元 块".split())
 _LAST = re.compile(r"last|first|recent|最后|最近|letzte|erste", re.IGNORECASE)
 """Tells of when a note was written, or something was done, and not of the age of a thing."""
 MIN_LEAD = 0.03
 """How much nearer a property has to come to another concept than to the one asked for, to be no such property."""
+MOST_COMPARED = 4
+"""Properties that are compared with what a question asks for."""
 MAX_GAP = 8
 """Characters between a property and the number that it is compared with."""
 _VALUE_WORDS = defaultdict(
     lambda: re.compile(r"(?!)"),
     {
+        "price": re.compile(r"\b(?:costs?|prices?|worth|pay|paid|spen[dt])\b|花了|多少钱|价[格钱]|钱"),
         "duration": re.compile(r"\b(?:takes?|took|lasts?|lasted)(?: the)?\b|花|用时"),
-        "price": re.compile(r"\b(?:costs?|prices?|worth|pay|paid)\b|多少钱|价[格钱]|钱"),
     },
 )
 """Words that ask for the value of a superlative, by its concept."""
@@ -135,10 +135,12 @@ async def named_key(draft: Draft, keys: Sequence[str] | Mapping[str, Any]) -> st
         if key in keys and draft.is_free(place)
     ]
     if not named:
-        partly = [key for key in keys if is_named_in_part(draft.text, key)]
+        apart = [key for key in keys if is_named_apart(draft.words, key)]
+        partly = apart or [key for key in keys if is_named_in_part(draft.text, key)]
         if len(partly) != 1:
             return None
         _cover_parts(draft, partly[0])
+        draft.cover(*(Span(w.start, w.end) for w in draft.words.words if apart and w.stem in parts(apart[0])))
         return partly[0]
     key, place = named[0]
     draft.cover(place)
@@ -148,6 +150,22 @@ async def named_key(draft: Draft, keys: Sequence[str] | Mapping[str, Any]) -> st
         return key
     near = await draft.nearest(draft.text, list(alike))
     return alike[max(near, key=lambda name: near[name])]
+
+
+async def key_of_value_words(draft: Draft, keys: Mapping[str, Sequence[Any]]) -> str | None:
+    """The property that tells what the question's verb asks for: a price of "how much did they cost?"; the words are then
+    accounted for."""
+    for concept, pattern in _VALUE_WORDS.items():
+        spans = [Span(*match.span()) for match in pattern.finditer(draft.text)]
+        if not spans or not keys:
+            continue
+        near = await draft.nearest(draft.text, list(keys))
+        nearest = sorted(keys, key=lambda name: -near[name])[:MOST_COMPARED]
+        of_concept = [key for key in nearest if await _is_of_concept(draft, key, concept)]
+        if of_concept:
+            draft.cover(*spans)
+            return max(of_concept, key=lambda name: len(keys[name]))  # of most notes, then the nearest
+    return None
 
 
 async def _is_of_concept(draft: Draft, key: str, concept: str) -> bool:
@@ -214,11 +232,9 @@ async def _key_of(
     is_bare = (one.operator == "$eq" or one.upper is not None) and not share and not one.unit
     if not keys or is_bare:
         return None, None
-    unit = one.unit.casefold()
-    about = "price" if unit in _MONEY else "rating" if unit in _RATING_UNITS else one.concept or draft.text
     # "tools lighter than 5", of no class of notes, may be rows of a table.
     others = () if draft.classes or not one.concept else numeric_keys(draft, entries=True)
-    near = await draft.nearest(about, list(dict.fromkeys([*keys, *others])))
+    near = await draft.nearest(one.about or draft.text, list(dict.fromkeys([*keys, *others])))
     nearest = max(near, key=lambda name: near[name])
     return (nearest if nearest in keys else None), None
 

@@ -7,10 +7,10 @@ import re
 from agentic_rag.domain.filters import Comparison, matches
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.forms import LAST_NOUN, NOUN, extreme_noun, head_noun
+from agentic_rag.questions.forms import LAST_NOUN, NOUN, WHO, extreme_noun, head_noun
 from agentic_rag.questions.generic_words import NOTE_NOUNS, QUERY_WORDS
 from agentic_rag.questions.vocabulary import NoteClass
-from agentic_rag.questions.words import Span
+from agentic_rag.questions.words import Span, is_named_apart, key_words, parts
 
 _TAG = re.compile(r"(?<![\w&/])#([^\s#,.;:!?，。；：！？()（）]+)")
 _TAG_PHRASE = re.compile(r"\btagged(?: with| as)?\s+([\w/-]+)|标签(?:为|是)?\s*([\w/-]+)")
@@ -20,6 +20,8 @@ MIN_LIKENESS, MIN_LEAD = 0.86, 0.005
 """Cosine from which a class in another script is the one that a noun names, and its lead over the next."""
 
 
+PEOPLE = {parts(name) for name in ("people", "contacts", "人", "人物", "联系人")}
+"""Names of the class that "who" asks for."""
 ONE_KIND = 0.8
 """Share of notes in one folder or category from which they are of one kind."""
 
@@ -45,9 +47,9 @@ async def read_class(draft: Draft) -> NoteClass | None:
     met = [
         (one, place)
         for one, place in draft.vocabulary.classes_in(draft.words)
-        if draft.is_free(place) and not _is_generic(draft, place)
+        if draft.is_free(place) and not _is_generic(draft, place) and not _is_of_property(draft, place)
     ]
-    head = min(met, key=lambda pair: pair[1].start, default=None)
+    head = _people(draft) or min(met, key=lambda pair: pair[1].start, default=None)
     if head is None and (noun := _noun(draft)) is not None:
         head = await _nearest_class(draft, noun)
     if head is None:
@@ -57,6 +59,24 @@ async def read_class(draft: Draft) -> NoteClass | None:
     draft.classes.append(one.name)
     draft.cover(place)
     return one
+
+
+def _is_of_property(draft: Draft, place: Span) -> bool:
+    """Whether a word belongs to a property of several words that the question has all of: ``hours in garden``."""
+    word = parts(draft.text[place.start : place.end])
+    return any(
+        word[0] in key_words(key) and is_named_apart(draft.words, key) for key in draft.vocabulary.keys
+    )
+
+
+def _people(draft: Draft) -> tuple[NoteClass, Span] | None:
+    """The class of people, where the question asks for those of whom it says something."""
+    who = WHO.search(draft.text)
+    if who is None:
+        return None
+    return next(
+        ((one, Span(*who.span())) for one in draft.vocabulary.classes if parts(one.name) in PEOPLE), None
+    )
 
 
 def _noun(draft: Draft) -> Span | None:

@@ -55,6 +55,7 @@ _COMPARE = _any(
     r"比较|对比|区别|差别|不同|哪个[更要]|哪个.{0,6}[多少大小长短贵高低快慢好]|相比|分别|各是?多少",
     r"\b(?:vergleiche?|unterschied)\b",
     r"\bwhich (?:is|was|one is|of .{1,40} is) (?:\w+er|more|less)\b",
+    r"\b(?:more|less|fewer|\w{2,}er)\b(?=[^?,]*, [^?]*\bor\b)|\b(?:\w{2,}er|more \w+|less \w+|fewer) than (?=[^?\d]+\??$)",
 )
 _YESNO = _any(
     r"^\s*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|should|must|may|am)\b",
@@ -159,12 +160,6 @@ class Question:
         """
         left = [term for term in self.terms if not (start < term.end and term.start < end)]
         return replace(self, terms=(*left, Term(DAYS, start, end, is_name=True)), days=days)
-
-    def without(self, places: Iterable[tuple[int, int]]) -> Question:
-        """The question without the terms at some places: those of its date, of its class of notes."""
-        spans = list(places)
-        left = (term for term in self.terms if not any(a < term.end and term.start < b for a, b in spans))
-        return replace(self, terms=tuple(left))
 
     def names(self) -> list[tuple[str, ...]]:
         """The tokens of each name; those of one name stand side by side: ``books_8``, ``Dota 2``."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.notes import Note
 from agentic_rag.questions.aggregates import counts_all_notes, read_aggregate, read_limit
 from agentic_rag.questions.conditions import (
@@ -15,7 +17,7 @@ from agentic_rag.questions.conditions import (
     read_values,
 )
 from agentic_rag.questions.draft import Draft, Nearest, places
-from agentic_rag.questions.entries import entries_of_members, entries_of_named
+from agentic_rag.questions.entries import entries_of_members, entries_of_named, entries_of_table
 from agentic_rag.questions.forms import (
     AMOUNT,
     COUNT,
@@ -23,6 +25,7 @@ from agentic_rag.questions.forms import (
     NOUN,
     ONE,
     VALUE,
+    WHO,
     WHO_IS,
     extreme_noun,
     head_noun,
@@ -36,8 +39,9 @@ from agentic_rag.questions.measures import (
     read_free,
     read_order,
 )
-from agentic_rag.questions.note_classes import is_of_one_kind, read_class, read_tags
+from agentic_rag.questions.note_classes import PEOPLE, is_of_one_kind, read_class, read_tags
 from agentic_rag.questions.query import Query
+from agentic_rag.questions.question import named_phrase
 from agentic_rag.questions.tasks import tasks_of_members, tasks_of_named
 from agentic_rag.questions.times import Time
 from agentic_rag.questions.values import date_keys, within
@@ -76,11 +80,14 @@ async def read_query(
     if time is not None and any(place.overlaps(time.span) for _, place in titles):
         draft.time = None  # the date belongs to the name of a note
     entries = await entries_of_named(draft, titles) or tasks_of_named(draft, titles)
+    entries = entries or await entries_of_table(draft, titles)
     if entries is not None:
         return entries
     if titles and not is_tagged and not draft.asks_when:
         return _of_days(draft, titles)
     await read_class(draft)
+    if not draft.classes and (named_phrase(draft.text) or _asks_for_part(draft)):
+        return _of_days(draft, titles)
     await read_values(draft)
     if not read_activity(draft):
         return _of_days(draft, titles)
@@ -129,6 +136,8 @@ async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tag
         rest = [word for word in rest if noun is None or not word.text.startswith(noun["noun"])]
     if len(rest) > min(1, draft.strength) and not (draft.time and strength):
         return _of_days(draft, titles)
+    if ONE.search(draft.text) and not draft.members():
+        return _of_days(draft, titles)
     if draft.asks_when:
         _show_dates(draft)
     return Query(
@@ -159,7 +168,15 @@ def _is_asked(draft: Draft, strength: int, rest: Sequence[Word], *, is_tagged: b
         (bool(draft.classes) and (strength > 0 or is_dated_class)) or (is_kind and strength > 0)
     )
     is_dated = draft.time is not None and strength > 0 and len(rest) <= 1 and not VALUE.search(draft.text)
-    return draft.asks_many or is_tagged or (draft.asks_when and strength > 0) or is_topic or is_dated
+    is_of_people = strength > 0 and WHO.search(draft.text) and parts(" ".join(draft.classes[:1])) in PEOPLE
+    return (
+        draft.asks_many
+        or is_tagged
+        or is_of_people
+        or (draft.asks_when and strength > 0)
+        or is_topic
+        or is_dated
+    )
 
 
 def _is_extreme(draft: Draft, key: str, rest: Sequence[Word]) -> bool:
@@ -167,7 +184,8 @@ def _is_extreme(draft: Draft, key: str, rest: Sequence[Word]) -> bool:
     or for how much that is."""
     named = [name for name, _ in draft.vocabulary.keys_in(draft.words)]
     is_named = key in named or is_named_in_part(draft.text, key)
-    is_kind = not rest if draft.classes else _is_bare_kind(draft, rest, is_named=is_named)
+    rest = [word for word in rest if word.stem not in parts(key)]
+    is_kind = not rest if draft.classes or draft.asks_when else _is_bare_kind(draft, rest, is_named=is_named)
     if not is_kind:
         return False
     asks_otherwise = VALUE.search(draft.text) and not WHO_IS.search(draft.text)
@@ -195,7 +213,8 @@ def _names_another_kind(draft: Draft) -> bool:
         or not draft.is_free(noun)
     ):
         return False
-    return not is_of_one_kind(draft)
+    is_value = all(isinstance(one, Comparison) and isinstance(one.value, str) for one in draft.conditions)
+    return (is_value and draft.list_or_count == "count") or not is_of_one_kind(draft)
 
 
 def _is_listed(draft: Draft) -> bool:
@@ -210,6 +229,18 @@ def _of_days(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
     draft.spans.clear()
     rest = draft.rest(draft.time.span)
     return Query("notes", "list", (), (within("date", draft.time),), residual=places(rest))
+
+
+_OF = re.compile(r"\bof (?:the |my )?$")
+_HAS = re.compile(r"['’]s\s+\w|\s+ha(?:ve|s)\b|的")
+
+
+def _asks_for_part(draft: Draft) -> bool:
+    """Whether something of a note is asked for, and not notes that have it as a value: "the risks of Kestrel"."""
+    return any(
+        _OF.search(draft.text, 0, place.start) or _HAS.match(draft.text, place.end)
+        for _, place in draft.vocabulary.titles_in(draft.words)
+    )
 
 
 def _show_dates(draft: Draft) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agentic_rag.domain.filters import Comparison, Expression, Or
-from agentic_rag.domain.notes import Note
+from agentic_rag.domain.filters import Comparison, Or, matches
+from agentic_rag.domain.notes import TEXT, Field, Note, Row
 from agentic_rag.questions.comparisons import state
 from agentic_rag.questions.draft import Draft, places
 from agentic_rag.questions.forms import COMPLETION, TASKS, WHAT
@@ -21,72 +21,92 @@ FEW = 5
 
 
 def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
-    """Tasks of the named note, of a class of notes, or of all; None where no tasks are asked for."""
+    """Tasks of the named note, of a class of notes, or of all, that have the words which are left; None where no tasks are
+    asked for."""
     word = TASKS.search(draft.text)
     task_state = state(draft.text)
-    asks_for_tasks = task_state is not None and WHAT.search(draft.text) and not _OPENS.search(draft.text)
-    if word is None and not asks_for_tasks:
-        return None
+    due = _DUE.search(draft.text) if draft.time is not None else None
+    asks_for_tasks = bool(task_state or due) and WHAT.search(draft.text) and not _OPENS.search(draft.text)
     # A title may be the value of a link as well.
     named = titles or draft.vocabulary.titles_in(draft.words)
-    holder = next(((note, place) for note, place in named if _has_tasks(note)), None)
-    if word is None and holder is None:
-        return None
-    if not any(count for _, count in draft.vocabulary.snapshot.schema.tasks):
-        return None
-    if (
-        word is None
-        and task_state is not None
-        and task_state[0] == "done"
-        and not COMPLETION.search(draft.text)
+    holder = next(((note, place) for note, place in named if _tasks_of(note)), None)
+    is_done = task_state is not None and task_state[0] == "done"
+    spans = [Span(*one.span()) for one in (word, due) if one] + ([task_state[1]] if task_state else [])
+    if word is None and (
+        not asks_for_tasks
+        or (is_done and not COMPLETION.search(draft.text))
+        or (holder is None and not _says_no_more(draft, spans))
     ):
         return None
-    conditions: list[Expression] = []
+    draft = draft.copy()
     if holder is not None:
-        conditions.append(Comparison("path", "$eq", holder[0].path))
+        draft.conditions.append(Comparison("path", "$eq", holder[0].path))
         draft.cover(holder[1])
-    elif titles:
-        return None
     else:
         for one, place in draft.vocabulary.classes_in(draft.words):
-            if word is None or not place.overlaps(Span(*word.span())):
-                conditions.append(one.condition)
+            if draft.is_free(place) and not any(place.overlaps(span) for span in spans):
+                draft.conditions.append(one.condition)
                 draft.classes.append(one.name)
                 draft.cover(place)
                 break
-    conditions += draft.conditions
-    entry_conditions: list[Expression] = []
+    draft.cover(*spans)
     if draft.time is not None:
-        due = _due(draft)
-        if due is None:
-            conditions.append(within("date", draft.time))
-        else:
-            entry_conditions.append(Or(tuple(within(key, draft.time) for key in due)))
-        draft.cover(draft.time.span)
-    draft.cover(Span(*word.span()) if word else None, task_state[1] if task_state else None)
-    rest = draft.rest()
-    if word is not None and len(rest) > 1 and not conditions:
+        _read_time(draft, "done" if is_done else "due" if due or draft.time.start is None else None)
+    _read_words(draft)
+    rest = [one for one in draft.rest() if state(one.text) is None]
+    if not _tasks(draft) or (rest and not (draft.conditions or draft.entry_conditions)):
         return None
-    return Query("tasks", draft.list_or_count, tuple(draft.classes), tuple(conditions), tuple(entry_conditions),
-                 task_state[0] if task_state else None, residual=places(rest))  # fmt: skip
+    asked_state = task_state[0] if task_state else "open" if due else None
+    return Query("tasks", draft.list_or_count, tuple(draft.classes), tuple(draft.conditions), tuple(draft.entry_conditions),
+                 asked_state, residual=places(rest))  # fmt: skip
 
 
-_DUE = re.compile(r"\bdue\b|\bdeadline|\bby when\b|截止|到期|期限")
+_DUE = re.compile(r"\bdue\b|\bdeadlines?\b|\bby when\b|截止|到期|期限")
+_KEYS = {"due": _DUE, "done": re.compile(r"done|complet|finish|完成")}
+"""Properties of tasks that tell when they are due or were done."""
 
 
-def _due(draft: Draft) -> list[str] | None:
-    """The properties of tasks that tell when they are due, where the question asks for that."""
-    match = _DUE.search(draft.text)
-    if match is None:
-        return None
-    fields = [
-        one for note in draft.vocabulary.snapshot.notes for row in note.rows if row.state is not None for one in row.fields
-    ]  # fmt: skip
-    keys = [key for key in date_keys(fields) if _DUE.search(key) or "due" in key.casefold()]
-    if not keys:
-        return None
-    draft.cover(Span(*match.span()))
-    return keys
+def _says_no_more(draft: Draft, spans: Sequence[Span]) -> bool:
+    """Whether a question has no words beside these and its time, but for somebody to whom a task is given, ``@ann``."""
+    if any(draft.is_free(place) for _, place in draft.vocabulary.classes_in(draft.words)):
+        return False
+    time = () if draft.time is None else (draft.time.span,)
+    said = "\n".join(row.facts()[TEXT] for row in _tasks(draft)).casefold()
+    return all(f"@{one.text}" in said for one in draft.rest(*spans, *time))
+
+
+def _read_time(draft: Draft, kind: str | None) -> None:
+    """Add that the tasks are due, or were done, in the span of days; else that their notes are of these days."""
+    if draft.time is None:
+        return
+    fields = [Field(key, value, 0, 0) for row in _tasks(draft) for key, value in row.facts().items()]
+    keys = [key for key in date_keys(fields) if kind is not None and _KEYS[kind].search(key.casefold())]
+    if keys:
+        draft.entry_conditions.append(Or(tuple(within(key, draft.time) for key in keys)))
+    else:
+        draft.conditions.append(within("date", draft.time))
+    draft.cover(draft.time.span)
+
+
+def _read_words(draft: Draft) -> None:
+    """Add what the tasks say themselves: their tags in place of those of their notes, and the words that are left."""
+    for tag in [one for one in draft.conditions if isinstance(one, Comparison) and one.key == "tags"]:
+        draft.conditions.remove(tag)
+        own = Comparison(TEXT, "$contains", f"#{tag.value}")
+        is_own = any(matches(own, row.facts()) for row in _tasks(draft))
+        (draft.entry_conditions if is_own else draft.conditions).append(own if is_own else tag)
+    facts = [row.facts() for row in _tasks(draft)]
+    for word in draft.rest():
+        forms = (Comparison(TEXT, "$contains", form) for form in (word.text, word.stem))
+        own_word = next((form for form in forms if any(matches(form, one) for one in facts)), None)
+        if own_word is not None and state(word.text) is None:
+            draft.entry_conditions.append(own_word)
+            draft.cover(Span(word.start, word.end))
+
+
+def _tasks(draft: Draft) -> list[Row]:
+    """The tasks of the notes that the conditions so far select."""
+    return [row for note in draft.members() for row in _tasks_of(note)]
 
 
 def tasks_of_members(draft: Draft) -> Query | None:
@@ -94,12 +114,15 @@ def tasks_of_members(draft: Draft) -> Query | None:
     task_state = state(draft.text)
     if task_state is None or not draft.strength or not WHAT.search(draft.text):
         return None
+    states = (Span(one.start, one.end) for one in draft.words.words if state(one.text) is not None)
+    if draft.classes and not all(map(draft.is_free, states)):
+        return None  # the state is a value of the notes themselves
     members = draft.members()
-    if not 1 <= len(members) <= FEW or not any(map(_has_tasks, members)):
+    if not 1 <= len(members) <= FEW or not _tasks(draft):
         return None
     draft.cover(task_state[1])
     return Query("tasks", "list", tuple(draft.classes), tuple(draft.conditions), (), task_state[0])
 
 
-def _has_tasks(note: Note) -> bool:
-    return any(row.state is not None for row in note.rows)
+def _tasks_of(note: Note) -> list[Row]:
+    return [row for row in note.rows if row.state is not None]

@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from itertools import pairwise
 
 from agentic_rag.dates.reading import DatedText, MonthDay, read_spans
+from agentic_rag.dates.relative import relative_dates
 from agentic_rag.dates.spans import Span as DaySpan
 from agentic_rag.questions.words import Span
 
@@ -42,7 +43,9 @@ class Time:
     """Where several spans are named together, "in March and in May", each; ``start`` and ``end`` then bound them all."""
 
 
-def named_time(question: str, today: date, days: Collection[date] = ()) -> Time | None:
+def named_time(
+    question: str, today: date, days: Collection[date] = (), stated_days: Collection[date] = ()
+) -> Time | None:
     """The span that a question names, or the spans that it names together; None where it names none, or several apart.
 
     A year alone counts after a preposition: "in 2024", and not "the 2018 World Cup".
@@ -51,9 +54,10 @@ def named_time(question: str, today: date, days: Collection[date] = ()) -> Time 
         question: in English or Chinese.
         today: what "last week" is counted from.
         days: of the notes. A day or month without a year is of the year that is named beside it, else the latest such
-            that has a note.
+            that has a note; "before July" is of the year of the latest note.
+        stated_days: what the notes state as dates; for a day or month that no note is of.
     """
-    dates = _find_dates(question, today, days)
+    dates = _find_dates(question, today, days, stated_days)
     if not dates:
         return None
     if any(_AND.fullmatch(question[a.end : b.start]) is None for a, b in pairwise(dates)):
@@ -83,14 +87,18 @@ def _iso(day: date | None) -> str | None:
     return None if day is None else day.isoformat()
 
 
-def _find_dates(question: str, today: date, days: Collection[date]) -> Sequence[DatedText]:
+def _find_dates(
+    question: str, today: date, days: Collection[date], stated_days: Collection[date]
+) -> Sequence[DatedText]:
     """The dates of a question, those without a year in the year that is meant; nothing where no year is known."""
     plain = read_spans(question)
-    if not any(one.yearless for one in plain):
-        return _times(question, read_spans(question, today=today))
+    if not any(one.yearless for one in plain):  # "before July" is of the year of the latest note
+        is_relative = bool(relative_dates(question, today))
+        latest_end = max(days, default=today).replace(month=12, day=31)
+        return _times(question, read_spans(question, today=today if is_relative else min(today, latest_end)))
     dates = _times(question, plain)
     dated = [one.span.start.year for one in dates if one.yearless is None and one.span.start is not None]
-    latest = {n: max((d.year for d in days if one.covers(d)), default=None) for n, one in enumerate(dates)}
+    latest = {n: _latest_year(one, days) or _latest_year(one, stated_days) for n, one in enumerate(dates)}
     year = dated[0] if dated else max((y for y in latest.values() if y is not None), default=None)
     if year is None:
         return []
@@ -100,6 +108,10 @@ def _find_dates(question: str, today: date, days: Collection[date]) -> Sequence[
         else replace(one, span=_in_year(one.yearless, year if dated else latest[n] or year), yearless=None)
         for n, one in enumerate(dates)
     ]
+
+
+def _latest_year(one: DatedText, days: Collection[date]) -> int | None:
+    return max((day.year for day in days if one.covers(day)), default=None)
 
 
 def _times(question: str, dates: Sequence[DatedText]) -> list[DatedText]:

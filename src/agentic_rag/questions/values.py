@@ -15,7 +15,7 @@ from agentic_rag.questions.times import Time
 _SHARE = re.compile(r"\d+(?:\.\d+)?\s*/\s*\d+")
 _STARS = re.compile(r"[★⭐]+")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?.*")
-_YEARS = range(1000, 2101)
+YEARS = range(1000, 2101)
 _MEASURE = re.compile(
     r"[$€£¥￥]?\s*(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?:[^\W\d]{1,12}|[$€£¥￥%])?(?:\s?[^\W\d]{1,8})?"
 )
@@ -108,6 +108,8 @@ def comparison_on(key: str, one: comparisons.Comparison, values: Sequence[Any]) 
     fitting = [v for v in texts if matches(Comparison(key, one.operator, plain), {key: magnitude(v)})]
     written = Comparison(key, "$in", tuple(fitting))
     has_numbers = any(not isinstance(value, str) for value in values)
+    if has_numbers and not fitting:
+        return Comparison(key, one.operator, plain)
     return Or((written, Comparison(key, one.operator, plain))) if has_numbers else written
 
 
@@ -150,7 +152,7 @@ def year_keys(notes: Sequence[Note]) -> list[str]:
     return [
         key
         for key, its in values.items()
-        if len(its) * 2 >= len(notes) and all(isinstance(one, int) and one in _YEARS for one in its)
+        if len(its) * 2 >= len(notes) and all(isinstance(one, int) and one in YEARS for one in its)
     ]
 
 

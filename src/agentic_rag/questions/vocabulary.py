@@ -14,11 +14,14 @@ from agentic_rag.domain.filters import Comparison, matches
 from agentic_rag.domain.notes import Note
 from agentic_rag.notes.catalogue import Key, Snapshot
 from agentic_rag.questions.name_index import NameIndex
+from agentic_rag.questions.question import Question
 from agentic_rag.questions.words import Likeness, Span, Words, longest_first, parts
-from agentic_rag.text import STOPWORDS
+from agentic_rag.text import STOPWORDS, starts_cjk
 
 ClassKind = Literal["folder", "category", "tag", "title"]
 MAX_VALUE_WORDS = 6
+MAX_PART = 6
+"""Characters of a Chinese title that stand for it."""
 SERIES = 3
 """Notes whose titles differ in a number alone, from which their common name is a class: ``project_1`` …"""
 _LEADING = re.compile(r"^[\d\s._-]+(?=\D)")
@@ -137,6 +140,28 @@ class Vocabulary:
         )
         return [(short, Span(0, len(short)))] if titled else []
 
+    def titles_in_part(self, text: str) -> list[tuple[str, Span]]:
+        """The names in a text that one note alone has at the beginning of its title, else in it: Ann of Ann Lee, 成都 of 成都周末; with their places."""
+        proper = [(term.start, term.end) for term in Question.of(text).terms if term.is_name]
+        first, anywhere = (defaultdict[str, set[str]](set) for _ in range(2))
+        for name, note in self.titles.items():
+            starts = (
+                [] if name.isascii() else [name[:size] for size in range(2, min(len(name), MAX_PART) + 1)]
+            )
+            for part in (*name.split()[:1], *starts):
+                first[part].add(note.document_id)
+            for part in name.split():
+                anywhere[part].add(note.document_id)
+        han = [(n, n + size) for size in range(MAX_PART, 1, -1) for n in range(len(text) - size + 1)]
+        met: list[tuple[str, Span]] = []
+        for start, end in (*proper, *(place for place in han if starts_cjk(text[place[0] : place[1]]))):
+            written = text[start:end].removesuffix("'s").removesuffix("’s")
+            place = Span(start, start + len(written))
+            notes = first[written.casefold()] or anywhere[written.casefold()]
+            if len(notes) == 1 and _is_name(written) and not any(place.overlaps(other) for _, other in met):
+                met.append((written, place))
+        return met
+
     def is_kind(self, title: str, word: str) -> bool:
         """Whether the note of a title belongs to the class that a word names."""
         note = self.titles.get(title.casefold())
@@ -159,8 +184,12 @@ class Vocabulary:
         return met
 
     def keys_in(self, words: Words) -> list[tuple[str, Span]]:
-        """The properties that a question names."""
-        return _match_names(words, self._names["keys"], LIKENESSES[:2])
+        """The properties that a question names, one of notes before one of entries that differs in case alone."""
+        alike: dict[str, list[str]] = defaultdict(list)
+        for name in (*self.keys, *self.row_keys):
+            alike[name.casefold()].append(name)
+        met = _match_names(words, self._names["keys"], LIKENESSES[:2])
+        return [(key, place) for name, place in met for key in dict.fromkeys(alike[name.casefold()])]
 
 
 LIKENESSES: tuple[Likeness, ...] = ("stem", "beginning", "slip")

@@ -11,10 +11,12 @@ import regex
 from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
-from agentic_rag.text import CJK, fold, tokens
+from agentic_rag.text import CJK, STOPWORDS, fold, tokens
 
 _WORD = regex.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_]+)?")
 _CJK = regex.compile(rf"[{CJK}]")
+_SPACE = regex.compile(rf"\s+|(?<=[{CJK}])(?=[a-z\d])|(?<=[a-z\d])(?=[{CJK}])")
+"""Between Chinese and other script a space is written or left out."""
 Likeness = Literal["stem", "beginning", "slip"]
 MIN_SLIP = 5
 """Letters of a word from which a slip of the pen can be told from another word."""
@@ -78,11 +80,10 @@ class Words:
             return None
         han = plain_han(name)
         if han is not None:
-            if han not in self.text:
+            if han.replace(" ", "") not in self.text.replace(" ", ""):
                 return None
-            met = regex.search(
-                rf"(?<!\d(?=\d)){regex.escape(han)}(?!(?<=\d)\d)", self.text
-            )  # 3年 is not in 2023年
+            spaced = regex.escape(_SPACE.sub(" ", han), literal_spaces=True).replace(" ", r"\s*")
+            met = regex.search(rf"(?<!\d(?=\d)){spaced}(?!(?<=\d)\d)", self.text)  # 3年 is not in 2023年
             return None if met is None else Span(*met.span())
         if len(wanted) == 1:
             return self._find_word(name, wanted[0], likeness)
@@ -142,6 +143,16 @@ def parts(name: str) -> tuple[str, ...]:
     return tuple(stem(word) for word in _WORD.findall(fold(split_camel_case(name)).casefold()))
 
 
+def key_words(key: str) -> frozenset[str]:
+    """The stems of a property's name that say something."""
+    return frozenset(part for part in parts(key) if part not in STOPWORDS)
+
+
+def is_named_apart(words: Words, key: str) -> bool:
+    """Whether a question has all words of a name of several: "hours did I spend in the garden" of ``hours in garden``."""
+    return len(key_words(key)) > 1 and key_words(key) <= {word.stem for word in words.words}
+
+
 _CAMEL = regex.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -169,8 +180,11 @@ def regular(word: str) -> str:
 
 _IRREGULAR = {
     "met": "meet", "bought": "buy", "paid": "pay", "wrote": "write", "written": "write", "author": "write", "authors": "write",
-    "made": "make", "maker": "make", "spent": "spend", "slept": "sleep", "felt": "feel", "read": "read", "ate": "eat",
+    "made": "make", "maker": "make", "spent": "spend", "slept": "sleep", "felt": "feel", "read": "read",
     "saw": "see", "seen": "see", "went": "go", "gone": "go", "drank": "drink", "ran": "run", "people": "person", "persons": "person",
+    "sown": "sow", "grown": "grow", "grew": "grow", "shown": "show", "taken": "take", "took": "take", "given": "give", "gave": "give",
+    "eaten": "eat", "ate": "eat", "driven": "drive", "drove": "drive", "chosen": "choos", "chose": "choos", "worn": "wear", "built": "build",
+    "sent": "send", "sold": "sell", "brought": "bring", "taught": "teach", "caught": "catch", "held": "hold", "broken": "break", "lent": "lend",
     "dailies": "daili", "dailys": "daili", "children": "child", "movies": "movi", "films": "film", "began": "begin", "begun": "begin",
 }  # fmt: skip
 

@@ -188,3 +188,40 @@ def test_the_units_of_a_span_are_searched_for_the_rest_of_the_question(
 def test_a_span_that_says_nothing_of_it_is_refused():
     evidence = of_days("What of the dentist?", "2024-03-17")
     assert (evidence.lines, evidence.reason) == ((), "no note of that time says anything about: dentist")
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is Ida Moss's birthday?", "---\nbirthday: 30 May\nchief: Ida Moss\n---\nx\n"),
+        ("How much did the kiln repair cost?", "- [ ] kiln repair before winter\n"),
+        ("How much does the piano tuner charge?", "Piano tuner: has retired.\n"),
+    ],
+)
+def test_what_is_said_of_another_thing_is_no_answer(question: str, text: str):
+    documents = documents_of("Notes.md", notes={"Notes.md": text})
+    results = results_of(documents)
+    evidence = from_passages(Question.of(question), results, [0.9] * len(results), documents)
+    assert not evidence.lines
+    assert evidence.reason is not None
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many stars has Hut 3?", []),
+        ("How many stars has Hut 2?", ["Hut 2: stars: 4"]),
+        ("How many beds has Hut 3?", ["Hut 3: beds: 9"]),
+    ],
+)
+def test_a_property_of_another_note_does_not_stand_in_for_that_of_the_one_that_is_named(
+    question: str, expected: list[str]
+):
+    notes = {
+        "Hut 2.md": "---\nstars: 4\nbeds: 6\n---\nCold.\n",
+        "Hut 3.md": "---\nbeds: 9\n---\n- [ ] fix door 3\n",
+    }
+    documents = documents_of(*notes, notes=notes)
+    results = results_of(documents)
+    evidence = from_passages(Question.of(question), results, [0.9] * len(results), documents)
+    assert [line["text"] for line in evidence.lines] == expected

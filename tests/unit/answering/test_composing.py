@@ -63,6 +63,44 @@ def test_the_form_that_is_asked_for(question: str, note: str, expected: list[str
     assert texts(question, Note=note) == expected
 
 
+SHED = "---\nkind: hut\nbuilt: 2011\nkey: hook 4\n---\n# Shed\n\nBehind the house.\n\n## Opening up\n\nLift the bolt. Push hard.\n"
+CAT = "---\ncolour: grey\nage: 9\n---\n"
+VALVES = "# Valves\n\n## Opening\n1. Turn left\n2. Wait\n\n## Draining the valves\n```sh\ndrain --all\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "note", "expected"),
+    [
+        # a thing or person whose note says in properties what it is
+        ("What is the Shed?", "Shed", SHED, ["Behind the house.", "Shed: kind: hut; built: 2011; key: hook 4"]),
+        ("Who is Mog Tibb?", "Mog Tibb", CAT, ["Mog Tibb: colour: grey; age: 9"]),
+        ("Who is Mog?", "Mog Tibb", CAT, ["Mog Tibb: colour: grey; age: 9"]),
+        ("Mog是谁？", "Mog Tibb", f"{CAT}Sleeps.\n", ["Mog Tibb: colour: grey; age: 9", "Sleeps."]),
+        # steps that a paragraph tells, and code under its own heading beside a list of other steps
+        ("How do I lift the bolt?", "Shed", SHED, ["Lift the bolt.", "Push hard."]),
+        ("How do I drain the valves?", "Valves", VALVES, ["drain --all"]),
+        # what answers a question of the note
+        ("Do we need a permit?", "Pier", "# Pier\n\nQ: Do we need a permit?\nA: Only in summer.\n", ["Pier: A: Only in summer."]),
+    ],
+)  # fmt: skip
+def test_what_a_note_says_of_itself_and_of_how_it_is_done(
+    question: str, title: str, note: str, expected: list[str]
+):
+    assert texts(question, **{title: note}) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        ("Which oven bakes hotter, Smeg or Aga?", "compare"),
+        ("Is the Smeg cheaper than the Aga?", "compare"),
+        ("Is the Smeg cheaper than 900?", "yesno"),
+    ],
+)
+def test_two_things_that_are_set_side_by_side(question: str, form: str):
+    assert Question.of(question).form == form
+
+
 def test_both_sides_of_a_comparison():
     both = texts("compare the rating of Dune and Emma", Dune=NOTES["Dune.md"], Emma=NOTES["Emma.md"])
     assert sorted(both) == ["Dune: rating: 5", "Emma: rating: 4"]

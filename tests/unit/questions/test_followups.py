@@ -47,6 +47,11 @@ DAY = "What did I do on 2024-03-15?"
         ("那可乐呢？", "雪碧什么时候买的？", "可乐什么时候买的？"),
         ("And gaiwans?", "Who wrote the Classic of Tea?", "Who wrote the gaiwans?"),
         ("And in 2023?", "What did I do in 2024?", "What did I do in 2023?"),
+        ("And the water?", "How much is broadband a month?", "How much is water a month?"),
+        ("and the hall?", "What colour is the living room?", "What colour is the hall?"),
+        ("and Ben?", "When did Ann start?", "When did Ben start?"),
+        ("And Ben's?", "What is Ann's rate?", "What is Ben's rate?"),
+        ("And the beetroot?", "Where do I buy it? When did I sow carrots?", "When did I sow beetroot?"),
         # another topic of the same person, or another person on the same topic
         ("And what about the ferry?", "What did Ann say about the boat?", "What did Ann say about the ferry?"),
         ("and the old ferry?", "What did Lin Mei say about the boat?", "What did Lin Mei say about the old ferry?"),

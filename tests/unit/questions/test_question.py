@@ -82,10 +82,6 @@ def test_days_stand_for_the_terms_that_name_them():
     days = Span(date(2024, 3, 15), date(2024, 3, 16))
     question = Question.of(text).of_days(days, start, start + 10)
     assert ([term.token for term in question.terms], question.days) == (["ruth", "promis", DAYS], days)
-    assert [term.token for term in Question.of(text).without([(start, start + 10)]).terms] == [
-        "ruth",
-        "promis",
-    ]
 
 
 def test_chinese_terms_are_words_of_the_notes_or_of_the_model():
