@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, TypedDict
 
+from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain import Document
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.notes import Field, Note, Row
@@ -284,8 +285,7 @@ def _keys(statements: Iterable[tuple[str, Any]]) -> tuple[Key, ...]:
     return tuple(sorted(keys, key=lambda key: (-key.notes, key.name)))
 
 
-_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d)")
-"""A day that every month has."""
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?(?:[T ].*)?")
 
 
@@ -339,8 +339,9 @@ class Snapshot:
         """Days that properties, tasks and rows of tables state."""
         own = (field.value for note in self.notes for field in note.fields)
         of_rows = (value for note in self.notes for row in note.rows for value in row.facts().values())
-        days = (match for value in (*own, *of_rows) if (match := _DAY.fullmatch(str(value))))
-        return frozenset(date.fromisoformat(day.group()) for day in days)
+        written = {text for value in (*own, *of_rows) if _DAY.fullmatch(text := str(value))}
+        moments = map(moment_of, written)  # None of a day that no month has
+        return frozenset(moment.date() for moment in moments if moment is not None)
 
     def notes_by_title(self) -> Mapping[str, Note]:
         """Notes by title and alias, case folded; the first of a name."""

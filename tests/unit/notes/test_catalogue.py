@@ -159,3 +159,9 @@ def test_bases_are_apart_from_the_notes() -> None:
 def test_a_stored_base_that_cannot_be_read_is_none() -> None:
     broken = Note("B.base", "B.base", "B", base="views: 5")
     assert Snapshot.of([broken]).bases == {}
+
+
+def test_days_that_the_notes_state():
+    text = "---\ndue: 2023-05-31\nold: 2023-02-29\nmonth: 2023-07\n---\n- [ ] pay 📅 2023-06-30\n- oats [expires:: 2024-02-29]\n"
+    stated = snapshot_of({"a.md": text}).stated_days
+    assert stated == {date(2023, 5, 31), date(2023, 6, 30), date(2024, 2, 29)}, "and no day that no month has"
