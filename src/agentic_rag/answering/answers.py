@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +20,7 @@ from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import AnswerLine, Passage
 from agentic_rag.domain.selection import EntryValues, SelectionValues
 from agentic_rag.questions.aggregates import aggregate_text
+from agentic_rag.questions.forms import POSSESSIVE
 from agentic_rag.questions.question import Question, Term
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import script, starts_cjk, tokens
@@ -126,13 +126,8 @@ def _of_another(question: Question, basis: Sequence[Candidate]) -> set[str]:
         return set()
     best = basis[0]
     called = {*tokens(f"{best.note.title} {best.note.path}"), *best.own, *best.near}
-    owners = (
-        t for t in question.terms if t.is_name and _POSSESSIVE.search(question.text, t.start, t.end + 2)
-    )
+    owners = (t for t in question.terms if t.is_name and POSSESSIVE.search(question.text, t.start, t.end + 2))
     return {term.token for term in owners if term.token not in called}
-
-
-_POSSESSIVE = re.compile(r"['’]s\b")
 
 
 def _is_context(term: Term, basis: Sequence[Candidate]) -> bool:

@@ -108,7 +108,8 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
 def _of_named(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """The candidates without the properties of other notes, where the question names one by its whole title."""
     asked = fold(question.text).casefold()
-    titles = {id(one.note): fold(one.note.title).casefold() for one in candidates}
+    notes = {id(one.note): one.note for one in candidates}
+    titles = {key: fold(note.title).casefold() for key, note in notes.items()}
     named = {note for note, title in titles.items() if re.search(rf"(?<!\w){re.escape(title)}(?!\w)", asked)}
     if not named:
         return candidates

@@ -187,8 +187,9 @@ def _choice(query: Query, snapshot: Snapshot, request: Request) -> Selection:
 
 def _vocabulary(snapshot: Snapshot) -> Vocabulary:
     """The names of a snapshot; computes what else the reading of a question takes from it as well."""
-    _ = snapshot.days, snapshot.stated_days, snapshot.facts
-    return Vocabulary.of(snapshot)
+    vocabulary = Vocabulary.of(snapshot)
+    _ = snapshot.days, snapshot.stated_days, snapshot.facts, vocabulary.tables
+    return vocabulary
 
 
 def _within(snapshot: Snapshot, request: Request) -> tuple[Note, ...]:

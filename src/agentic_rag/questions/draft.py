@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agentic_rag.domain.filters import Expression, matches
 from agentic_rag.domain.notes import Note
@@ -39,7 +38,14 @@ class Draft:
 
     def copy(self) -> Draft:
         """What was read so far, to be read on without a change to this draft."""
-        return deepcopy(self, {id(one): one for one in (self.vocabulary, self.nearest)})
+        return replace(
+            self,
+            conditions=[*self.conditions],
+            entry_conditions=[*self.entry_conditions],
+            spans=[*self.spans],
+            shown_keys=[*self.shown_keys],
+            classes=[*self.classes],
+        )
 
     @property
     def text(self) -> str:

@@ -53,15 +53,15 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
     name = parts(draft.text[noun.start : noun.end])[0]
     titles = titles or draft.vocabulary.titles_in(draft.words)  # a title may be the value of a link as well
     named = [note for note, place in titles if not place.overlaps(noun)]
-    tables: dict[tuple[str, str, tuple[str, ...]], list[Row]] = {}
-    for note in named or draft.vocabulary.snapshot.notes:
-        for row in note.rows:
-            if row.kind == "row" and row.fields:
-                tables.setdefault((note.title, note.path, row.headings), []).append(row)
-    tables = {place: rows for place, rows in tables.items() if name in _names(place[0], rows[0])}
+    paths = {note.path for note in named}
+    tables = [
+        (note, rows)
+        for note, rows in draft.vocabulary.tables
+        if (not paths or note.path in paths) and name in _names(note.title, rows[0])
+    ]
     if len(tables) != 1:
         return None
-    (_, path, _), rows = next(iter(tables.items()))
+    ((note, rows),) = tables
     conditions, spans = await _row_conditions(draft, rows)
     superlative = comparisons.extreme(draft.text)
     order = None
@@ -75,7 +75,7 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
         return None
     shown = conditions or [Comparison(rows[0].fields[0].key, "$exists", True)]
     ask = draft.list_or_count if order is None else "extreme"
-    where = (Comparison("path", "$eq", path),)
+    where = (Comparison("path", "$eq", note.path),)
     return Query("entries", ask, (draft.text[noun.start : noun.end],), where, tuple(shown), order=order)
 
 

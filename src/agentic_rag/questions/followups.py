@@ -14,11 +14,11 @@ from itertools import pairwise
 
 from agentic_rag.dates.reading import DatedText, read_spans
 from agentic_rag.questions.comparisons import extreme
-from agentic_rag.questions.forms import asks_many
+from agentic_rag.questions.forms import POSSESSIVE, asks_many
 from agentic_rag.questions.generic_words import QUERY_HAN
 from agentic_rag.questions.question import Question, Term, named_phrase
 from agentic_rag.questions.words import Span
-from agentic_rag.text import STOPWORDS, points_back, starts_cjk
+from agentic_rag.text import STOPWORDS, points_back, starts_cjk, without_possessive
 
 MAX_TURNS = 6
 """Earlier questions that a question may lean on, each on the one before."""
@@ -222,8 +222,8 @@ def _with_thing(
     if subject is None:
         return CompletedQuestion(f"{text.rstrip('?？ ')} {thing}?", {"question": text})
     place = subject[1]
-    if _POSSESSIVE.match(text, place.end):
-        thing = thing.removesuffix("'s").removesuffix("’s")
+    if POSSESSIVE.match(text, place.end):
+        thing = without_possessive(thing)
     topic = _TOPIC.search(text, place.end)
     if topic is not None and thing.islower() and not names(thing):
         return CompletedQuestion(
@@ -233,9 +233,6 @@ def _with_thing(
         # The earlier question names a note, and this is no note: it asks for another side of the same one.
         return CompletedQuestion(f"{subject[0]} {thing}?", {"thing": subject[0]})
     return CompletedQuestion(f"{text[: place.start]}{thing}{text[place.end :]}", {"attribute": text})
-
-
-_POSSESSIVE = re.compile(r"['’]s\b")
 
 
 def _in_that_year(text: str, thing: str, today: date) -> CompletedQuestion | None:

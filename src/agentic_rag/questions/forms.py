@@ -63,6 +63,8 @@ WHO = re.compile(
     r"|^\W*谁(?!是)|有谁"
 )
 """Asks for people by what is said of them: "who works in Cork?"."""
+POSSESSIVE = re.compile(r"['’]s\b")
+"""After a name: what follows is its own, or the name ``is``."""
 AMOUNT = re.compile(
     r"^\W*(?:and |so )?how (?:much|many|long|old|large|big|tall|high|far|heavy)\b|多少|几|多[久长大高重远]"
 )

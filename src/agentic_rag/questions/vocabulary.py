@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from agentic_rag.domain.filters import Comparison, matches
-from agentic_rag.domain.notes import Note
+from agentic_rag.domain.notes import Note, Row
 from agentic_rag.notes.catalogue import Key, Snapshot
 from agentic_rag.questions.name_index import NameIndex
 from agentic_rag.questions.question import Question
 from agentic_rag.questions.words import Likeness, Span, Words, longest_first, parts
-from agentic_rag.text import STOPWORDS, starts_cjk
+from agentic_rag.text import STOPWORDS, starts_cjk, without_possessive
 
 ClassKind = Literal["folder", "category", "tag", "title"]
 MAX_VALUE_WORDS = 6
@@ -143,6 +143,19 @@ class Vocabulary:
     def titles_in_part(self, text: str) -> list[tuple[str, Span]]:
         """The names in a text that one note alone has at the beginning of its title, else in it: Ann of Ann Lee, 成都 of 成都周末; with their places."""
         proper = [(term.start, term.end) for term in Question.of(text).terms if term.is_name]
+        han = [(n, n + size) for size in range(MAX_PART, 1, -1) for n in range(len(text) - size + 1)]
+        met: list[tuple[str, Span]] = []
+        for start, end in (*proper, *(place for place in han if starts_cjk(text[place[0] : place[1]]))):
+            written = without_possessive(text[start:end])
+            place = Span(start, start + len(written))
+            notes = self._title_parts.get(written.casefold(), ())
+            if len(notes) == 1 and _is_name(written) and not any(place.overlaps(other) for _, other in met):
+                met.append((written, place))
+        return met
+
+    @cached_property
+    def _title_parts(self) -> Mapping[str, Set[str]]:
+        """Ids of the notes whose titles begin with a part, else of those that have it in their titles."""
         first, anywhere = (defaultdict[str, set[str]](set) for _ in range(2))
         for name, note in self.titles.items():
             starts = (
@@ -152,15 +165,7 @@ class Vocabulary:
                 first[part].add(note.document_id)
             for part in name.split():
                 anywhere[part].add(note.document_id)
-        han = [(n, n + size) for size in range(MAX_PART, 1, -1) for n in range(len(text) - size + 1)]
-        met: list[tuple[str, Span]] = []
-        for start, end in (*proper, *(place for place in han if starts_cjk(text[place[0] : place[1]]))):
-            written = text[start:end].removesuffix("'s").removesuffix("’s")
-            place = Span(start, start + len(written))
-            notes = first[written.casefold()] or anywhere[written.casefold()]
-            if len(notes) == 1 and _is_name(written) and not any(place.overlaps(other) for _, other in met):
-                met.append((written, place))
-        return met
+        return {**anywhere, **first}
 
     def is_kind(self, title: str, word: str) -> bool:
         """Whether the note of a title belongs to the class that a word names."""
@@ -185,11 +190,25 @@ class Vocabulary:
 
     def keys_in(self, words: Words) -> list[tuple[str, Span]]:
         """The properties that a question names, one of notes before one of entries that differs in case alone."""
-        alike: dict[str, list[str]] = defaultdict(list)
-        for name in (*self.keys, *self.row_keys):
-            alike[name.casefold()].append(name)
         met = _match_names(words, self._names["keys"], LIKENESSES[:2])
-        return [(key, place) for name, place in met for key in dict.fromkeys(alike[name.casefold()])]
+        return [(key, place) for name, place in met for key in self._keys_by_fold[name.casefold()]]
+
+    @cached_property
+    def _keys_by_fold(self) -> Mapping[str, Sequence[str]]:
+        alike: dict[str, list[str]] = defaultdict(list)
+        for name in dict.fromkeys((*self.keys, *self.row_keys)):
+            alike[name.casefold()].append(name)
+        return alike
+
+    @cached_property
+    def tables(self) -> Sequence[tuple[Note, Sequence[Row]]]:
+        """The rows of each table, with its note."""
+        by_place: dict[tuple[str, tuple[str, ...]], tuple[Note, list[Row]]] = {}
+        for note in self.snapshot.notes:
+            for row in note.rows:
+                if row.kind == "row" and row.fields:
+                    by_place.setdefault((note.path, row.headings), (note, []))[1].append(row)
+        return tuple(by_place.values())
 
 
 LIKENESSES: tuple[Likeness, ...] = ("stem", "beginning", "slip")

@@ -163,10 +163,15 @@ def content_tokens(text: str) -> tuple[str, ...]:
     return kept or every
 
 
+def without_possessive(word: str) -> str:
+    """Ann of ``Ann's``."""
+    return word.removesuffix("'s").removesuffix("’s")
+
+
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
     with _stemming:
-        return str(_stemmer().stemWord(word.removesuffix("'s").removesuffix("’s")))
+        return str(_stemmer().stemWord(without_possessive(word)))
 
 
 @lru_cache(maxsize=1)

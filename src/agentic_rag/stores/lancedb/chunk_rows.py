@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from agentic_rag.stores.lancedb.connection import LanceConnection
 from agentic_rag.stores.lancedb.row_ids import RowIds
+from agentic_rag.stores.lancedb.rows import vector_rows
 
 Values = tuple[bytes, ...]
 """Of the columns of a row, as they lie in the file; see ``rows``."""
@@ -74,7 +74,5 @@ def _values(rows: pa.Table, columns: Sequence[str]) -> list[Values]:
 def _file_bytes(column: Any) -> list[bytes]:
     """A column's values as they lie in a file."""
     if pa.types.is_fixed_size_list(column.type):
-        size = column.type.list_size
-        values = np.asarray(column.values).reshape(-1, size)[column.offset : column.offset + len(column)]
-        return [row.tobytes() for row in values]
+        return [row.tobytes() for row in vector_rows(column)]
     return [value or b"" for value in column.cast(pa.binary()).to_pylist()]

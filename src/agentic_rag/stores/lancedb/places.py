@@ -193,21 +193,22 @@ def _parts(dataset: Any, fragment: Any, columns: Sequence[str], folder: Path) ->
     in_file = (rows["_rowaddr"].to_numpy() & np.uint64(0xFFFF_FFFF)).astype(np.int64)
     part = _Part(files[0].path, rows["_rowid"].to_numpy(), {}, {})
     for name in columns:
+        before = 0 if name == VECTOR else _LENGTH_BYTES
         pages = metadata.columns[metadata.schema.names.index(name)].pages
         bounds = [_bounds(path, page, dataset.schema.field(name).type) for page in pages]
         offsets, lengths = np.full(len(in_file), NOWHERE), np.zeros(len(in_file), np.int32)
-        firsts = np.cumsum([0, *(len(some) - 1 for some in bounds)])
-        is_whole = firsts[-1] == metadata.num_rows
-        for some, first in zip(bounds if is_whole else [], firsts.tolist(), strict=False):
+        if sum(len(some) - 1 for some in bounds) != metadata.num_rows:
+            bounds = []
+        first = 0
+        for some in bounds:
             page_rows = np.flatnonzero((in_file >= first) & (in_file < first + len(some) - 1))
-            starts, ends = some[:-1] + (0 if name == VECTOR else _LENGTH_BYTES), some[1:]
-            offsets[page_rows] = starts[in_file[page_rows] - first]
-            lengths[page_rows] = (ends - starts)[in_file[page_rows] - first]
-            sample = (
-                page_rows[np.linspace(0, len(page_rows) - 1, SAMPLES, dtype=int)]
-                if len(page_rows)
-                else page_rows
-            )
+            in_page = in_file[page_rows] - first
+            first += len(some) - 1
+            if not len(page_rows):
+                continue
+            offsets[page_rows] = some[in_page] + before
+            lengths[page_rows] = some[in_page + 1] - offsets[page_rows]
+            sample = page_rows[np.linspace(0, len(page_rows) - 1, SAMPLES, dtype=int)]
             if not _is_read_alike(fragment, name, sample.tolist(), path, offsets, lengths):
                 offsets[page_rows] = NOWHERE
         part.offsets[name], part.lengths[name] = offsets, lengths

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from agentic_rag.domain import Chunk, filterable, search_text
 from agentic_rag.domain.ports import FloatArray, PassageVectors
@@ -114,13 +115,14 @@ def vectors_of(table: pa.Table) -> FloatArray:
     """The column ``vector``, as float32, shape (rows, dimension)."""
     column = table[VECTOR]
     dimension = column.type.list_size
-    parts = [_rows_of(chunk, dimension) for chunk in column.chunks]
+    parts = [vector_rows(chunk).astype(np.float32, copy=False) for chunk in column.chunks]
     if len(parts) == 1:
         return parts[0]
     return np.concatenate([np.zeros((0, dimension), dtype=np.float32), *parts])
 
 
-def _rows_of(vectors: pa.FixedSizeListArray, dimension: int) -> FloatArray:
-    """Without ``flatten``, which takes longer than all else that is done with the vectors of a search."""
-    every = np.asarray(vectors.values).reshape(-1, dimension)
-    return every[vectors.offset : vectors.offset + len(vectors)].astype(np.float32, copy=False)
+def vector_rows(vectors: pa.FixedSizeListArray) -> NDArray[Any]:
+    """Vectors in the precision of the column, shape (rows, dimension). Without ``flatten``, which takes longer than all else
+    that is done with the vectors of a search."""
+    every = np.asarray(vectors.values).reshape(-1, vectors.type.list_size)
+    return every[vectors.offset : vectors.offset + len(vectors)]
