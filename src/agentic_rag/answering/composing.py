@@ -110,7 +110,11 @@ def _of_named(question: Question, candidates: Sequence[Candidate]) -> Sequence[C
     asked = fold(question.text).casefold()
     notes = {id(one.note): one.note for one in candidates}
     titles = {key: fold(note.title).casefold() for key, note in notes.items()}
-    named = {note for note, title in titles.items() if re.search(rf"(?<!\w){re.escape(title)}(?!\w)", asked)}
+    named = {
+        note
+        for note, title in titles.items()
+        if title in asked and re.search(rf"(?<!\w){re.escape(title)}(?!\w)", asked)
+    }
     if not named:
         return candidates
     return [

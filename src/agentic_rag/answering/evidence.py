@@ -31,7 +31,7 @@ from agentic_rag.domain.results import Passage
 from agentic_rag.notes.markdown import plain
 from agentic_rag.notes.units import LIST_KINDS, Reading, Unit, read_plain, read_units
 from agentic_rag.questions.question import DAYS, Question
-from agentic_rag.questions.words import regular
+from agentic_rag.questions.words import IRREGULAR, regular
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import fold, starts_cjk, tokens
 
@@ -510,9 +510,11 @@ def _forms(terms: Sequence[str], vocabulary: frozenset[str]) -> dict[str, list[t
     """The words of the vocabulary that express a term: of each the term's place, and a factor in (0, 1]."""
     forms: dict[str, list[tuple[int, float]]] = {}
     irregular: dict[str, list[str]] = {}
+    for word in vocabulary & IRREGULAR.keys():
+        irregular.setdefault(IRREGULAR[word], []).append(word)
+    by_letter: dict[str, list[str]] = {}
     for word in vocabulary:
-        if regular(word) != word:
-            irregular.setdefault(regular(word), []).append(word)
+        by_letter.setdefault(word[0], []).append(word)
     for n, term in enumerate(terms):
         for word in irregular.get(regular(term), ()):
             if word != term:
@@ -520,9 +522,8 @@ def _forms(terms: Sequence[str], vocabulary: frozenset[str]) -> dict[str, list[t
         if term in vocabulary:
             forms.setdefault(term, []).append((n, 1.0))
         if term.isascii() and len(term) >= 4:
-            first = term[0]
-            for word in vocabulary:
-                if word[0] == first and word != term and _similar(term, word):
+            for word in by_letter.get(term[0], ()):
+                if word != term and _similar(term, word):
                     forms.setdefault(word, []).append((n, SIMILAR))
     return forms
 

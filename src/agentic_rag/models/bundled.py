@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from importlib import resources
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -229,22 +230,26 @@ def _question_tokens(text: str, row: list[int], vectors: FloatArray) -> Question
     nats = np.array([_token_nats(number) for number in row[QUERY_PREFIX:]], dtype=np.float32)
     spans = _spans(f"query: {text.strip()}", len(text) - len(text.lstrip()), QUERY_PREFIX)
     weights = nats / max(float(nats.sum()), 1e-9)
-    return QuestionTokens(vectors[QUERY_PREFIX:], weights, tuple(spans[: len(weights)]))
+    return QuestionTokens(vectors[QUERY_PREFIX:], weights, tuple(map(tuple, spans[: len(weights)].tolist())))
 
 
-def _spans(prefixed_text: str, lead: int, skipped_tokens: int = 0) -> list[tuple[int, int]]:
-    """Places of the tokens of a text with its prefix in the text itself, which begins with ``lead`` spaces."""
+def _spans(prefixed_text: str, lead: int, skipped_tokens: int = 0) -> Places:
+    """Places of the tokens of a text with its prefix in the text itself, which begins with ``lead`` spaces; (0, 0) for a
+    token of the prefix or without letters."""
     offsets = _load().tokenizer.encode(_encodable(prefixed_text), return_type="offset_mapping")["offsets"]
     by = lead - (prefixed_text.index(": ") + 2)
-    places = [(max(0, start + by), max(0, end + by)) for start, end in offsets[skipped_tokens:]]
-    return [(start, end) if end > start else (0, 0) for start, end in places]
+    places = np.fromiter(chain.from_iterable(offsets[skipped_tokens:]), np.int32).reshape(-1, 2) + np.int32(
+        by
+    )
+    np.maximum(places, 0, out=places)
+    places[places[:, 1] <= places[:, 0]] = 0
+    return places
 
 
 @lru_cache(PASSAGES)
 def _places(text: str) -> Places:
     """Of a passage's tokens. Remembered, since one note's passages are compared with many questions."""
-    spans = _spans(_passage(text), len(text) - len(text.lstrip()))
-    places = np.array(spans, dtype=np.int32).reshape(-1, 2)
+    places = _spans(_passage(text), len(text) - len(text.lstrip()))
     places.setflags(write=False)
     return places
 

@@ -175,18 +175,19 @@ def stem(word: str) -> str:
 
 def regular(word: str) -> str:
     """The regular form of a word or stem that properties and questions differ in: ``write`` of "wrote" and "author"."""
-    return _IRREGULAR.get(word, word)
+    return IRREGULAR.get(word, word)
 
 
-_IRREGULAR = {
+IRREGULAR = {
     "met": "meet", "bought": "buy", "paid": "pay", "wrote": "write", "written": "write", "author": "write", "authors": "write",
-    "made": "make", "maker": "make", "spent": "spend", "slept": "sleep", "felt": "feel", "read": "read",
+    "made": "make", "maker": "make", "spent": "spend", "slept": "sleep", "felt": "feel",
     "saw": "see", "seen": "see", "went": "go", "gone": "go", "drank": "drink", "ran": "run", "people": "person", "persons": "person",
     "sown": "sow", "grown": "grow", "grew": "grow", "shown": "show", "taken": "take", "took": "take", "given": "give", "gave": "give",
     "eaten": "eat", "ate": "eat", "driven": "drive", "drove": "drive", "chosen": "choos", "chose": "choos", "worn": "wear", "built": "build",
     "sent": "send", "sold": "sell", "brought": "bring", "taught": "teach", "caught": "catch", "held": "hold", "broken": "break", "lent": "lend",
     "dailies": "daili", "dailys": "daili", "children": "child", "movies": "movi", "films": "film", "began": "begin", "begun": "begin",
 }  # fmt: skip
+"""What ``regular`` maps to another word; no form is its own."""
 
 
 def uncovered_words(words: Words, spans: Iterable[Span], generic: frozenset[str]) -> list[Word]:

@@ -24,6 +24,8 @@ _AMOUNT = regex.compile(
     rf"(?<![A-Za-z0-9.,_])(\d+(?:[.,]\d+)*)(?:(?!(?:st|nd|rd|th|s)\b)([\p{{Latin}}\p{{Cyrillic}}\p{{Greek}}]{{1,3}})|[ \u00a0\u202f]({_SPACED_UNIT}))(?!\w)"
 )
 _DIGIT = re.compile(r"\d")
+_BEYOND_LATIN = re.compile("[\u2e80-\U0010ffff]")
+"""Where characters of Han lie; to look for one takes a tenth of the time of replacing all."""
 
 
 def fold(text: str) -> str:
@@ -51,7 +53,7 @@ def simplify(text: str) -> str:
     Of a character with several simplified forms the first is taken, on both sides of a comparison. Source: OpenCC's
     tables of characters.
     """
-    return text if text.isascii() else text.translate(_simplified_forms())
+    return text if _BEYOND_LATIN.search(text) is None else text.translate(_simplified_forms())
 
 
 @lru_cache(maxsize=1)
