@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import regex
 
+from agentic_rag.text import CJK
+
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|#\r\n]*)(#[^\[\]|\r\n]*)?(?:\\?\|([^\[\]\r\n]*))?\]\]")
 _IMAGE = re.compile(r"!\[[^\[\]]{0,500}\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,500}\)|!\[\[[^\[\]\r\n]*\]\]")
 _LINK = re.compile(r"\[([^\[\]]{0,500})\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,500}\)")
@@ -22,10 +24,12 @@ _LEAD = re.compile(
     re.MULTILINE,
 )
 _MARKS = regex.compile(
-    r"\*\*|__|~~|==|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)"
+    r"\*{2,3}|__|~~|==|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*(])|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)"
     r"|\[\^[^\]\s]*\]:?|(?:^|[ \t])\^[\w-]+[ \t\r]*$",
     regex.MULTILINE,
 )
+_EMPHASIS = regex.compile(rf"(?<![^\W{CJK}]|\*)\*([^\s*](?:[^*\r\n，。；]*[^\s*])?)\*(?![^\W{CJK}]|\*)")
+"""By a pair of single stars; it may begin or end within a run of Chinese, which is written without spaces: 加*少许*盐."""
 _ESCAPED_SIGN = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SIGN = re.compile(r"[\x00`\\\[\]<&*_~=^]")
 """What every form of markup begins with, but for marks at the start of a line."""
@@ -70,6 +74,6 @@ def readable(markup: str) -> str:
     text = _LINK.sub(r"\1", _WIKILINK.sub(link_text, _IMAGE.sub("", text)))
     text = _AUTOLINK.sub(r"\1", text)
     text = _HTML.sub(lambda tag: " " if tag["apart"] else "", text)
-    text = html.unescape(_MARKS.sub("", _LEAD.sub("", text)))
+    text = html.unescape(_MARKS.sub("", _EMPHASIS.sub(r"\1", _LEAD.sub("", text))))
     text = re.sub("\x00(\\d+)\x00", lambda place: kept[int(place[1])], text)
     return " ".join(text.split())

@@ -230,7 +230,8 @@ _INLINE_NOTE = re.compile(r"\^\[(?P<text>[^\[\]]*(?:\[\[[^\[\]]*\]\][^\[\]]*)*)\
 _TAG_LINE = re.compile(r"^(?:#[^\s#]+[\s,，]*)+$")
 _NOT_SHOWN = re.compile(r"^(?:https?://\S+|[-*_=\s|:]+|\^[\w-]+)$")
 _DEFINITION = re.compile(
-    r"^(?P<key>[^:：\n]{1,60}?)(?P<sign>::|[:：](?=\s|[^\s\d/\\:：]))\s*(?P<value>\S.*)$", re.DOTALL
+    r"^(?P<key>[^:：\n]{1,60}?)(?P<sign>::|[:：](?=\s|[^\s\d/\\:：])|(?<=[^\s\d])：(?=\d))\s*(?P<value>\S.*)$",
+    re.DOTALL,
 )
 _EMPTY_FIELD = re.compile(r"^\S[^:\n]{0,60}::$")
 _POINTS_BACK = re.compile(

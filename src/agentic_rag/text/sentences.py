@@ -2,8 +2,8 @@
 
 A sentence ends at 。！？ and their kin in other scripts, at ``.`` ``!`` ``?`` before white space unless that
 looks like an abbreviation, an initial or a list number, and where a Markdown block ends: at a blank line,
-before a list item, heading, quote, table row or ``name: value`` line, behind a ``name:: value`` line. A soft line
-break does not end it, nor does what stands in a link.
+before a list item, heading, quote, table row, ``name: value``, ``**name**: value`` or ``名称：值`` line, behind a
+``name:: value`` line. A soft line break does not end it, nor does what stands in a link.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ _END = regex.compile(
 )
 _WIDE_LETTER = regex.compile(rf"[{_WIDE}]")
 _LINE = re.compile(r"(?P<quote>[ \t]*(?:>[ \t]?)*)(?P<rest>[^\r\n]*)")
+_BOLD = r"(?:\*\*|__)?"
 _STARTS_BLOCK = regex.compile(
-    r"[ \t]*(?:[-*+•][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||```|~~~|\$\$|---|===|\*\*\*|\[\^|!\[|<"
-    r"|[\w-]+(?:[ \t][\w-]+){0,3}::?(?:[ \t]|\Z)|\[!)"
+    r"[ \t]*(?:[-*+•][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||```|~~~|\$\$|---|===|\*\*\*|\[\^|!\[|<|\[!"
+    rf"|{_BOLD}[\w-]+(?:[ \t][\w-]+){{0,3}}{_BOLD}::?{_BOLD}(?:[ \t]|\Z)|{_BOLD}\w{{1,8}}{_BOLD}：)"
 )
 _ENDS_BLOCK = regex.compile(
     r"[ \t]*(?:#{1,6}[ \t]|\||```|~~~|---|===|\*\*\*|\[!|[\w-]+::[ \t])|.*(?:[ ]{2}|\\)\Z"

@@ -249,6 +249,21 @@ def test_what_leads_a_block_gives_it_meaning(text: str, lead: str | None):
 
 
 @pytest.mark.parametrize(
+    ("line", "key", "text"),
+    [
+        ("人数：3", "人数", "3"),
+        ("价格：20元", "价格", "20元"),
+        ("**房间**：402", "房间", "402"),
+        ("12：30 开始", None, "12：30 开始"),
+        ("比分 3：2", None, "比分 3：2"),
+    ],
+)
+def test_a_line_names_its_number_after_a_wide_colon(line: str, key: str | None, text: str):
+    (unit,) = read_units(line).units
+    assert (unit.key, unit.text) == (key, text)
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("Checked yearly.[^1]\n\n[^1]: By Lindt and Co.\n", ["Checked yearly. (By Lindt and Co.)"]),

@@ -70,6 +70,11 @@ def test_line_ends_count_only_where_a_block_ends(end: str) -> None:
 
 def test_property_and_speaker_lines_stand_alone() -> None:
     assert sentences("year: 1957\nrating: 7\nauthor:: Ann") == ["year: 1957", "rating: 7", "author:: Ann"]
+    assert sentences("**Asia**: Tokyo\n**North America:** Boston\nand\n**so** on") == [
+        "**Asia**: Tokyo",
+        "**North America:** Boston\nand\n**so** on",
+    ]
+    assert sentences("地点：北京\n**时间**：明天") == ["地点：北京", "**时间**：明天"]
     assert sentences("Caroline: Hi there\nMelanie: Hello") == ["Caroline: Hi there", "Melanie: Hello"]
 
 
