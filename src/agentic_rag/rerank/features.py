@@ -161,9 +161,12 @@ def judge(results: Sequence[Result]) -> list[float]:
 
     A result that the rerank did not look at stands behind those it did, and is at most as relevant as the last.
     """
-    by_sources = [probability(odds) for odds in relevance_odds(results)]
     scores = [result.get("rerank_score") for result in results]
-    most = min((float(score) for score in scores if score is not None), default=1.0)
+    reranked = [float(score) for score in scores if score is not None]
+    if len(reranked) == len(results):
+        return reranked
+    most = min(reranked, default=1.0)
+    by_sources = map(probability, relevance_odds(results))
     return [
         min(most, own) if score is None else float(score)
         for score, own in zip(scores, by_sources, strict=True)
