@@ -116,6 +116,8 @@ def _is_in(key: str, name: str) -> str:
 
 
 def _exists(key: str) -> str:
+    if key == "folder":  # that of the vault itself has a name too
+        return f'{written_key(key)} != "/"'
     if key in PLACES or "." in key:
         return f"{written_key(key)} != null"
     return f"file.hasProperty({written_text(key)})"
@@ -124,7 +126,7 @@ def _exists(key: str) -> str:
 def _contains(key: str, part: str) -> Filter:
     owner = written_key(key)
     if key == "folder" and not part:
-        return f'{owner} != "/"'
+        return _exists(key)
     if not part:
         return {"or": [f"!{owner}.isEmpty()", _equals(key, "")]}
     text = owner if owner.startswith("file.") and key not in ("tags", "links") else f"{owner}.toString()"

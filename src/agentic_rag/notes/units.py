@@ -450,7 +450,8 @@ class _Reader:
         stop = at + len(self._masked_text[at:end].rstrip())
         written = self._masked_text[at:stop]
         named = self._fields(at, stop)
-        shown = self._read_text(written, at, named)
+        line = self._property(named[0], at, stop) if named and self._is_all(named[0], at, stop) else None
+        shown = f"{line.key}: {line.text}" if line is not None else self._read_text(written, at, named)
         lists = [one for one in self._frames if one.kind in ("bullet", "ordered")]
         parents = self._parents()
         if frame.label is None:
@@ -458,6 +459,9 @@ class _Reader:
         else:
             parents = (*parents[:-1], frame.label) if parents else (frame.label,)
         if not shown or self._is_nothing(written, shown):
+            return
+        if line is not None and line.text and state is None and not parents:
+            yield line
             return
         kind: UnitKind = "task" if state is not None else "step" if frame.number is not None else "item"
         unit = Unit(
@@ -481,25 +485,34 @@ class _Reader:
             )
             yield from self._prose(position, begin)
             position = _SPACES.match(self._masked_text, one.end, end).end()  # type: ignore[union-attr]
-            value = readable(self._masked_text[one.start : one.end])
             stop = begin + len(self._masked_text[begin : one.end].rstrip())
-            if value and not _PLACEHOLDER.search(value):
-                yield Unit(
-                    "property",
-                    begin,
-                    stop,
-                    value,
-                    self._block,
-                    self._headings(),
-                    self._parents(),
-                    self._lead,
-                    key=one.key,
-                    value=one.value,
-                    failure=self._failure(),
-                )
+            unit = self._property(one, begin, stop)
+            if unit.text and not _PLACEHOLDER.search(unit.text):
+                yield unit
         yield from self._prose(position, end)
         if lines:
             self._lead = None
+
+    def _property(self, one: InlineField, start: int, end: int) -> Unit:
+        """What a line states of the note: ``mood:: great``, alone or as an item of a list."""
+        return Unit(
+            "property",
+            start,
+            end,
+            readable(self._masked_text[one.start : one.end]),
+            self._block,
+            self._headings(),
+            self._parents(),
+            self._lead,
+            key=one.key,
+            value=one.value,
+            failure=self._failure(),
+        )
+
+    def _is_all(self, one: InlineField, start: int, end: int) -> bool:
+        """Whether a field is all that a span of the note has, but for brackets and marks of emphasis."""
+        before, after = self._masked_text[start : one.start].rstrip(), self._masked_text[one.end : end]
+        return before.endswith("::") and before[:-2].strip("*_ [(") == one.key and not after.strip(" ])")
 
     def _is_line(self, one: InlineField, start: int) -> bool:
         """Whether a field takes its whole line, and is not one inside a sentence."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, parse_filters
@@ -282,6 +282,7 @@ VIEWS = st.builds(
 
 
 @settings(max_examples=300)
+@example(BaseView("Mine", And((Comparison("folder", "$exists", False),)), (), (), None), [note("Tea.md")])
 @given(VIEWS, NOTES)
 def test_a_base_that_is_written_selects_the_same_notes(view: BaseView, notes: list[Note]):
     (again,) = read_base(write_base(view), "Mine.base").views

@@ -206,6 +206,22 @@ def test_named_values_inside_the_text(text: str, kind: str, expected: str, field
     assert all(text[one.start : one.end].strip() == str(one.value) for one in unit.fields)
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "expected"),
+    [
+        ("- mood:: great\n", "property", "mood: great"),
+        ("* **sleep**:: 9\n", "property", "sleep: 9"),
+        ("- [with:: Ann]\n", "property", "with: Ann"),
+        ("- Ash\n  - price:: 31\n", "item", "Ash: price: 31"),
+        ("- [ ] due:: 2025-05-01\n", "task", "☐ due: 2025-05-01"),
+        ("- met [with:: Ann] again\n", "item", "met with: Ann again"),
+    ],
+)
+def test_an_item_that_is_one_field_is_a_property_of_the_note(text: str, kind: str, expected: str):
+    unit = units_of(text)[-1]
+    assert (unit.kind, unit.display_text()) == (kind, expected)
+
+
 @pytest.mark.parametrize("text", ["empty::\n", "- empty::\n", "**Empty**::\n"])
 def test_a_field_without_a_value_is_told_and_no_unit(text: str):
     reading = read_units(text)
