@@ -20,9 +20,9 @@ from agentic_rag.stores.graph.writing import GraphWriter
 from agentic_rag.stores.graphiti.driver_embedded import EmbeddedDriver
 from agentic_rag.stores.graphiti.driver_server import server_driver
 from agentic_rag.stores.graphiti.library import CrossEncoderClient, EmbedderClient, Graphiti, LLMClient
+from agentic_rag.stores.graphiti.operations import GraphOperations
 from agentic_rag.stores.graphiti.search_interface import LanceSearch
 from agentic_rag.stores.graphiti.searching import Searcher
-from agentic_rag.stores.graphiti.write_operations import GraphOperations
 from agentic_rag.stores.lancedb.connection import LanceConnection
 
 

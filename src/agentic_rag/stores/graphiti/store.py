@@ -34,8 +34,6 @@ _OF_CHUNKS = ("uuid", "name", "content", "metadata")
 class GraphitiStore:
     """A temporal knowledge graph whose episodes are the chunks; open it with ``open``.
 
-    ``graphiti`` is the real thing: what is written with it (episodes extracted by a language model, single
-    entities and facts) is stored and searched like what is written here.
     Belongs to the event loop it was opened in.
     """
 
@@ -81,9 +79,9 @@ class GraphitiStore:
         return cls(engine, connection, owns_connection=not isinstance(uri, LanceConnection))
 
     @property
-    def graphiti(self) -> Any:
-        """``graphiti_core.Graphiti`` over the same graph."""
-        return self._engine.graphiti
+    def engine(self) -> Engine:
+        """Its parts, which the extraction uses: it writes what is searched here."""
+        return self._engine
 
     @property
     def connection(self) -> LanceConnection:
