@@ -140,7 +140,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
 def _columns(search_filter: Any) -> list[str]:
     """Columns that a leg reads of the facts it finds; reading costs more than searching."""
     if not isinstance(search_filter, RestrictedFilters):
-        return objects.columns_of_objects("facts")
+        return objects.FACT_COLUMNS
     return ["uuid", "_rowid"]
 
 

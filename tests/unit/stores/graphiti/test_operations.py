@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.domain.ports import GraphQuery
 from agentic_rag.errors import ConfigError
 from agentic_rag.stores.graphiti.library import (
     EntityEdge,
@@ -134,47 +133,3 @@ async def test_without_a_language_model_extraction_refuses(store: GraphitiStore)
         await store.engine.graphiti.add_episode(
             "e", "Ann knows Bob", "chat", NOW, group_id="g", previous_episode_uuids=[]
         )
-
-
-async def test_a_language_model_s_graph_is_the_same_graph(
-    tmp_path: Path, embedding: HashingEmbedding
-) -> None:
-    from agentic_rag.stores.graphiti.library import LLMClient
-
-    class Scripted(LLMClient):  # type: ignore[misc]
-        """Answers each of Graphiti's prompts by the shape of the answer it wants."""
-
-        def __init__(self) -> None:
-            super().__init__(config=None)
-
-        async def _generate_response(
-            self, messages: Any, response_model: Any = None, *_: Any, **__: Any
-        ) -> Any:
-            fields = set(response_model.model_fields) if response_model else set()
-            if "extracted_entities" in fields:
-                names = ("Ann", "Bob")
-                return {"extracted_entities": [{"name": n, "entity_type_id": 0} for n in names]}
-            if "edges" in fields:
-                return {
-                    "edges": [
-                        {
-                            "source_entity_name": "Ann",
-                            "target_entity_name": "Bob",
-                            "relation_type": "KNOWS",
-                            "fact": "Ann knows Bob",
-                            "valid_at": None,
-                            "invalid_at": None,
-                        }
-                    ]
-                }
-            return {name: [] for name in fields}
-
-    async with opened(tmp_path, embedding, llm_client=Scripted()) as store:
-        result = await store.engine.graphiti.add_episode(
-            "talk", "Ann knows Bob", "chat", NOW, group_id="g", previous_episode_uuids=[]
-        )
-        assert [edge.fact for edge in result.edges] == ["Ann knows Bob"]
-        assert await in_graph(store) == await in_tables(store)
-        query = GraphQuery("Ann knows Bob", (await embedding.embed_queries(["Ann"]))[0])
-        (fact,) = await store.search("g", query, limit=3)
-        assert (fact.text, fact.chunk_ids) == ("Ann knows Bob", ()), "its episode is no chunk of ours"
