@@ -24,12 +24,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from agentic_rag import Answer, Rag, RagConfig, open_rag
-from agentic_rag.boards.canvas import board_text, overlaps, violations
+from agentic_rag.boards.canvas import board_text
 from agentic_rag.boards.drawing import draw_board
 from agentic_rag.boards.marking import Names, judge
 from agentic_rag.boards.vault import Vault
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.state import OperationName
+from agentic_rag_lab.evaluation.boards import overlaps, violations
 from figures import Row, options, report, row
 
 HERE = Path(__file__).parent

@@ -1,12 +1,14 @@
-"""List the bare participles that name things in src/: `python scripts/names.py [--locals] [FOLDER ...]`.
+"""List wrong names in src/, bare participles and unknown arguments: `python scripts/names.py [--locals] [FOLDER ...]`.
 
 A name is a noun of the field: `summary`, not `told`. Functions, classes, arguments, attributes and module constants
 are looked at, with or without a leading underscore; locals with --locals. A participle before a noun is fine
-(`cached_rows`), and so is a function whose verb has one form (`read`). Exits with 1 where a name is found.
+(`cached_rows`), and so is a function whose verb has one form (`read`). What a docstring lists under `Args:` must be an
+argument of the function, or of the class's `__init__`. Exits with 1 where a name is found.
 """
 
 import argparse
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,7 +53,8 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Name(NamedTuple):
-    """One definition; ``kind``: function, class, argument, attribute, constant or local; ``owner``: its class."""
+    """One definition; ``kind``: function, class, argument, attribute, constant, local or documented argument; ``owner``:
+    its class."""
 
     line: int
     name: str
@@ -102,8 +105,41 @@ def participles(path: Path, with_locals: bool = False) -> list[Name]:
     ]
 
 
+def unknown_arguments(path: Path) -> Iterator[Name]:
+    """What docstrings of a file list under ``Args:`` and nothing takes; a class that inherits its ``__init__`` is not
+    looked at, nor is a function with ``**``."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, (ast.ClassDef, *FUNCTIONS)):
+            continue
+        listed = re.search(
+            r"^Args:\n(.*?)(?=^\S|\Z)", ast.get_docstring(node) or "", re.DOTALL | re.MULTILINE
+        )
+        names = _parameters(node)
+        if listed and names is not None:
+            for documented in re.findall(
+                r"^    (\*{0,2}\w[\w, *]*?)(?: \([^)]*\))?:", listed[1], re.MULTILINE
+            ):
+                for name in re.findall(r"\w+", documented):
+                    if name not in names:
+                        yield Name(node.lineno, name, "documented argument", node.name)
+
+
+def _parameters(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> set[str] | None:
+    """Names of the arguments of a function or of a class; None where they are not seen here."""
+    if isinstance(node, ast.ClassDef):
+        own = [one for one in node.body if isinstance(one, FUNCTIONS) and one.name == "__init__"]
+        if own:
+            return _parameters(own[0])
+        fields = {one.target.id for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)}  # fmt: skip
+        return None if node.bases else fields
+    if node.args.kwarg:
+        return None
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return {one.arg for one in [*arguments, *filter(None, [node.args.vararg])]}
+
+
 def main() -> int:
-    """Print `file:line name (kind)` for each participle; 1 where there is any."""
+    """Print `file:line name (kind)` for each wrong name; 1 where there is any."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folders", nargs="*", default=["src"])
     parser.add_argument("--locals", action="store_true", help="name local variables too")
@@ -112,7 +148,7 @@ def main() -> int:
     lines = [
         f"{path}:{one.line} {one.name} ({one.kind})"
         for path in paths
-        for one in participles(path, options.locals)
+        for one in [*participles(path, options.locals), *unknown_arguments(path)]
     ]
     sys.stdout.writelines(f"{line}\n" for line in dict.fromkeys(lines))
     return int(bool(lines))

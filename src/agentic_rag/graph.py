@@ -18,7 +18,7 @@ from agentic_rag.compiled import Node, RagGraph, RagStateGraph
 from agentic_rag.domain.ports import Chat, Embedding, MessageChat
 from agentic_rag.domain.usage import counting
 from agentic_rag.errors import ConfigError
-from agentic_rag.fusion.cascade_retrieval import judge_tier
+from agentic_rag.fusion.cascade_retrieval import decide_tier
 from agentic_rag.fusion.strategy_selector import MEMORY, CanvasOperation
 from agentic_rag.nodes.agent import agent
 from agentic_rag.nodes.agent_tools import AgentTools
@@ -295,7 +295,7 @@ def to_second_tier(state: CanvasRAGState, *, further: Sequence[str] = ()) -> Seq
     parameters = request.fusion
     if parameters.strategy is not FusionStrategy.CASCADE:
         return ["fuse_results"]
-    enough = judge_tier(results_of(state, "graphiti") or [], *parameters.enough())
+    enough = decide_tier(results_of(state, "graphiti") or [], *parameters.enough())
     if enough["tier"] == 2 and parameters.lancedb_weight != 0:
         return ["retrieve_lancedb", *(["retrieve_memory"] if request.asks_memory else []), *further]
     return ["retrieve_memory"] if request.asks_memory else ["fuse_results"]

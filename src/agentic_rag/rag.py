@@ -263,9 +263,9 @@ class Rag:
 
     def as_retriever(self, **options: Any) -> BaseRetriever:
         """The fused and reranked results as a langchain-core retriever; ``options`` are those of ``ask``."""
-        from agentic_rag.tools import AnswerRetriever
+        from agentic_rag.tools import answer_retriever
 
-        return AnswerRetriever(ask=partial(self.ask, **options), loop=self._loop)
+        return answer_retriever(partial(self.ask, **options), self._loop)
 
     @property
     def _loop(self) -> asyncio.AbstractEventLoop:

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
-from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
@@ -16,6 +15,7 @@ from agentic_rag.answer import Answer
 from agentic_rag.domain.loops import result_of
 from agentic_rag.domain.results import Citation
 from agentic_rag.errors import AgenticRagError
+from agentic_rag.retrieval.langchain_retriever import DocumentRetriever
 
 Ask = Callable[[str], Awaitable[Answer]]
 Question = Annotated[str, Field(description="A whole question, in the language of the notes.")]
@@ -59,28 +59,17 @@ def cited_text(answer: Answer) -> str:
     return "\n\n".join([answer.text, *(["\n".join(quotes)] if quotes else [])])
 
 
-class AnswerRetriever(BaseRetriever):
-    """The fused and reranked results of a question as documents, best first; made by ``Rag.as_retriever``.
+def answer_retriever(ask: Ask, loop: asyncio.AbstractEventLoop) -> BaseRetriever:
+    """The fused and reranked results of a question as documents, best first.
 
     A document has the passage as ``page_content``, its id, and as metadata the note's properties and place, with
     ``relevance_score`` (of the rerank, higher is better) and ``sources`` on top.
     """
 
-    ask: Ask = Field(exclude=True, repr=False)
-    loop: asyncio.AbstractEventLoop = Field(exclude=True, repr=False)
+    async def documents(query: str) -> list[Document]:
+        return [document_of(result) for result in (await ask(query)).results]
 
-    async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
-    ) -> list[Document]:
-        return [document_of(result) for result in (await self.ask(query)).results]
-
-    def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
-    ) -> list[Document]:
-        async def ask_once() -> Answer:
-            return await self.ask(query)
-
-        return [document_of(result) for result in result_of(ask_once(), self.loop).results]
+    return DocumentRetriever(search=documents, home=loop)
 
 
 def document_of(result: Mapping[str, Any]) -> Document:

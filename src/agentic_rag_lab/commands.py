@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.cli.options import Address, Engine, Json, with_config
-from agentic_rag.cli.running import print_json, run
+from agentic_rag.cli.running import print_result, run
 from agentic_rag.errors import InputError
 
 if TYPE_CHECKING:
@@ -242,10 +242,7 @@ def bench(
         goes_on=True,
         fresh=fresh,
     )
-    if as_json:
-        print_json({**report.summary, "folder": str(report.folder)})
-    else:
-        print_bench(report)
+    print_result({**report.summary, "folder": str(report.folder)}, as_json, lambda: print_bench(report))
 
 
 @bench_app.command("compare")
@@ -258,7 +255,4 @@ def bench_compare(
     from agentic_rag_lab.cli.bench import compare_runs, print_comparison
 
     found = compare_runs(runs, charts)
-    if as_json:
-        print_json(found)
-    else:
-        print_comparison(found)
+    print_result(found, as_json, lambda: print_comparison(found))

@@ -108,5 +108,6 @@ async def forget(service: TheWriter, caller: TheCaller) -> DeletionCounts:
     conversations = await service.conversations.forget(caller)
     forgotten = await service.rag.memory.forget(caller.user_id)
     questions = service.rag.reviews(caller.user_id).forget()
+    service.given_answers.forget(caller.user_id)
     check_conversations(service.rag.config.data_dir)
     return DeletionCounts(conversations=conversations, memories=forgotten.memories, questions=questions)

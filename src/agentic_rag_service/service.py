@@ -15,6 +15,7 @@ from agentic_rag_service.disclosure import Disclosure
 from agentic_rag_service.jobs import Jobs
 from agentic_rag_service.limits import QuestionSlots
 from agentic_rag_service.metrics import Metrics
+from agentic_rag_service.openai.answers import GivenAnswers
 from agentic_rag_service.readiness import Readiness
 from agentic_rag_service.roots import AllowedRoots
 
@@ -31,6 +32,7 @@ class Service:
     readiness: Readiness
     jobs: Jobs = field(default_factory=Jobs)
     metrics: Metrics = field(default_factory=Metrics)
+    given_answers: GivenAnswers = field(default_factory=GivenAnswers)
     start_time: float = field(default_factory=time.time)
     closing: bool = False
     """Shutdown has begun: the service still answers but is no longer ready."""

@@ -14,7 +14,6 @@ import pytest
 import pytest_asyncio
 
 from agentic_rag.domain.identity import memory_dataset
-from agentic_rag.domain.memory import Closes, Deletes, Memory, MemoryService, Neighbours, ReturnsAll
 from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore
 from agentic_rag.errors import InputError, StoreError
 from agentic_rag.graph import GraphParts, build_rag_graph
@@ -25,6 +24,7 @@ from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag_lab.designs.memory import Closes, Deletes, Memory, MemoryService, Neighbours, ReturnsAll
 from agentic_rag_lab.designs.services import build_service, known_services
 from agentic_rag_lab.designs.services.entries import BATCH_DOCUMENTS
 from agentic_rag_lab.designs.services.parts import ServiceParts

@@ -17,7 +17,6 @@ import pytest
 import yaml
 
 import agentic_rag.cli
-from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import ConfigError, InputError, ModelError, StoreLocked
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.parameters import Section
@@ -26,6 +25,7 @@ from agentic_rag.testing import HashingEmbedding, ScriptedChat
 from agentic_rag_lab.designs import data_parser, services
 from agentic_rag_lab.designs.config import parse_pipeline, read_pipeline
 from agentic_rag_lab.designs.data_parser import register_adapter
+from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.open_lab import open_lab
 from agentic_rag_lab.designs.services import register_service
 from agentic_rag_lab.evaluation.bench.figures import comparison, read_runs

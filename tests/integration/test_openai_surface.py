@@ -198,6 +198,8 @@ def test_parameters_of_other_servers_are_ignored(
         (ANSWERS, {"input": ""}, 400, None),
         (ANSWERS, {"input": 5}, 422, "input"),
         (ANSWERS, {"input": [{"type": "item_reference", "id": "msg_1"}]}, 400, "input"),
+        (ANSWERS, {"input": [{"type": "item_reference"}, {"role": "user", "content": "x"}]}, 400, "input"),
+        (ANSWERS, {"input": [{"type": "item_reference", "id": 5}]}, 422, "input"),
         (ANSWERS, {"input": [{"role": "user", "content": [{"type": "input_file", "file_id": "f"}]}]}, 400, "input"),
         (ANSWERS, {"input": [{"type": "function_call_output", "call_id": "c", "output": "x"}]}, 400, None),
         (ANSWERS, {"max_output_tokens": -1}, 422, "max_output_tokens"),
@@ -367,6 +369,37 @@ def test_a_response_goes_on_with_the_turns_of_its_input(official: openai.OpenAI)
     assert later == completion.choices[0].message.content != alone
     with pytest.raises(openai.BadRequestError, match="send the earlier turns as items of input"):
         official.responses.create(model="default", input="Why?", previous_response_id=first.id)
+
+
+def test_an_answer_can_be_referred_to_by_the_id_of_its_message(client: httpx.Client) -> None:
+    """As the Vercel AI SDK does unless ``store`` is false: a system text, and references to earlier answers."""
+    first = client.post(ANSWERS, json={"model": "default", "input": "What is kill-green?", "stream": True})
+    message_id = json.loads(_blocks(first)[-1].partition("data: ")[2])["response"]["output"][0]["id"]
+    asked = {"role": "user", "content": [{"type": "input_text", "text": "What is kill-green?"}]}
+    reference = {"type": "item_reference", "id": message_id}
+    question = {"role": "user", "content": [{"type": "input_text", "text": "Why is it done?"}]}
+    system = {"role": "system", "content": "Be brief."}
+    later = _ask(client, ANSWERS, input=[system, asked, reference, question])
+    text = _text(first_whole := _ask(client, ANSWERS, input="What is kill-green?"))
+    whole = [
+        system,
+        asked,
+        {"role": "assistant", "content": [{"type": "output_text", "text": text}]},
+        question,
+    ]
+    assert (
+        _text(later)
+        == _text(_ask(client, ANSWERS, input=whole))
+        != _text(_ask(client, ANSWERS, input=[question]))
+    )
+    both = [asked, reference, asked, {**reference, "id": first_whole.json()["output"][0]["id"]}, question]
+    assert _ask(client, ANSWERS, input=both).status_code == 200
+    assert _ask(client, ANSWERS, input=[asked, reference]).status_code == 400
+    client.delete("/memory")
+    forgotten = _ask(client, ANSWERS, input=[asked, reference, question])
+    assert forgotten.status_code == 400
+    assert message_id in forgotten.json()["error"]["message"]
+    assert "store: false" in forgotten.json()["error"]["message"]
 
 
 def test_other_items_of_an_agents_history_are_ignored(official: openai.OpenAI) -> None:

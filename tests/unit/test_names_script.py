@@ -1,4 +1,4 @@
-"""scripts/names.py: which names it takes for bare participles."""
+"""scripts/names.py: which names it takes for bare participles, and which documented arguments for unknown."""
 
 from __future__ import annotations
 
@@ -44,3 +44,50 @@ def test_a_participle_before_a_noun_and_verbs_and_nouns_in_ed_are_names(tmp_path
     source = "def read(baked_loaves, seed, feed_speed):\n    burnt = [1]\n    return burnt\n\nRED = read\n"
     assert refusals(tmp_path, source) == (0, [])
     assert refusals(tmp_path, source, "--locals") == (1, ["burnt (local)"])
+
+
+DOCUMENTED = '''
+def bake(loaf, *, minutes=1):
+    """Bake.
+
+    Args:
+        loaf: what is baked.
+        hours, minutes: how long; see
+            above: not an argument.
+
+    Raises:
+        OvenError: it is cold.
+    """
+
+class Oven:
+    """An oven.
+
+    Args:
+        heat (float): in °C.
+    """
+
+    def __init__(self, temperature): ...
+
+class Fan:
+    """A fan.
+
+    Args:
+        speed: of the blades.
+    """
+
+    speed: int
+
+class Grill(Oven):
+    """Inherits what it takes.
+
+    Args:
+        fuel: of any kind.
+    """
+'''
+
+
+def test_a_documented_argument_that_nothing_takes_is_refused(tmp_path: Path) -> None:
+    assert refusals(tmp_path, DOCUMENTED) == (
+        1,
+        ["hours (documented argument)", "heat (documented argument)"],
+    )

@@ -25,7 +25,7 @@ class Passage:
 
     Args:
         text: with title and headings.
-        packed: its packed tokens; None: the model tells none.
+        packed_vectors: its packed tokens; None: the model tells none.
         places: of the tokens in the text, shape (tokens, 2).
     """
 

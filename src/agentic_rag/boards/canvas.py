@@ -9,25 +9,20 @@ from __future__ import annotations
 import json
 import math
 import unicodedata
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any
 
 from agentic_rag.errors import InputError
 
 Node = dict[str, Any]
 Edge = dict[str, Any]
 Board = dict[str, Any]
-Color = Literal["1", "2", "3", "4", "5", "6"]
-"""Red, orange, yellow, green, cyan, purple."""
 RED, YELLOW, GREEN, CYAN, PURPLE = "1", "3", "4", "5", "6"
-SIDES = ("top", "right", "bottom", "left")
 WIDTH = 420
 """Width in pixels of a card with text."""
 _LINE, _PADDING, _LETTER, _HEADING = 24, 40, 8.2, 1.75
 """Sizes of Obsidian's default theme in pixels: line height, padding around a text, width of a Latin letter; and the
 factor by which a heading is larger."""
-_KINDS = {"text": "text", "file": "file", "link": "url", "group": None}
-"""Required key by node type."""
 _WIDE = ("W", "F")
 
 
@@ -163,71 +158,3 @@ def board_text(board: Mapping[str, Any]) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def violations(board: Mapping[str, Any]) -> list[str]:
-    """Violations of the specification, or of what Obsidian accepts; empty for a valid board."""
-    found = list(_node_violations(board))
-    ids = [node.get("id") for node in nodes_of(board)] + [one.get("id") for one in edges_of(board)]
-    found += [f"the id {one!r} is given twice" for one in sorted({str(i) for i in ids if ids.count(i) > 1})]
-    known = {node.get("id") for node in nodes_of(board)}
-    for one in edges_of(board):
-        found += [f"edge {one.get('id')!r} has no {key}" for key in ("id",) if not one.get(key)]
-        found += [
-            f"edge {one.get('id')!r} leads to {one.get(end)!r}, which is not there"
-            for end in ("fromNode", "toNode")
-            if one.get(end) not in known
-        ]
-        found += [
-            f"edge {one.get('id')!r} has the {side} {one.get(side)!r}"
-            for side in ("fromSide", "toSide")
-            if one.get(side) not in SIDES
-        ]
-    return found
-
-
-def _node_violations(board: Mapping[str, Any]) -> Iterator[str]:
-    ungrouped = False
-    for node in nodes_of(board):
-        name, kind = node.get("id"), str(node.get("type"))
-        if not isinstance(name, str) or not name:
-            yield f"a node has the id {name!r}"
-        if kind not in _KINDS:
-            yield f"node {name!r} is of type {kind!r}"
-            continue
-        if _KINDS[kind] is not None and not isinstance(node.get(str(_KINDS[kind])), str):
-            yield f"node {name!r} has no {_KINDS[kind]}"
-        if any(type(node.get(key)) is not int for key in ("x", "y", "width", "height")):
-            yield f"node {name!r} has no whole numbers for x, y, width and height"
-        if not str(node.get("subpath", "#")).startswith("#"):
-            yield f"node {name!r} has the subpath {node['subpath']!r}"
-        if kind == "group" and ungrouped:
-            yield f"group {name!r} stands after a card, which it would hide"
-        ungrouped = ungrouped or kind != "group"
-
-
-def overlaps(board: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Pairs of ids whose boxes overlap: of cards, of groups, and of a group that holds a card only partly."""
-    placed = nodes_of(board)
-    return [
-        (one["id"], other["id"])
-        for number, one in enumerate(placed)
-        for other in placed[number + 1 :]
-        if _share(one, other) and not _is_held(other, one) and not _is_held(one, other)
-    ]
-
-
-def _share(one: Node, other: Node) -> bool:
-    return bool(
-        one["x"] < other["x"] + other["width"]
-        and other["x"] < one["x"] + one["width"]
-        and one["y"] < other["y"] + other["height"]
-        and other["y"] < one["y"] + one["height"]
-    )
-
-
-def _is_held(card: Node, frame: Node) -> bool:
-    left, top, right, bottom = bounds([card])
-    outer = bounds([frame])
-    inside = outer[0] <= left and outer[1] <= top and right <= outer[2] and bottom <= outer[3]
-    return frame["type"] == "group" and inside

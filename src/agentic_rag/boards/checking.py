@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from agentic_rag.boards.vault import Vault
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import InputError, ModelError, RunError
+from agentic_rag.fusion.hits import plain
 from agentic_rag.text import script
 from agentic_rag.text.prompts import MARK_SYSTEM, fence_passages
 
@@ -51,19 +52,6 @@ class CheckedAnswer:
     note: str | None
     """Path of the mistake note that was written."""
 
-    def to_dict(self) -> Json:
-        """As plain values."""
-        return {
-            "asks": self.asks,
-            "given": self.given,
-            "mark": self.mark,
-            "expected": list(self.expected),
-            "missing": list(self.missing),
-            "source": self.source,
-            "due": None if self.due is None else self.due.isoformat(),
-            "note": self.note,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
@@ -81,12 +69,8 @@ class CheckReport:
 
     def to_dict(self) -> Json:
         """As plain values."""
-        return {
-            "board": self.board,
-            "dataset": self.dataset,
-            "degraded": self.degraded,
-            "answers": [one.to_dict() for one in self.answers],
-        }
+        values: Json = plain(asdict(self))
+        return values
 
 
 def filled_board(path: Path) -> tuple[Board, Provenance]:

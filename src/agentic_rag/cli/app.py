@@ -29,7 +29,7 @@ from agentic_rag.cli.options import (
     require_folder,
     with_config,
 )
-from agentic_rag.cli.running import print_json, run, run_on_rag, with_stderr_silenced
+from agentic_rag.cli.running import print_json, print_result, run, run_on_rag, with_stderr_silenced
 from agentic_rag.errors import InputError
 from agentic_rag.extensions import entries
 
@@ -145,10 +145,7 @@ def ingest(
         ingest_paths(config, paths, dataset, kind, engine=engine, address=address, quiet=as_json),
         goes_on=True,
     )
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        print_ingest(report)
+    print_result(report.to_dict(), as_json, lambda: print_ingest(report))
     if report.count("failed") or _is_named_and_skipped(paths, report):
         raise typer.Exit(1)
 
@@ -197,10 +194,7 @@ def remove(
     if everything == bool(paths):
         raise InputError("give either the paths to remove, or --all to remove everything")
     report = run(remove_paths(config, None if everything else paths, dataset, quiet=as_json), goes_on=True)
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        print_ingest(report)
+    print_result(report.to_dict(), as_json, lambda: print_ingest(report))
 
 
 @app.command()
@@ -219,10 +213,7 @@ def reindex(
     from agentic_rag.cli.datasets import print_reindex, reindex_dataset
 
     report = run(reindex_dataset(config, dataset, engine=engine, address=address, quiet=as_json))
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        print_reindex(report)
+    print_result(report.to_dict(), as_json, lambda: print_reindex(report))
 
 
 @app.command()
@@ -329,10 +320,7 @@ def check(
     from agentic_rag.cli.boards import check_file, print_check
 
     report = run(check_file(config, board, user_id))
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        print_check(report)
+    print_result(report.to_dict(), as_json, lambda: print_check(report))
 
 
 @app.command()
@@ -429,10 +417,7 @@ def stats(
     from agentic_rag.cli.datasets import collect, print_stats
 
     found = run(collect(config, dataset))
-    if as_json:
-        print_json(found)
-    else:
-        print_stats(found, config)
+    print_result(found, as_json, lambda: print_stats(found, config))
 
 
 @app.command()
@@ -480,10 +465,7 @@ def repair(
     from agentic_rag.repair import repair as repair_folder
 
     report = run(with_stderr_silenced(repair_folder(config, dataset)), goes_on=True)
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        print_repair(report, config)
+    print_result(report.to_dict(), as_json, lambda: print_repair(report, config))
 
 
 @app.command()
@@ -497,9 +479,6 @@ def doctor(load: Callable[[], RagConfig], as_json: Json = False) -> None:
     from agentic_rag.diagnosis import examine
 
     findings = run(with_stderr_silenced(examine(load, thorough=True)))
-    if as_json:
-        print_json([finding.to_dict() for finding in findings])
-    else:
-        print_findings(findings)
+    print_result([finding.to_dict() for finding in findings], as_json, lambda: print_findings(findings))
     if any(finding.status == "missing" for finding in findings):
         raise typer.Exit(1)

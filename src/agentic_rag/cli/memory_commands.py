@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from agentic_rag.cli.options import AsOf, Json, TopK, UserId, is_new, with_config
-from agentic_rag.cli.running import print_json, run_on_rag
+from agentic_rag.cli.running import print_result, run_on_rag
 from agentic_rag.domain.identity import memory_dataset
 from agentic_rag.errors import InputError
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
@@ -59,10 +59,7 @@ def add(
     memory_dataset(user_id)
     given = metadata_given(metadata or [], speaker, role)
     result = run_on_rag(config, "memory add", user_id=user_id, text=text, at=at, metadata=given)
-    if as_json:
-        print_json(result)
-    else:
-        print_added(result)
+    print_result(result, as_json, lambda: print_added(result))
 
 
 @memory_app.command()
@@ -107,10 +104,7 @@ def search(
         strategy=strategy,
         as_of=as_of,
     )
-    if as_json:
-        print_json(result)
-    else:
-        print_found(result, explain=explain)
+    print_result(result, as_json, lambda: print_found(result, explain=explain))
     if result["outcomes"] and all(
         one["status"] in ("failed", "timeout") for one in result["outcomes"].values()
     ):
@@ -132,10 +126,7 @@ def list_(
     from agentic_rag.cli.memory_output import print_listed
 
     result = _list_records(config, user_id, kind, with_ended=include_ended)
-    if as_json:
-        print_json(result)
-    else:
-        print_listed(result)
+    print_result(result, as_json, lambda: print_listed(result))
 
 
 @memory_app.command()
@@ -157,10 +148,7 @@ def forget(
         typer.confirm(f"Delete all {held} memories of {user_id!r}?", abort=True, err=True)
     nothing = {"deleted": 0, "searched": 0, "found": 0}
     result = _of_user(config, "memory forget", nothing, user_id=user_id, ids=None if everything else ids)
-    if as_json:
-        print_json(result)
-    else:
-        print_forgotten(result)
+    print_result(result, as_json, lambda: print_forgotten(result))
 
 
 @memory_app.command()
@@ -175,10 +163,7 @@ def export(
     from agentic_rag.cli.memory_output import print_moved
 
     result = _run_on_file(config, "memory export", user_id, file)
-    if as_json:
-        print_json(result)
-    else:
-        print_moved(result, "written to")
+    print_result(result, as_json, lambda: print_moved(result, "written to"))
 
 
 @memory_app.command("import")
@@ -193,10 +178,7 @@ def import_(
     from agentic_rag.cli.memory_output import print_moved
 
     result = _run_on_file(config, "memory import", user_id, file)
-    if as_json:
-        print_json(result)
-    else:
-        print_moved(result, "read from")
+    print_result(result, as_json, lambda: print_moved(result, "read from"))
 
 
 def _of_user(config: RagConfig, command: str, nothing: dict[str, Any], **arguments: Any) -> Any:

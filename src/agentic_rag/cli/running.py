@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -87,3 +87,11 @@ async def with_stderr_silenced(work: Coroutine[Any, Any, T]) -> T:
 def print_json(value: Any) -> None:
     """One JSON value on stdout, UTF-8."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+
+
+def print_result(value: Any, as_json: bool, print_text: Callable[[], None]) -> None:
+    """A command's result: ``value`` as JSON where ``--json`` is given, else as ``print_text`` prints it."""
+    if as_json:
+        print_json(value)
+    else:
+        print_text()

@@ -168,7 +168,7 @@ def dates_match(stated_interval: Interval, result: Passage) -> float:
     within.
 
     Args:
-        stated: the question's interval, see ``asked_interval``; an open side matches anything.
+        stated_interval: the question's interval, see ``asked_interval``; an open side matches anything.
         result: a fused result.
     """
     start, end = stated_interval

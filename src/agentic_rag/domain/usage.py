@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
+from typing import cast
 
 from typing_extensions import TypedDict
 
@@ -51,14 +52,7 @@ class Usage:
 
     def to_dict(self) -> UsageValues:
         """Plain JSON values; the cost to a millionth."""
-        return {
-            "calls": self.calls,
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "embedded_tokens": self.embedded_tokens,
-            "cost": round(self.cost, 6),
-            "estimated": self.estimated,
-        }
+        return cast(UsageValues, {**asdict(self), "cost": round(self.cost, 6)})
 
 
 _counting: ContextVar[tuple[Usage, ...]] = ContextVar("counting", default=())

@@ -46,16 +46,15 @@ def score_as_relevance(hit: Hit) -> float | None:
 
 
 def decide_tier(
-    graphiti_hits: GraphitiResults,
+    hits: Sequence[Hit],
     threshold: int = CASCADE_THRESHOLD,
     min_score: float = CASCADE_MIN_SCORE,
-    *,
     relevance: Relevance | None = None,
 ) -> CascadeReport:
     """Whether the graph alone is enough: at least ``threshold`` hits of relevance ≥ ``min_score``.
 
     Args:
-        graphiti_hits: the graph's result; each chunk counts once.
+        hits: of the graph, as a reader gives them.
         threshold: at least 1; default 5.
         min_score: in [0, 1]; default 0.7.
         relevance: a hit's calibrated relevance in [0, 1], None where there is none; by default
@@ -66,18 +65,8 @@ def decide_tier(
 
     Raises:
         ConfigError: threshold or min_score out of range.
-        InputError: a hit that cannot be read, or a relevance outside [0, 1].
+        InputError: a relevance outside [0, 1].
     """
-    return judge_tier(read_graphiti(graphiti_hits), threshold, min_score, relevance)
-
-
-def judge_tier(
-    hits: Sequence[Hit],
-    threshold: int = CASCADE_THRESHOLD,
-    min_score: float = CASCADE_MIN_SCORE,
-    relevance: Relevance | None = None,
-) -> CascadeReport:
-    """``decide_tier`` of hits as a reader gives them."""
     checked_count("graphiti_threshold", threshold)
     if isinstance(min_score, bool) or not isinstance(min_score, int | float) or not 0 <= min_score <= 1:
         raise ConfigError(f"graphiti_min_score is {min_score!r}; give a relevance from 0 to 1")
@@ -134,7 +123,7 @@ async def cascade_retrieval(
     checked_count("num_results", num_results)
     checked_count("k", k)
     hits = read_graphiti(await search_graphiti(query))
-    report = judge_tier(hits, graphiti_threshold, graphiti_min_score, relevance)
+    report = decide_tier(hits, graphiti_threshold, graphiti_min_score, relevance)
     sources: dict[str, tuple[Sequence[Hit], float]] = {"graphiti": (hits, 1.0)}
     if report["decision"] == "fallback" and use_lancedb_fallback:
         sources["lancedb"] = read_lancedb(await search_lancedb(query)), 1.0
@@ -159,7 +148,7 @@ def fuse_tiers(
 
     Args:
         sources: as for ``fuse_ranks``, with ``graphiti``; without ``lancedb`` the vector store was not asked.
-        report: of ``judge_tier``.
+        report: of ``decide_tier``.
         k: of the fusion.
         use_lancedb_fallback: False leaves the vector store out.
         limit: return at most this many; None returns all.

@@ -12,7 +12,7 @@ from agentic_rag.domain import Hit
 from agentic_rag.domain.odds import probability
 from agentic_rag.domain.results import FusionReport, Result, WeightsReport
 from agentic_rag.errors import ConfigError, UnknownOperation
-from agentic_rag.fusion.cascade_retrieval import fuse_tiers, judge_tier
+from agentic_rag.fusion.cascade_retrieval import decide_tier, fuse_tiers
 from agentic_rag.fusion.hits import (
     GraphitiResults,
     LanceDBResults,
@@ -369,7 +369,7 @@ def _cascade(
     asked = {name: one for name, one in sources.items() if is_requested or name != "lancedb"}
     results, report = fuse_tiers(
         asked,
-        judge_tier(sources["graphiti"][0], threshold, floor),
+        decide_tier(sources["graphiti"][0], threshold, floor),
         parameters.k,
         use_lancedb_fallback=sources["lancedb"][1] > 0,
         limit=limit,

@@ -86,7 +86,7 @@ async def shown_by_base(
         question: in English or Chinese.
         snapshot: of the dataset, with the notes that may be shown.
         now: for filters that refer to the present; local time without zone.
-        read: reads the rest of the question.
+        read_query: reads the rest of the question.
     """
     named = named_base(question, snapshot.bases)
     if named is None:

@@ -139,7 +139,7 @@ class Question:
 
         Args:
             text: the question.
-            carried: the thing of the conversation that it names for a pronoun: no answer has to name it again.
+            carried_text: the thing of the conversation that it names for a pronoun: no answer has to name it again.
         """
         plain = fold(text)
         known = set(tokens(carried_text))

@@ -237,7 +237,7 @@ def gather_evidence(
         query: what was searched for.
         legs: what each leg found.
         vectors: unit vectors of the chunks; they give a cosine to chunks that only the sparse leg found.
-        asked: the query's unit vector; goes with ``vectors``.
+        query_vector: the query's unit vector; goes with ``vectors``.
         chunks: how many the dataset has, where that is known.
     """
     cosines = _scores(legs.get("dense"))

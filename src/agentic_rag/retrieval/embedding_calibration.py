@@ -88,7 +88,7 @@ class EmbeddingCalibration:
     Args:
         embedding: the model whose cosines are read.
         calibration: the calibration to use; None: the fitted one, or one from the reference pairs.
-        kept: stores the measured levels of a model without a fitted calibration; None: only this object keeps
+        levels_file: stores the measured levels of a model without a fitted calibration; None: only this object keeps
             them.
     """
 

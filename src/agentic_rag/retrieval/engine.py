@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agentic_rag.domain import Chunk, is_own_note
 from agentic_rag.domain.filters import And, Expression, as_dict, keys_of, parse_filters
 from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name
+from agentic_rag.domain.loops import running_loop
 from agentic_rag.domain.ports import ChunkSearch, Embedding, Restriction, TokenEmbedding
 from agentic_rag.errors import InputError, UnknownDataset
 from agentic_rag.retrieval.config import (
@@ -28,6 +29,7 @@ from agentic_rag.retrieval.strategies import STRATEGIES
 from agentic_rag.retrieval.term_likeness import TermLikeness, term_likeness
 
 if TYPE_CHECKING:
+    from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
 
 MOST_KEYS = 12
@@ -236,19 +238,28 @@ class RetrievalEngine:
     ) -> BaseRetriever:
         """The dataset as a langchain-core retriever, for any chain; the other arguments are ``search``'s.
 
-        Its documents have ``id``, ``page_content`` and ``metadata``, with ``relevance_score`` and ``relevance_legs``.
-        ``ainvoke`` in a running event loop, ``invoke`` elsewhere; see ``EngineRetriever``.
+        A document has the chunk's text as ``page_content``, its id, and as metadata what
+        ``RetrievalResult.metadata`` holds, with ``relevance_score`` in [0, 1] and ``relevance_legs``
+        (``{"dense": {"rank", "score"}, "sparse": {…}}``) on top. ``ainvoke`` in a running event loop, ``invoke``
+        elsewhere; see ``DocumentRetriever``.
 
         Raises:
             FilterError: the filters cannot be read. What else ``search`` raises, invoking raises.
         """
-        from agentic_rag.retrieval.langchain_retriever import EngineRetriever
+        from agentic_rag.retrieval.langchain_retriever import DocumentRetriever, passage_document
 
-        arguments = {
-            "top_k": top_k,
-            "score_threshold": score_threshold,
-            "filters": parse_filters(filters),
-            "as_of": as_of,
-            "strategy": strategy,
-        }
-        return EngineRetriever(search=self.search, dataset_id=dataset_id, arguments=arguments)
+        tree = parse_filters(filters)
+
+        async def documents(query: str) -> list[Document]:
+            found = await self.search(
+                dataset_id,
+                query,
+                top_k=top_k,
+                score_threshold=score_threshold,
+                filters=tree,
+                as_of=as_of,
+                strategy=strategy,
+            )
+            return [passage_document(result) for result in found]
+
+        return DocumentRetriever(search=documents, home=running_loop())

@@ -126,7 +126,7 @@ def doubt(
         calibration: of the model that ``query_vector`` and the cosines are of.
         query: what was searched for.
         legs: what was found; ``dense`` is among them.
-        asked: the query's unit vector.
+        query_vector: the query's unit vector.
         profile: of the dataset that was searched; None where nothing is known of it.
         nats: information content of characters, to recognise nonsense; None: every query counts as language.
     """

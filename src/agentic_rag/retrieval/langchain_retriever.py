@@ -1,4 +1,4 @@
-"""The retrieval engine as a langchain-core retriever, for chains that are not this package's graph."""
+"""Searches as a langchain-core retriever, for chains that are not this package's graph."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from pydantic import Field, PrivateAttr
+from pydantic import Field
 
-from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.loops import result_of, running_loop
 from agentic_rag.errors import InputError
 from agentic_rag.retrieval.schemas import RetrievalResult
@@ -22,27 +21,16 @@ LOOP_SECONDS = 5.0
 T = TypeVar("T")
 
 
-class EngineRetriever(BaseRetriever):
-    """Searches one dataset of an engine; made by ``RetrievalEngine.as_retriever``.
-
-    A document has the chunk's text as ``page_content``, its id, and as metadata what
-    ``RetrievalResult.metadata`` holds, with ``relevance_score`` in [0, 1] and ``relevance_legs``
-    (``{"dense": {"rank", "score"}, "sparse": {…}}``) on top.
+class DocumentRetriever(BaseRetriever):
+    """A search whose documents are best first; made by ``RetrievalEngine.as_retriever`` and ``Rag.as_retriever``.
 
     ``ainvoke`` is the way inside a running event loop. ``invoke`` works where none runs, and in a thread
     beside one: stores and models belong to the loop they were opened on, so it is that loop which searches.
     """
 
-    search: Callable[..., Awaitable[list[RetrievalResult]]] = Field(exclude=True, repr=False)
-    """``RetrievalEngine.search``."""
-    dataset_id: str
-    arguments: Json = Field(default_factory=dict)
-    """Of ``search``, without dataset and query."""
-    _home: asyncio.AbstractEventLoop | None = PrivateAttr(default=None)
-
-    def model_post_init(self, context: Any) -> None:
-        super().model_post_init(context)
-        self._home = running_loop()
+    search: Callable[[str], Awaitable[list[Document]]] = Field(exclude=True, repr=False)
+    home: asyncio.AbstractEventLoop | None = Field(exclude=True, repr=False)
+    """The loop of the stores; None where none ran."""
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
@@ -51,19 +39,19 @@ class EngineRetriever(BaseRetriever):
             raise InputError(
                 "invoke cannot wait inside a running event loop; use: await retriever.ainvoke(…)"
             )
-        return _waited_for(self._search(query), self._home)
+        return _waited_for(self._search(query), self.home)
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
     ) -> list[Document]:
-        return await self._search(query)
+        return await self.search(query)
 
     async def _search(self, query: str) -> list[Document]:
-        found = await self.search(self.dataset_id, query, **self.arguments)
-        return [_document(result) for result in found]
+        return await self.search(query)
 
 
-def _document(result: RetrievalResult) -> Document:
+def passage_document(result: RetrievalResult) -> Document:
+    """A result of the engine as a document."""
     legs = {name: {"rank": leg.rank, "score": leg.score} for name, leg in result.legs.items()}
     metadata = {**result.metadata, "relevance_score": result.score, "relevance_legs": legs}
     return Document(id=result.id, page_content=result.content, metadata=metadata)

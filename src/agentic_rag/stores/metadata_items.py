@@ -89,7 +89,7 @@ def condition(
     Args:
         expression: the filter.
         values: for each of ``range_keys(expression)``, the value items the dataset holds under it.
-        negated: true exactly where ``filters.matches`` is false.
+        is_negated: true exactly where ``filters.matches`` is false.
     """
     match expression:
         case And(parts) | Or(parts):
@@ -110,7 +110,7 @@ def translate(
     """A condition in a store's own language.
 
     Args:
-        wanted: the condition.
+        wanted_condition: the condition.
         has_any: says ``HasAny`` of its items and whether it is negated.
         all_of: joins what was said by AND.
         any_of: joins what was said by OR.

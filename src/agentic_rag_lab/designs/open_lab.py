@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from agentic_rag.domain.memory import MemoryService
 from agentic_rag.domain.ports import Chat, Embedding, Reranker
 from agentic_rag.errors import ConfigError
 from agentic_rag.opening import check_writes, token_counter
@@ -16,6 +15,7 @@ from agentic_rag.settings.config import ChatConfig, EmbeddingConfig, RagConfig
 from agentic_rag_lab.designs.config import PipelineConfig
 from agentic_rag_lab.designs.data_parser import DataParser
 from agentic_rag_lab.designs.graph import build_insert_graph, build_test_graph
+from agentic_rag_lab.designs.memory import MemoryService
 from agentic_rag_lab.designs.operators import OperatorTools, StepCallback
 from agentic_rag_lab.designs.operators.memory_insert import MemoryInsert
 from agentic_rag_lab.designs.operators.memory_retrieval import MemoryRetrieval, PreRetrieval

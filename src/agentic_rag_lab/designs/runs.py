@@ -11,7 +11,6 @@ from uuid import uuid4
 
 from langgraph.graph.state import CompiledStateGraph
 
-from agentic_rag.domain.memory import Closes, MemoryService
 from agentic_rag.errors import InputError, RunError
 from agentic_rag_lab.designs.config import RuntimeConfig
 from agentic_rag_lab.designs.conversation import (
@@ -23,6 +22,7 @@ from agentic_rag_lab.designs.conversation import (
     last_date,
     schedule,
 )
+from agentic_rag_lab.designs.memory import Closes, MemoryService
 from agentic_rag_lab.designs.post_retrieval.tools import answers
 from agentic_rag_lab.designs.state import MainState
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from agentic_rag.domain.memory import Memory
 from agentic_rag_lab.designs.conversation import Packet
+from agentic_rag_lab.designs.memory import Memory
 
 
 class Design(TypedDict, total=False):

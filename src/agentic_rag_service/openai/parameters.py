@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agentic_rag.errors import InputError
+from agentic_rag_service.openai.answers import MAX_ANSWERS
 
 Effect = Literal["honoured", "refused", "ignored"]
 _LONGEST_VALUE = 80
@@ -160,9 +161,9 @@ RESPONSES: tuple[Parameter, ...] = (
     Parameter(
         "input",
         "honoured",
-        "a text, or items: the user's last text is the question; earlier messages complete it; system and developer "
-        "messages, reasoning and tool calls are ignored; a question with pictures or files, and an `item_reference`, "
-        "are refused",
+        "a text, or items: the user's last text is the question; earlier messages complete it; an `item_reference` "
+        f"stands for one of this service's last {MAX_ANSWERS} answers to the same key, another one is refused; system "
+        "and developer messages, reasoning and tool calls are ignored; a question with pictures or files is refused",
     ),
     _STREAM,
     Parameter(

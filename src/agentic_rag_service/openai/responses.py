@@ -1,4 +1,4 @@
-"""Responses: the newer of OpenAI's two APIs, whole or as its events; no response is stored."""
+"""Responses: the newer of OpenAI's two APIs, whole or as its events; no response is stored on disk."""
 
 from __future__ import annotations
 
@@ -14,24 +14,31 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentic_rag.domain.json_values import Json
-from agentic_rag_service.access import ErrorEnvelope
+from agentic_rag_service.access import Caller, ErrorEnvelope
 from agentic_rag_service.asking import EVENTS, event, require_unicode, to_the_end
 from agentic_rag_service.errors import ERROR_RESPONSES
+from agentic_rag_service.openai.answers import MAX_ANSWERS
 from agentic_rag_service.openai.chat import ModelId, open_model
 from agentic_rag_service.openai.conversation import Message, Part, Turn, turns_of
 from agentic_rag_service.openai.parameters import RESPONSES, UnsupportedParameter, refuse_unsupported
 from agentic_rag_service.openai.reply import LinkCitation, Reply, question_of, reply_to
-from agentic_rag_service.service import TheCaller, TheService
+from agentic_rag_service.service import Service, TheCaller, TheService
+
+_NOT_KEPT = (
+    f"a reference must name one of this service's last {MAX_ANSWERS} answers to this key since it started; send the "
+    "message itself (store: false makes most clients do so)"
+)
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
 
 class Item(BaseModel):
-    """An item of the input; only messages are read."""
+    """An item of the input; only messages, and references to answers of this service, are read."""
 
     model_config = ConfigDict(extra="allow")
 
     type: str = "message"
+    id: str | None = None
     role: Literal["system", "developer", "user", "assistant"] | None = None
     content: str | list[Part] | None = None
 
@@ -54,38 +61,44 @@ async def respond(body: ResponseRequest, request: Request, service: TheService, 
     """Answer the last message of the user from the notes, with citations inline and as annotations."""
     require_unicode(body.model_dump())
     refuse_unsupported(RESPONSES, body.model_extra or {})
-    question = question_of(body.model, _turns(body))
+    question = question_of(body.model, _turns(body, service, caller))
     await open_model(service, caller, body.model)
     base = str(request.base_url)
     reply = partial(reply_to, service, caller, question, base=base, limit=body.max_output_tokens)
     response = _Response(body)
+
+    async def kept_reply() -> Reply:
+        answer = await reply()
+        service.given_answers.add(caller, response.message_id, answer.text)
+        return answer
+
     if not body.stream:
-        return response.whole(await reply())
+        return response.whole(await kept_reply())
     return StreamingResponse(
-        to_the_end(service, caller, response.events(reply), response.failure),
+        to_the_end(service, caller, response.events(kept_reply), response.failure),
         media_type=EVENTS,
         headers={"Cache-Control": "no-store"},
     )
 
 
-def _turns(body: ResponseRequest) -> list[Turn]:
+def _turns(body: ResponseRequest, service: Service, caller: Caller) -> list[Turn]:
     """The texts of the input, after the instructions as a system prompt.
 
     Raises:
         InputError: the last text is not the user's.
-        UnsupportedParameter: an item refers to a stored one, or the question has a part that is no text.
+        UnsupportedParameter: an item refers to another one than an answer to this caller, or the question has a part
+            that is no text.
     """
     items = [Item(role="user", content=body.input)] if isinstance(body.input, str) else body.input
+    messages = [Message(role="system", content=body.instructions)] if body.instructions else []
     for item in items:
         if item.type == "item_reference":
-            remedy = "send the item itself: no response is stored (store: false makes most clients do so)"
-            raise UnsupportedParameter("input", item.model_dump(exclude_none=True), remedy)
-    messages = [Message(role="system", content=body.instructions)] if body.instructions else []
-    messages += [
-        Message(role=item.role, content=item.content)
-        for item in items
-        if item.type == "message" and item.role is not None
-    ]
+            text = service.given_answers.text(caller, item.id or "")
+            if text is None:
+                raise UnsupportedParameter("input", item.model_dump(include={"type", "id"}), _NOT_KEPT)
+            messages.append(Message(role="assistant", content=text))
+        elif item.type == "message" and item.role is not None:
+            messages.append(Message(role=item.role, content=item.content))
     return turns_of(messages, "input")
 
 
@@ -98,7 +111,7 @@ class _Response:
 
     def __init__(self, request: ResponseRequest) -> None:
         self._request = request
-        self._id, self._message_id = f"resp_{uuid4().hex}", f"msg_{uuid4().hex}"
+        self._id, self.message_id = f"resp_{uuid4().hex}", f"msg_{uuid4().hex}"
         self._creation_time, self._numbers = int(time.time()), count()
 
     def whole(self, reply: Reply) -> Json:
@@ -122,7 +135,7 @@ class _Response:
         yield self._event("response.in_progress", response=self._object())
         answer = await reply()
         item = {**self._message(answer), "status": "in_progress", "content": []}
-        place = {"output_index": 0, "content_index": 0, "item_id": self._message_id}
+        place = {"output_index": 0, "content_index": 0, "item_id": self.message_id}
         yield self._event("response.output_item.added", output_index=0, item=item)
         yield self._event("response.content_part.added", **place, part=_part("", []))
         for part in self._texts(answer, place):
@@ -158,7 +171,7 @@ class _Response:
 
     def _message(self, reply: Reply) -> Json:
         return {
-            "id": self._message_id,
+            "id": self.message_id,
             "type": "message",
             "role": "assistant",
             "status": "incomplete" if reply.is_cut else "completed",

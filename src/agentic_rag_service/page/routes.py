@@ -26,7 +26,6 @@ from agentic_rag.answering.passages import is_plain, relation
 from agentic_rag.boards.canvas import board_text, read_board
 from agentic_rag.boards.drawing import draw_board
 from agentic_rag.boards.files import SUFFIX
-from agentic_rag.boards.svg import board_svg
 from agentic_rag.diagnosis import examine
 from agentic_rag.domain.identity import entity_key, notes_dataset
 from agentic_rag.domain.json_values import Json
@@ -65,6 +64,7 @@ from agentic_rag_service.notes import (
 )
 from agentic_rag_service.openai.reply import note_url
 from agentic_rag_service.page.answers import answer_parts, linked_lines
+from agentic_rag_service.page.board_svg import board_svg
 from agentic_rag_service.page.markdown import MOST_DRAWN, excerpt, note_html, render_markdown
 from agentic_rag_service.page.sentences import in_words
 from agentic_rag_service.page.words import Language, language_of, list_in_words, word

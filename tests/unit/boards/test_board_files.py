@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.boards.canvas import nodes_of, overlaps, read_board, violations
+from agentic_rag.boards.canvas import nodes_of, read_board
 from agentic_rag.boards.files import provenance, write_board
 from agentic_rag.errors import InputError
 from agentic_rag.ingest.sources import OWN_BOARD, discover
+from agentic_rag_lab.evaluation.boards import overlaps, violations
 from board_answers import OPERATIONS, board_answer
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from agentic_rag.boards.canvas import board_text, nodes_of, overlaps, read_board, violations
+from agentic_rag.boards.canvas import board_text, nodes_of, read_board
 from agentic_rag.boards.drawing import draw_board
 from agentic_rag.boards.vault import Vault
 from agentic_rag.domain.identity import is_board_id
 from agentic_rag.errors import InputError
+from agentic_rag_lab.evaluation.boards import overlaps, violations
 from board_answers import OPERATIONS, board_answer
 
 NOWHERE = Vault(None)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.fusion import Hit, cascade_retrieval, decide_tier
+from agentic_rag.fusion import Hit, cascade_retrieval, decide_tier, read_graphiti
 
 Hits = list[dict[str, Any]]
 
@@ -84,7 +84,12 @@ def test_scores_outside_zero_to_one_judge_nothing():
 
 
 def test_a_chunk_found_twice_counts_once():
-    assert decide_tier([{"id": "a", "score": 0.9}, {"id": "a", "score": 0.8}], 2, 0.7)["high_quality"] == 1
+    assert (
+        decide_tier(read_graphiti([{"id": "a", "score": 0.9}, {"id": "a", "score": 0.8}]), 2, 0.7)[
+            "high_quality"
+        ]
+        == 1
+    )
 
 
 def test_relevance_can_be_read_elsewhere():

@@ -11,11 +11,11 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import ConfigError, InputError, ModelError, RunError
 from agentic_rag_lab.designs.config import RuntimeConfig
 from agentic_rag_lab.designs.conversation import Conversation, Dialog, Question, Session
 from agentic_rag_lab.designs.graph import build_insert_graph, build_main_graph, build_test_graph
+from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.runs import Pipelines, Runs
 from agentic_rag_lab.designs.state import MainState
 

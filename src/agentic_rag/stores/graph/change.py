@@ -25,8 +25,8 @@ class Change:
     """
 
     rows: dict[tuple[str, Kind], dict[str, Row]] = field(default_factory=dict)
-    deletions: list[tuple[str | None, Kind, str]] = field(default_factory=list)
-    """Group (None: every group), kind, predicate."""
+    deletions: list[tuple[str, Kind, str]] = field(default_factory=list)
+    """Group, kind, predicate."""
     documents: dict[str, set[str]] = field(default_factory=dict)
     """Group → documents whose rows are replaced by the given ones."""
     candidates: dict[str, set[str]] = field(default_factory=dict)
@@ -35,17 +35,13 @@ class Change:
         for row in rows:
             self.rows.setdefault((row["group_id"], kind), {})[row["uuid"]] = row
 
-    def delete_nodes(self, uuids: Collection[str], group: str | None = None) -> None:
+    def delete_nodes(self, uuids: Collection[str], group: str) -> None:
         """Nodes and everything that names them."""
         ends = f"({sql.is_in('source_uuid', uuids)} OR {sql.is_in('target_uuid', uuids)})"
         for kind in _EDGE_KINDS:
             self.deletions.append((group, kind, ends))
         for kind in _NODE_KINDS:
             self.deletions.append((group, kind, sql.is_in("uuid", uuids)))
-
-    def delete_edges(self, uuids: Collection[str]) -> None:
-        for kind in _EDGE_KINDS:
-            self.deletions.append((None, kind, sql.is_in("uuid", uuids)))
 
     def is_empty(self) -> bool:
         return not (self.rows or self.deletions or self.documents)
@@ -54,11 +50,9 @@ class Change:
         """The groups that the change adds rows to."""
         return {group for group, _ in self.rows} | set(self.documents)
 
-    async def removing(self, tables: GraphTables) -> set[str]:
+    def removing(self) -> set[str]:
         """Groups with explicit deletions."""
-        groups = {group for group, _, _ in self.deletions}
-        every = await tables.groups() if None in groups else []
-        return {*every, *(group for group in groups if group is not None)}
+        return {group for group, _, _ in self.deletions}
 
     def touched_rows(self) -> TouchedRows:
         """Rows and candidates for the journal, which the repair checks if the process dies half way."""
@@ -74,10 +68,8 @@ class Change:
     async def apply(self, tables: GraphTables) -> None:
         """Make LanceDB equal to the graph; repeating it changes nothing."""
         await self._fill(tables)
-        groups = sorted(await self.removing(tables))
-        for wanted, kind, where in self.deletions:
-            for group in groups if wanted is None else [wanted]:
-                await tables.delete(group, kind, where)
+        for group, kind, where in self.deletions:
+            await tables.delete(group, kind, where)
         for group in sorted(self.writing()):
             for kind in KINDS:
                 rows = self.rows.get((group, kind), {})

@@ -111,7 +111,7 @@ class Committer:
         Raises ``ManifestMismatch`` before anything is written where the vectors come from another model.
         """
         if not change.is_empty():
-            removing = await change.removing(self._tables)
+            removing = change.removing()
             await exits.enter_async_context(self._tables.writing(change.writing(), removing=removing))
             await self._journal.write(change.touched_rows())
 

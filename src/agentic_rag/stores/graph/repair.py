@@ -55,7 +55,7 @@ class Repair:
                 change.delete_nodes(orphans, group)
             change.put("entities", await relabel(self._tables, group, given))
             if not change.is_empty():
-                removing = await change.removing(self._tables)
+                removing = change.removing()
                 async with self._tables.writing(change.writing(), removing=removing):
                     await change.apply(self._tables)
 

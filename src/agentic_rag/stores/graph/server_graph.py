@@ -50,8 +50,8 @@ class NoGraph:
     async def delete_nodes(self, run: Run, uuids: Collection[str]) -> None:
         """Delete entities and episodes with their facts and mentions."""
 
-    async def delete_edges(self, run: Run, uuids: Collection[str], kind: Kind | None = None) -> None:
-        """Delete facts and mentions; ``kind`` where all are of one: a relation is looked for among all of its kind."""
+    async def delete_edges(self, run: Run, uuids: Collection[str], kind: Kind) -> None:
+        """Delete facts or mentions."""
 
     async def remove_label(self, run: Run, label: str, uuids: Collection[str]) -> None:
         """Take a label off entities; ``upsert`` takes none off."""
@@ -84,13 +84,10 @@ class ServerGraph(NoGraph):
             statement = f"UNWIND $rows AS row MATCH (n:{label} {{uuid: row.uuid}}) DETACH DELETE n"
             await _run_each(run, statement, _keys(uuids))
 
-    async def delete_edges(self, run: Run, uuids: Collection[str], kind: Kind | None = None) -> None:
-        for of, (_, relation, _) in _ENDS.items():
-            if kind in (None, of):
-                for keys in batches(sorted(uuids), BATCH):
-                    await run(
-                        f"MATCH ()-[e:{relation}]->() WHERE e.uuid IN $uuids DELETE e", uuids=list(keys)
-                    )
+    async def delete_edges(self, run: Run, uuids: Collection[str], kind: Kind) -> None:
+        for keys in batches(sorted(uuids), BATCH):
+            statement = f"MATCH ()-[e:{_ENDS[kind][1]}]->() WHERE e.uuid IN $uuids DELETE e"
+            await run(statement, uuids=list(keys))
 
     async def remove_label(self, run: Run, label: str, uuids: Collection[str]) -> None:
         statement = f"UNWIND $rows AS row MATCH (n:Entity {{uuid: row.uuid}}) REMOVE n:{label}"

@@ -81,10 +81,9 @@ class EmbeddedDriver(GraphDriver):  # type: ignore[misc]
         """Nothing to reach: the graph is LanceDB's."""
 
     async def execute_query(self, cypher_query_: str, **kwargs: Any) -> tuple[Any, None, None]:
-        """Raises ``ConfigError``: LanceDB knows no Cypher, and Graphiti has no other words for communities and sagas."""
+        """Raises ``ConfigError``: LanceDB knows no Cypher."""
         raise ConfigError(
-            "Cypher needs a graph server, and so do Graphiti's communities and sagas: "
-            "set graph.backend to neo4j or falkordb, and graph.uri to its address"
+            "Cypher needs a graph server: set graph.backend to neo4j or falkordb, and graph.uri to its address"
         )
 
     @asynccontextmanager

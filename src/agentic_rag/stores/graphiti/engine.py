@@ -20,9 +20,9 @@ from agentic_rag.stores.graph.writing import GraphWriter
 from agentic_rag.stores.graphiti.driver_embedded import EmbeddedDriver
 from agentic_rag.stores.graphiti.driver_server import server_driver
 from agentic_rag.stores.graphiti.library import CrossEncoderClient, EmbedderClient, Graphiti, LLMClient
+from agentic_rag.stores.graphiti.operations import GraphOperations
 from agentic_rag.stores.graphiti.search_interface import LanceSearch
 from agentic_rag.stores.graphiti.searching import Searcher
-from agentic_rag.stores.graphiti.write_operations import GraphOperations
 from agentic_rag.stores.lancedb.connection import LanceConnection
 
 
@@ -44,7 +44,6 @@ def build(
     embedding: Embedding,
     *,
     graph: GraphConfig,
-    llm_client: Any,
 ) -> Engine:
     """A real Graphiti that also (or only) writes to LanceDB, and searches in LanceDB."""
     tables = GraphTables(connection, model=embedding.name, dimension=embedding.dimension)
@@ -57,7 +56,7 @@ def build(
     driver.graph_operations_interface = GraphOperations(tables, mirror, embedder)
     graphiti = Graphiti(
         graph_driver=driver,
-        llm_client=llm_client or NoLanguageModel(),
+        llm_client=NoLanguageModel(),
         embedder=embedder,
         cross_encoder=PassthroughReranker(),
     )
@@ -106,13 +105,10 @@ class PassthroughReranker(CrossEncoderClient):  # type: ignore[misc]
 
 
 class NoLanguageModel(LLMClient):  # type: ignore[misc]
-    """Stands where Graphiti wants a language model and none is configured: refuses when it is asked."""
+    """Stands where Graphiti wants a language model: refuses when it is asked. ``extractor`` has one."""
 
     def __init__(self) -> None:
         super().__init__(config=None)
 
     async def _generate_response(self, *_: Any, **__: Any) -> dict[str, Any]:
-        raise ConfigError(
-            "Graphiti asked for a language model and none is configured; hand one to "
-            "GraphitiStore.open(llm_client=…), or write facts without extraction"
-        )
+        raise ConfigError("Graphiti asked for a language model and none is configured; set chat.base_url")

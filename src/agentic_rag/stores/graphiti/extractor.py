@@ -79,10 +79,10 @@ class GraphitiExtractor:
         self._model = model
         self.quarantine = quarantine
         self._graphiti = Graphiti(
-            graph_driver=store.graphiti.driver,
+            graph_driver=store.engine.graphiti.driver,
             llm_client=client,
-            embedder=store.graphiti.embedder,
-            cross_encoder=store.graphiti.cross_encoder,
+            embedder=store.engine.graphiti.embedder,
+            cross_encoder=store.engine.graphiti.cross_encoder,
             max_coroutines=PARALLEL_CALLS,
             prompt_library=fenced_prompts(),
         )
@@ -198,7 +198,7 @@ class GraphitiExtractor:
                 edge.reference_time = None
                 if edge.valid_at == UNDATED_INSTANT and str(UNDATED_INSTANT.year) not in chunk.text:
                     edge.valid_at = None
-            await driver.graph_operations_interface.save_many(driver, "facts", own)
+            await driver.graph_operations_interface.save_facts(driver, own)
         noted = result.episode.episode_metadata or {}
         result.episode.episode_metadata = {**noted, READ_BY: self._model if whole else ""}
         await result.episode.save(driver)

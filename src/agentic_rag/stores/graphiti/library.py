@@ -40,25 +40,13 @@ from graphiti_core.driver.driver import GraphDriver, GraphDriverSession, GraphPr
 from graphiti_core.driver.graph_operations.graph_operations import GraphOperationsInterface  # noqa: E402
 from graphiti_core.driver.query_executor import Transaction  # noqa: E402
 from graphiti_core.driver.search_interface.search_interface import SearchInterface  # noqa: E402
-from graphiti_core.edges import (  # noqa: E402
-    CommunityEdge,
-    EntityEdge,
-    EpisodicEdge,
-    HasEpisodeEdge,
-    NextEpisodeEdge,
-)
+from graphiti_core.edges import EntityEdge, EpisodicEdge  # noqa: E402
 from graphiti_core.embedder.client import EmbedderClient  # noqa: E402
-from graphiti_core.errors import EdgeNotFoundError, NodeNotFoundError  # noqa: E402
+from graphiti_core.errors import NodeNotFoundError  # noqa: E402
 from graphiti_core.llm_client.client import LLMClient  # noqa: E402
 from graphiti_core.llm_client.config import LLMConfig  # noqa: E402
 from graphiti_core.llm_client.openai_generic_client import OpenAIGenericClient  # noqa: E402
-from graphiti_core.nodes import (  # noqa: E402
-    CommunityNode,
-    EntityNode,
-    EpisodeType,
-    EpisodicNode,
-    SagaNode,
-)
+from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode  # noqa: E402
 from graphiti_core.prompts.lib import (  # noqa: E402
     PROMPT_GROUPS,
     create_prompt_library,
@@ -81,12 +69,9 @@ node_operations._resolve_with_similarity = merge_same_spelling
 __all__ = [
     "EDGE_HYBRID_SEARCH_RRF",
     "PROMPT_GROUPS",
-    "CommunityEdge",
-    "CommunityNode",
     "ComparisonOperator",
     "CrossEncoderClient",
     "DateFilter",
-    "EdgeNotFoundError",
     "EdgeSearchMethod",
     "EmbedderClient",
     "EntityEdge",
@@ -99,13 +84,10 @@ __all__ = [
     "GraphOperationsInterface",
     "GraphProvider",
     "Graphiti",
-    "HasEpisodeEdge",
     "LLMClient",
     "LLMConfig",
-    "NextEpisodeEdge",
     "NodeNotFoundError",
     "OpenAIGenericClient",
-    "SagaNode",
     "SearchFilters",
     "SearchInterface",
     "Transaction",

@@ -14,7 +14,7 @@ from typing import Any
 from agentic_rag.stores.graph import rows
 from agentic_rag.stores.graph.chunks import is_chunk, to_chunk
 from agentic_rag.stores.graph.rows import utc
-from agentic_rag.stores.graph.schemas import Kind, Row, columns
+from agentic_rag.stores.graph.schemas import Row, columns
 from agentic_rag.stores.graphiti.library import EntityEdge, EntityNode, EpisodeType, EpisodicNode
 
 _ENTITY_KEYS = frozenset(
@@ -32,9 +32,8 @@ _OURS = frozenset({"document_id", "text", "chunk_id", "chunk_ids", "chunk_date",
 """Columns by which rows are found and restricted."""
 
 
-def columns_of_objects(kind: Kind) -> list[str]:
-    """Columns that Graphiti's objects are made of; a search pays for every column it reads."""
-    return [name for name in columns(kind) if name not in _OURS]
+FACT_COLUMNS = [name for name in columns("facts") if name not in _OURS]
+"""Columns that Graphiti's facts are made of; a search pays for every column it reads."""
 
 
 def entity_row(data: Mapping[str, Any]) -> Row:

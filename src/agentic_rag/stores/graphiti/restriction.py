@@ -1,12 +1,8 @@
-"""What one search may see: Graphiti's ``SearchFilters`` with allowed episodes, a reference time and raw scores.
-
-Most restrictions are predicates on the row. The labels of a fact's ends are not: they are checked on the rows a leg
-found, and the leg fetches more rows until enough pass.
-"""
+"""What one search may see: Graphiti's ``SearchFilters`` with allowed episodes, a reference time and raw scores."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -14,16 +10,13 @@ from typing import Any
 from pydantic import PrivateAttr
 
 from agentic_rag.stores.graph import sql
-from agentic_rag.stores.graph.schemas import Kind, Row
-from agentic_rag.stores.graph.tables import GraphTables
+from agentic_rag.stores.graph.schemas import Row
 from agentic_rag.stores.graphiti.library import ComparisonOperator, DateFilter, SearchFilters
 from agentic_rag.stores.lancedb.sql import not_after, timestamp
 
 ScoredRows = list[tuple[Row, float]]
 _OPERATORS = {"=", "<>", ">", "<", ">=", "<="}
 _NULL_TESTS = {"IS NULL", "IS NOT NULL"}
-GROWTH = 4
-"""Factor by which a leg fetches more while too few of its rows are allowed."""
 
 
 @dataclass
@@ -72,57 +65,15 @@ def as_of_filters(as_of: datetime | None, within: list[str] | None) -> Restricte
     )
 
 
-@dataclass(frozen=True)
-class Visibility:
-    """The restriction of one search on one kind in one group."""
-
-    tables: GraphTables
-    group: str
-    conditions: tuple[str, ...]
-    labels: frozenset[str] | None
-    """A fact needs one of these labels at both ends."""
-
-    @classmethod
-    def of(cls, tables: GraphTables, group: str, kind: Kind, filters: Any) -> Visibility:
-        """The restriction that Graphiti's filters or ours state; None restricts nothing."""
-        labels = getattr(filters, "node_labels", None)
-        conditions: list[str | None] = []
-        if kind == "facts" and filters is not None:
-            conditions.extend(edge_filter(filters))
-        if kind == "entities" and labels:
-            conditions.append(sql.has_any("labels", labels))
-        if isinstance(filters, RestrictedFilters):
-            if filters.as_of is not None:
-                conditions.append(not_after("chunk_date", filters.as_of))
-            if filters.within is not None:
-                conditions.append(sql.has_any("episodes", filters.within))
-        return cls(
-            tables=tables,
-            group=group,
-            conditions=tuple(condition for condition in conditions if condition),
-            labels=frozenset(labels) if labels and kind == "facts" else None,
-        )
-
-    async def fill_leg(self, fetch: Callable[[int], Awaitable[ScoredRows]], limit: int) -> ScoredRows:
-        """Up to ``limit`` allowed rows of a leg, best first."""
-        count = limit
-        while True:
-            found = await fetch(count)
-            allowed = {row["uuid"] for row in await self.allowed_rows([row for row, _ in found])}
-            kept = [(row, score) for row, score in found if row["uuid"] in allowed]
-            if len(kept) >= limit or len(found) < count:
-                return kept[:limit]
-            count *= GROWTH
-
-    async def allowed_rows(self, rows: Sequence[Row]) -> list[Row]:
-        """Rows that pass the restriction on labels, which is no predicate."""
-        if rows and self.labels is not None:
-            ends = {row["source_uuid"] for row in rows} | {row["target_uuid"] for row in rows}
-            having = sql.has_any("labels", self.labels)
-            found = await self.tables.select_in(self.group, "entities", "uuid", ends, ["uuid"], having)
-            good = {row["uuid"] for row in found}
-            rows = [row for row in rows if row["source_uuid"] in good and row["target_uuid"] in good]
-        return list(rows)
+def visible_facts(filters: Any) -> list[str]:
+    """Predicates on the facts that Graphiti's filters or ours allow; None allows all."""
+    conditions: list[str | None] = [] if filters is None else edge_filter(filters)
+    if isinstance(filters, RestrictedFilters):
+        if filters.as_of is not None:
+            conditions.append(not_after("chunk_date", filters.as_of))
+        if filters.within is not None:
+            conditions.append(sql.has_any("episodes", filters.within))
+    return [condition for condition in conditions if condition]
 
 
 def edge_filter(filters: Any) -> list[str | None]:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agentic_rag.domain import Chunk, DocumentGraph, FactHit
 from agentic_rag.domain.identity import episode_uuid, group_id
@@ -34,8 +34,6 @@ _OF_CHUNKS = ("uuid", "name", "content", "metadata")
 class GraphitiStore:
     """A temporal knowledge graph whose episodes are the chunks; open it with ``open``.
 
-    ``graphiti`` is the real thing: what is written with it (episodes extracted by a language model, single
-    entities and facts) is stored and searched like what is written here.
     Belongs to the event loop it was opened in.
     """
 
@@ -53,7 +51,6 @@ class GraphitiStore:
         folder: str | Path,
         embedding: Embedding,
         graph: GraphConfig | None = None,
-        llm_client: Any = None,
     ) -> GraphitiStore:
         """Put the parts together; opens no connection yet.
 
@@ -62,7 +59,6 @@ class GraphitiStore:
             folder: the data folder, which keeps the journal and the lock of who writes.
             embedding: names the model and embeds sentences.
             graph: the backend: LanceDB alone by default, or a server's address and password.
-            llm_client: Graphiti's language model; without one, what needs it raises ``ConfigError``.
 
         Raises ``ConfigError`` for an unknown backend, ``MissingExtra`` for one that is not installed.
         """
@@ -71,19 +67,13 @@ class GraphitiStore:
         module = await asyncio.to_thread(importlib.import_module, "agentic_rag.stores.graphiti.engine")
         connection = uri if isinstance(uri, LanceConnection) else LanceConnection(uri)
         with translated_failure("opening the graph"):
-            engine = module.build(
-                connection,
-                Path(folder),
-                embedding,
-                graph=graph or GraphConfig(),
-                llm_client=llm_client,
-            )
+            engine = module.build(connection, Path(folder), embedding, graph=graph or GraphConfig())
         return cls(engine, connection, owns_connection=not isinstance(uri, LanceConnection))
 
     @property
-    def graphiti(self) -> Any:
-        """``graphiti_core.Graphiti`` over the same graph."""
-        return self._engine.graphiti
+    def engine(self) -> Engine:
+        """Its parts, which the extraction uses: it writes what is searched here."""
+        return self._engine
 
     @property
     def connection(self) -> LanceConnection:

@@ -12,10 +12,10 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from pydantic import Field
 
 from agentic_rag.dates.instants import moment_of
-from agentic_rag.domain.memory import Deletes, Memory, MemoryService
 from agentic_rag.errors import ConfigError
 from agentic_rag.settings.parameters import Section
 from agentic_rag.text import content_tokens, fold, tokens
+from agentic_rag_lab.designs.memory import Deletes, Memory, MemoryService
 
 _DATE = re.compile(r"^\([^()\n]*\)", re.MULTILINE)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentic_rag.domain.memory import MemoryService, vector_of
 from agentic_rag_lab.designs.conversation import latest_date
 from agentic_rag_lab.designs.data_parser import DataParser
+from agentic_rag_lab.designs.memory import MemoryService, vector_of
 from agentic_rag_lab.designs.post_retrieval.operator import Data
 
 PROVENANCE = ("task_id", "session_id", "dialog_id", "dialog_len")

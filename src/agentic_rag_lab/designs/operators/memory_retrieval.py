@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from agentic_rag.domain.memory import MemoryService, vector_of
 from agentic_rag.settings.parameters import Section
+from agentic_rag_lab.designs.memory import MemoryService, vector_of
 from agentic_rag_lab.designs.operators import NoAction, OperatorTools, text_of
 from agentic_rag_lab.designs.post_retrieval.operator import Data
 

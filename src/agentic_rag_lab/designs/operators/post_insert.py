@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentic_rag.dates.instants import moment_of
-from agentic_rag.domain.memory import Memory, MemoryService
 from agentic_rag_lab.designs.conversation import latest_date
 from agentic_rag_lab.designs.data_parser import DataParser
+from agentic_rag_lab.designs.memory import Memory, MemoryService
 from agentic_rag_lab.designs.operators import NoAction, OperatorTools
 from agentic_rag_lab.designs.operators.forgetting import Forgetter, Forgetting, deleting
 from agentic_rag_lab.designs.operators.memory_insert import memory_metadata

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from agentic_rag.domain.identity import digest
-from agentic_rag.domain.memory import merged_sources
 from agentic_rag.errors import ModelError
 from agentic_rag.text.prompts import fence_passages
+from agentic_rag_lab.designs.memory import merged_sources
 from agentic_rag_lab.designs.post_retrieval.config import AugmentStep, fill_template
 from agentic_rag_lab.designs.post_retrieval.items import Handlers, Items, MemoryItem, StepOutcome, StepRequest
 from agentic_rag_lab.designs.post_retrieval.tools import says_none

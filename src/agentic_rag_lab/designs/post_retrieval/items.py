@@ -12,8 +12,8 @@ from typing import Any, cast
 import numpy as np
 
 from agentic_rag.dates.instants import moment_of
-from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import InputError
+from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.post_retrieval.config import UNKNOWN_SCORE, ActionStep
 from agentic_rag_lab.designs.post_retrieval.tools import PostRetrievalTools
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from agentic_rag.domain.memory import Neighbours, NeighboursOfMany
+from agentic_rag_lab.designs.memory import Neighbours, NeighboursOfMany
 from agentic_rag_lab.designs.post_retrieval.config import MergeStep, SecondaryQuery, fill_template
 from agentic_rag_lab.designs.post_retrieval.items import (
     Handlers,

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from operator import methodcaller
 from typing import TypeVar
 
-from agentic_rag.domain.memory import MemoryService, Neighbours
 from agentic_rag.domain.ports import Chat, Reranker, TokenCounter
 from agentic_rag.errors import ConfigError
+from agentic_rag_lab.designs.memory import MemoryService, Neighbours
 from agentic_rag_lab.designs.post_retrieval.config import WHERE, MergeStep, SecondaryQuery, Step
 
 

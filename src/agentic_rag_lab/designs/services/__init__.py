@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agentic_rag.domain.memory import MemoryService
 from agentic_rag.errors import ConfigError
 from agentic_rag.settings.parameters import Section, validate
+from agentic_rag_lab.designs.memory import MemoryService
 from agentic_rag_lab.designs.services.orchestrated_memory import build_orchestrated_memory
 from agentic_rag_lab.designs.services.parts import RankedSettings, ServiceParts
 from agentic_rag_lab.designs.services.session_memory import (

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from agentic_rag.domain.memory import Memory, matches_metadata
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError
+from agentic_rag_lab.designs.memory import Memory, matches_metadata
 
 BATCH_DOCUMENTS = 64
 """Documents per write; limits the size of a store's transaction."""

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, StoreError
 from agentic_rag.ingest.conversation import parse_session_date
 from agentic_rag.memory.memories import Memories
 from agentic_rag.notes.values import valid_unicode
+from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.post_retrieval.items import turns_of
 from agentic_rag_lab.designs.services.entries import Entries, checked_top_k, memory_of
 from agentic_rag_lab.designs.services.parts import RankedSettings, ServiceParts

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 from pydantic import Field
 
-from agentic_rag.domain.memory import DEFAULT_TOP_K
 from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore, TokenCounter
 from agentic_rag.memory.memories import Memories
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.settings.parameters import Section
+from agentic_rag_lab.designs.memory import DEFAULT_TOP_K
 
 
 class AskGraph(Protocol):

@@ -15,7 +15,6 @@ from pydantic import Field
 
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.identity import dataset_name
-from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.odds import log_odds, probability
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import (
@@ -30,6 +29,7 @@ from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.state import in_full
+from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.services.entries import Entries, WriteBehind, checked_top_k, memory_of
 from agentic_rag_lab.designs.services.parts import RankedSettings, ServiceParts
 from agentic_rag_lab.designs.services.sessions import SessionDocuments, SharedEntities

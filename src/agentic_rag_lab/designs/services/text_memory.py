@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import Field
 
-from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.settings.parameters import Section
+from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.services.entries import Entries, checked_top_k, memory_of
 
 

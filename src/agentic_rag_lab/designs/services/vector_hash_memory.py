@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.notes.values import valid_unicode
+from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.services.entries import Entries, Entry, checked_top_k, checked_vector, memory_of
 from agentic_rag_lab.designs.services.parts import RankedSettings, ServiceParts
 

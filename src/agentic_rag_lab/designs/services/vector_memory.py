@@ -9,7 +9,6 @@ import numpy as np
 
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.identity import chunk_id, dataset_name
-from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import (
     EmbeddedDocument,
     FloatArray,
@@ -19,6 +18,7 @@ from agentic_rag.domain.ports import (
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.preparing import embed_texts, embedding_work
 from agentic_rag.notes.values import valid_unicode
+from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.services.entries import (
     Entries,
     Entry,

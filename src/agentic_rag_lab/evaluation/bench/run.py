@@ -18,7 +18,6 @@ from typing import Any, Protocol
 
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.json_values import Json
-from agentic_rag.domain.memory import ReturnsAll
 from agentic_rag.domain.progress import Progress, silent
 from agentic_rag.errors import InputError, RunError, StoreError
 from agentic_rag.settings.config import RagConfig
@@ -28,6 +27,7 @@ from agentic_rag.workers import Workers, join_workers
 from agentic_rag_lab.designs.config import PipelineConfig
 from agentic_rag_lab.designs.conversation import Conversation, schedule
 from agentic_rag_lab.designs.graph import build_main_graph
+from agentic_rag_lab.designs.memory import ReturnsAll
 from agentic_rag_lab.designs.open_lab import MemoryLab, open_lab
 from agentic_rag_lab.designs.operators import StepCallback
 from agentic_rag_lab.designs.runs import Pipelines, Runs

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag_lab.designs.data_parser import DataParser
+from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.operators.memory_insert import MemoryInsert
 
 DIALOGS = [

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, InputError
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.operators import NoAction, OperatorTools, parse_action
 from agentic_rag_lab.designs.operators.memory_retrieval import (
     PRE_RETRIEVAL,

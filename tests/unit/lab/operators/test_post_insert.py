@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import Chat, FloatArray
 from agentic_rag.errors import ConfigError
 from agentic_rag.testing import HashingEmbedding
 from agentic_rag_lab.designs.data_parser import DataParser
+from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.operators import NoAction, OperatorTools, forgetting, parse_action
 from agentic_rag_lab.designs.operators.forgetting import (
     Forgetter,

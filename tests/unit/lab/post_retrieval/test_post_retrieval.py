@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.domain.memory import Memory, Neighbours
 from agentic_rag.errors import ConfigError, InputError
+from agentic_rag_lab.designs.memory import Memory, Neighbours
 from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 from agentic_rag_lab.designs.post_retrieval.config import (
     AugmentStep,

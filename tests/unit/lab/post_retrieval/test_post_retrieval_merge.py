@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import InputError, StoreError
+from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 from word_counts import count_words
 

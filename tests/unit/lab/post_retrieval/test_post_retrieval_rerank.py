@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import ConfigError, InputError, ModelError
+from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 from agentic_rag_lab.designs.post_retrieval.rerank import personalised_pagerank
 from word_counts import count_words

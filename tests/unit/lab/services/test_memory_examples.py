@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agentic_rag.domain.memory import Deletes
 from agentic_rag.errors import AllSourcesFailed, InputError, ModelError, StoreError, UnknownDataset
 from agentic_rag.testing import FakeGraphEngine, HashingEmbedding
+from agentic_rag_lab.designs.memory import Deletes
 from agentic_rag_lab.designs.services import build_service
 from agentic_rag_lab.designs.services.parts import ServiceParts
 

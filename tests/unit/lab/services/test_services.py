@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from agentic_rag.domain.memory import MemoryService
 from agentic_rag.errors import ConfigError, InputError
 from agentic_rag.settings.parameters import Section
 from agentic_rag_lab.designs import services
+from agentic_rag_lab.designs.memory import MemoryService
 from agentic_rag_lab.designs.services import build_service, known_services, register_service
 from agentic_rag_lab.designs.services.parts import ServiceParts
 from agentic_rag_lab.designs.services.text_memory import TextMemory

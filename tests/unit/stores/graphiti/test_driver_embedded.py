@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graphiti_core.search.search_config_recipes import COMMUNITY_HYBRID_SEARCH_RRF
 
 from agentic_rag.errors import ConfigError
-from agentic_rag.stores.graphiti.library import CommunityEdge, CommunityNode, EntityNode, SagaNode
+from agentic_rag.stores.graphiti.library import EntityNode, EpisodeType, EpisodicNode
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.testing import HashingEmbedding
 from graph_fixtures import in_tables, note, opened
@@ -28,25 +27,17 @@ async def store(tmp_path: Path, embedding: HashingEmbedding) -> AsyncIterator[Gr
 async def test_cypher_is_refused_with_the_setting_that_allows_it(store: GraphitiStore) -> None:
     """As Graphiti asks for communities and sagas, too; what was written stays."""
     await store.replace_documents("notes", [note("one", "tea")])
-    graphiti = store.graphiti
+    from graphiti_core.search.search_config_recipes import COMMUNITY_HYBRID_SEARCH_RRF
+
+    graphiti = store.engine.graphiti
     driver = graphiti.driver
-    community = CommunityNode(name="friends", group_id="notes")
-    saga = SagaNode(name="week", group_id="notes", created_at=NOW)
-    member = CommunityEdge(
-        source_node_uuid=community.uuid, target_node_uuid=saga.uuid, group_id="notes", created_at=NOW
-    )
     before = await in_tables(store)
     for asked in (
         lambda: driver.execute_query("MATCH (n) RETURN count(*)"),
         lambda: driver.session().run("MATCH (n) RETURN count(*)"),
         lambda: driver.session().execute_write(lambda transaction: transaction.run("CREATE (n:Entity)")),
-        lambda: community.save(driver),
-        lambda: community.delete(driver),
-        lambda: CommunityNode.delete_by_group_id(driver, "notes"),
-        lambda: member.save(driver),
-        lambda: CommunityEdge.delete_by_uuids(driver, [member.uuid]),
-        lambda: saga.save(driver),
-        lambda: saga.delete(driver),
+        lambda: EntityNode(name="Ann", group_id="notes").save(driver),
+        lambda: EntityNode.delete_by_group_id(driver, "notes"),
         lambda: graphiti.build_communities(["notes"]),
         lambda: graphiti.search_("tea", COMMUNITY_HYBRID_SEARCH_RRF, ["notes"]),
         lambda: graphiti.retrieve_episodes(NOW, group_ids=["notes"], saga="week"),
@@ -58,34 +49,45 @@ async def test_cypher_is_refused_with_the_setting_that_allows_it(store: Graphiti
     assert await in_tables(store) == before
 
 
+def episode(name: str) -> EpisodicNode:
+    return EpisodicNode(
+        name=name,
+        group_id="g",
+        source=EpisodeType.message,
+        source_description="chat",
+        content=name,
+        valid_at=NOW,
+    )
+
+
 async def test_a_failed_transaction_leaves_nothing(store: GraphitiStore) -> None:
-    driver = store.graphiti.driver
+    driver = store.engine.graphiti.driver
 
     async def work(transaction: Any) -> None:
-        await EntityNode(name="Ann", group_id="g").save(driver)
+        await episode("Ann").save(driver)
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
         await driver.session().execute_write(work)
     assert not any((await in_tables(store)).values())
-    await EntityNode(name="Bob", group_id="g").save(driver)
-    assert len((await in_tables(store))["entities"]) == 1
+    await episode("Bob").save(driver)
+    assert len((await in_tables(store))["episodes"]) == 1
 
 
 async def test_a_write_inside_a_transaction_joins_it(store: GraphitiStore) -> None:
-    driver = store.graphiti.driver
+    driver = store.engine.graphiti.driver
 
     async def work(transaction: Any) -> None:
         await transaction.begin()
-        await EntityNode(name="Ann", group_id="g").save(driver)
-        assert (await in_tables(store))["entities"] == set()
+        await episode("Ann").save(driver)
+        assert (await in_tables(store))["episodes"] == set()
 
     await driver.session().execute_write(work)
-    assert len((await in_tables(store))["entities"]) == 1
+    assert len((await in_tables(store))["episodes"]) == 1
 
 
 async def test_the_turn_is_not_taken_before_the_first_write(store: GraphitiStore) -> None:
-    driver = store.graphiti.driver
+    driver = store.engine.graphiti.driver
     async with driver.transaction():
         write = store.replace_documents("notes", [note("one", "tea")])
         other = asyncio.create_task(write, context=Context())  # else it would join this transaction

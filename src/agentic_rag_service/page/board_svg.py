@@ -1,4 +1,4 @@
-"""A board as one SVG for the page, in the style of Obsidian.
+"""A board as one SVG, in the style of Obsidian.
 
 Only ``render`` adds markup; everything else is escaped. Positions are attributes and colours are classes, so that the
 page's content policy needs no inline styles.
