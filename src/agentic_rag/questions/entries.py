@@ -9,7 +9,7 @@ from agentic_rag.domain.filters import Comparison, Expression
 from agentic_rag.domain.notes import Note, Row
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.forms import ONE, head_noun
+from agentic_rag.questions.forms import ONE, extreme_noun, head_noun
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.values import (
     YEARS,
@@ -47,7 +47,7 @@ async def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
 async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
     """The rows of the one table whose first column, heading or note is called by the noun that is asked for: "how many
     tools do I have?", "which tool cost the most?"; None where there is none, or the question says more."""
-    noun = head_noun(draft.text)
+    noun = head_noun(draft.text) or extreme_noun(draft.text)
     if noun is None or any(place.overlaps(noun) for _, place in draft.vocabulary.classes_in(draft.words)):
         return None
     name = parts(draft.text[noun.start : noun.end])[0]
@@ -67,9 +67,13 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
     order = None
     if superlative is not None and not conditions:
         numeric = {field.key: None for row in rows for field in row.fields if is_number(field.value)}
-        key = await _column(draft, superlative.concept, list(numeric))
+        place = (
+            superlative.span
+        )  # its own words are of the script of the columns, those of its concept may not be
+        about = draft.text if superlative.concept == "size" else draft.text[place.start : place.end]
+        key = await _column(draft, about, list(numeric))
         order = None if key is None else (key, superlative.largest)
-        spans.append(superlative.span)
+        spans.append(place)
     rest = draft.rest(noun, *(place for _, place in titles), *spans)
     if len(rest) > bool(conditions or order):
         return None
