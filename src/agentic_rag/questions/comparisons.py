@@ -44,12 +44,10 @@ _RATING_UNITS = frozenset("分 星 star stars point points".split())
 _MONEY = frozenset("块钱 $ € £ ¥ ￥ dollar dollars euro euros pound pounds usd eur yuan bucks 元 块".split())
 
 
-_TIME = re.compile(r"h|hrs?|hours?|mins?|minutes?|分钟|小时|days?|weeks?")
+_TIME = re.compile(r"h|hrs?|hours?|mins?|minutes?|分钟|个?小时|days?|weeks?")
 _HAN_NUMBER = r"[一二两三四五六七八九十百千万]+"
 _NUMBER = r"(?P<sign>[$€£¥￥]\s*)?(?P<number>\d(?:[\d,]*\d)?(?:\.\d+)?[万千百]?|半个?(?=[小月年天])|[一二两三四五六七八九十百千万]+(?=\s*[元块页分克个岁集季部本天年星次小公]))(?P<share>\s*/\s*\d+)?(?P<percent>\s*%)?"
-_UNIT = (
-    r"(?:[ \t]*-?(?P<unit>[a-zäöüß$€£¥]+|[元块页分克个岁集季部本天年星次]|公[里斤分]|厘?米|分钟|小时|块钱))?"
-)
+_UNIT = r"(?:[ \t]*-?(?P<unit>[a-zäöüß$€£¥]+|个?(?:小时|月|星期)|分钟|块钱|[元块页分克个岁集季部本天年星次]|公[里斤分]|厘?米))?"
 _WORDS: tuple[tuple[Operator, str], ...] = (
     (
         "$gte",

@@ -193,15 +193,15 @@ def read_existing(draft: Draft) -> None:
         if not draft.is_free(place) or is_bound(draft.text, place):
             continue
         negation = lack_before(draft.text, place) or negation_before(draft.text, place)
-        if negation is not None and (draft.classes or _ANY_NOTE.search(draft.text)):
+        is_of_notes = bool(draft.classes) or _ANY_NOTE.search(draft.text) is not None
+        if negation is not None and is_of_notes:
             if not draft.classes and any(not note.path.endswith(".md") for note in members):
                 draft.conditions.append(Comparison("file.ext", "$eq", "md"))  # a picture has no properties
             draft.add(Comparison(key, "$exists", False), place, negation)
             return
-        having = sum(
-            any(f.key == key and f.value not in (None, "", []) for f in note.fields) for note in members
-        )
-        if draft.classes and draft.asks_many and 0 < having < len(members):
+        facts = draft.vocabulary.snapshot.facts
+        having = sum(facts[note.document_id].get(key) not in (None, "", []) for note in members)
+        if is_of_notes and draft.asks_many and 0 < having < len(members):
             draft.add(Comparison(key, "$exists", True), place)
             draft.shown_keys.append(key)
             return

@@ -46,24 +46,27 @@ async def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
 
 async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
     """The rows of the one table whose first column, heading or note is called by the noun that is asked for: "how many
-    tools do I have?", "which tool cost the most?"; None where there is none, or the question says more."""
+    tools do I have?", "which tool cost the most?"; of a superlative without a noun, "what is the cheapest in Tools?", those
+    of the named note. None where there is none, or the question says more."""
     noun = head_noun(draft.text) or extreme_noun(draft.text)
-    if noun is None or any(place.overlaps(noun) for _, place in draft.vocabulary.classes_in(draft.words)):
-        return None
-    name = parts(draft.text[noun.start : noun.end])[0]
+    superlative = comparisons.extreme(draft.text)
     titles = titles or draft.vocabulary.titles_in(draft.words)  # a title may be the value of a link as well
-    named = [note for note, place in titles if not place.overlaps(noun)]
-    paths = {note.path for note in named}
+    if noun is None:
+        if superlative is None or not titles:
+            return None
+    elif any(place.overlaps(noun) for _, place in draft.vocabulary.classes_in(draft.words)):
+        return None
+    name = None if noun is None else parts(draft.text[noun.start : noun.end])[0]
+    paths = {note.path for note, place in titles if noun is None or not place.overlaps(noun)}
     tables = [
         (note, rows)
         for note, rows in draft.vocabulary.tables
-        if (not paths or note.path in paths) and name in _names(note.title, rows[0])
+        if (not paths or note.path in paths) and (name is None or name in _names(note.title, rows[0]))
     ]
     if len(tables) != 1:
         return None
     ((note, rows),) = tables
     conditions, spans = await _row_conditions(draft, rows)
-    superlative = comparisons.extreme(draft.text)
     order = None
     if superlative is not None and not conditions:
         numeric = {field.key: None for row in rows for field in row.fields if is_number(field.value)}
@@ -74,13 +77,15 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
         key = await _column(draft, about, list(numeric))
         order = None if key is None else (key, superlative.largest)
         spans.append(place)
-    rest = draft.rest(noun, *(place for _, place in titles), *spans)
-    if len(rest) > bool(conditions or order):
+    kind = [] if noun is None else [noun]
+    rest = draft.rest(*kind, *(place for _, place in titles), *spans)
+    if len(rest) > bool(conditions or order) or (noun is None and order is None):
         return None
     shown = conditions or [Comparison(rows[0].fields[0].key, "$exists", True)]
     ask = draft.list_or_count if order is None else "extreme"
     where = (Comparison("path", "$eq", note.path),)
-    return Query("entries", ask, (draft.text[noun.start : noun.end],), where, tuple(shown), order=order)
+    classes = tuple(draft.text[one.start : one.end] for one in kind)
+    return Query("entries", ask, classes, where, tuple(shown), order=order)
 
 
 def _names(title: str, row: Row) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ PAST_DEED = re.compile(
 )
 """Says so without a subject, "films watched in 2024": the time is that of the deed."""
 _EXTREME_NOUN = re.compile(
-    rf"最[^的]{{1,4}}的(?:[两二三四五六七八九十\d]+[{MEASURE_WORDS}])?(?P<noun>[\u4e00-\u9fff]{{1,4}}?)(?=[是有在叫哪]|\W|$)"
+    rf"最[^的]{{1,4}}的(?:[两二三四五六七八九十\d]+[{MEASURE_WORDS}])?(?P<noun>(?![是有在叫哪])[\u4e00-\u9fff]{{1,4}}?)(?=[是有在叫哪]|\W|$)"
     rf"|哪[{MEASURE_WORDS}](?P<first>[\u4e00-\u9fff]{{1,4}}?)(?:[花用要做][\u4e00-\u9fff]{{0,5}}|的[\u4e00-\u9fff]{{1,4}})?最"
 )
 LAST_NOUN = re.compile(r"的(?P<noun>[\u4e00-\u9fff]{1,4}?)(?:有哪些|有|都有哪些|是哪[些个]|是什么)?\W*$")

@@ -38,7 +38,7 @@ _DURATION = re.compile(
 )
 
 
-_HOURS = re.compile(r"h|hrs?|hours?|std|小时", re.IGNORECASE)
+_HOURS = re.compile(r"h|hrs?|hours?|std|个?小时", re.IGNORECASE)
 
 
 def magnitude(value: Any) -> float | None:

@@ -22,6 +22,7 @@ MARINA = snapshot_of(
         "Pier A.md": "The long pier.\n",
         "Pier B.md": "- bollard\n- ladder\n",
         "Rules.md": "Moor slowly. #rules\n",
+        "Upkeep.md": "# Upkeep\n\n## Spring\n- [ ] Scrub the hull\n- [x] Oil the deck\n\n## Before frost\n- [ ] Drain the tanks\n",
     }
 )
 TEA_HOUSE = snapshot_of(
@@ -61,6 +62,7 @@ async def titles(question: str, vault: Snapshot) -> list[str] | None:
         ("焙火不到35分钟的茶有哪些？", ["龙井"]),
         ("焙火超过40分钟的茶有哪些？", ["正山小种"]),
         ("焙火半小时以内的茶有哪些？", ["龙井"]),
+        ("焙火半个小时以上的红茶有哪些？", ["正山小种", "祁门"]),
         # a number right behind the property
         ("存期三年的茶有哪些？", ["正山小种", "祁门"]),
         ("价位四的茶有哪些？", ["龙井"]),
@@ -70,6 +72,8 @@ async def titles(question: str, vault: Snapshot) -> list[str] | None:
         ("没有链接的红茶有哪些？", ["正山小种"]),
         # the table whose first column is the noun
         ("最多的器具是什么？", ["器具: 茶海", "器具: 茶针"]),
+        ("进货里最多的是哪个？", ["器具: 茶海", "器具: 茶针"]),
+        ("进货里最少的是什么？", ["器具: 茶针", "器具: 茶海"]),
     ],
 )
 async def test_chinese(question: str, expected: list[str] | None):
@@ -86,12 +90,20 @@ async def test_chinese(question: str, expected: list[str] | None):
         ("Which boats have a runtime of more than half an hour?", ["Heron", "Otter"]),
         ("boats with a runtime under 45 min", ["Swift"]),
         ("Which boats have a runtime over one hour?", ["Heron"]),
-        ("Which notes have no tags?", ["Pier A", "Pier B", "Otter", "Swift"]),
+        ("Which notes have no tags?", ["Pier A", "Pier B", "Otter", "Swift", "Upkeep"]),
         ("Which boats are untagged?", ["Otter", "Swift"]),
-        ("Which pages have no links?", ["Pier A", "Pier B", "Rules"]),
+        ("Which pages have no links?", ["Pier A", "Pier B", "Rules", "Upkeep"]),
         ("What is in Pier A?", ["Heron", "Swift"]),
         ("What do we keep at Pier A?", ["Heron", "Swift"]),
         ("What is in Pier B?", None),
+        # what they have
+        ("Which notes have tags?", ["Heron", "Rules"]),
+        ("Which notes have a berth?", ["Heron", "Otter", "Swift"]),
+        ("How many notes have links?", ["Heron", "Otter", "Swift"]),
+        # the heading above a task
+        ("Which spring tasks are open?", ["☐ Scrub the hull"]),
+        ("What is still to do before frost?", ["☐ Drain the tanks"]),
+        ("tasks for spring", ["☐ Scrub the hull", "☑ Oil the deck"]),
         ("refits in April 2025", ["Heron"]),
         ("Which refits were in June?", ["Otter"]),
         ("What did we refit in April 2025?", ["Heron"]),
