@@ -116,7 +116,7 @@ _DIMENSIONS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 def _range(first: str, join: str, last: str, behind: str = "") -> re.Pattern[str]:
     """Two numbers and the words around them."""
     number = rf"[$€£¥￥]?\s*(?P<{{}}>\d[\d,]*(?:\.\d+)?|{_HAN_NUMBER})"
-    unit = r"(?:[ \t]*-?(?P<{}>stars?|points?|dollars?|euros?|pages?|minutes?|hours?|min|kg|km|cm|[$€£¥￥%元块页分克个岁集季部本天星次]|公里|小时))?"
+    unit = r"(?:[ \t]*-?(?P<{}>stars?|points?|dollars?|euros?|pages?|minutes?|hours?|min|kg|km|cm|公里|个?小时|分钟|[$€£¥￥%元块页分克个岁集季部本天星次]))?"
     return re.compile(
         rf"{first}{number.format('low')}{unit.format('unit')}\s*(?:{join})\s*{number.format('high')}{unit.format('behind')}"
         + (behind or rf"(?![\w-]*\d|[.,:/]\d){last}"),
@@ -138,8 +138,10 @@ _HAN_EQUAL = re.compile(
     rf"(?<=[\u4e00-\u9fff])(?<!星期)(?<![第周\d一二两三四五六七八九十百千万])(?:等于|[是为])?\s*(?P<number>\d+(?:\.\d+)?|{_HAN_NUMBER})(?:[元块页分克岁集季天年]|分钟|小时)?(?=[的吗么呢且和或与,，。?？\s]|$)"
 )
 """A number right behind a Chinese word, which names what is equal to it: 难度是1, 难度1的, 保修三年的."""
+_LAST = _NUMBER.replace("(?P<number>", rf"(?P<number>(?:{'|'.join(NUMBER_WORDS)})(?=\W*$)|")
+"""A number that something is equal to may be a word where it comes last: "which recipes serve two?"."""
 _EQUAL = re.compile(
-    rf"(?<![\w.,/-]){_NUMBER}(?![\w-]|[.,:/]\d)(?:[ \t]+(?P<unit>stars?|points?|dollars?|euros?|pages?))?",
+    rf"(?<![\w.,/-]){_LAST}(?![\w-]|[.,:/]\d)(?:[ \t]+(?P<unit>stars?|points?|dollars?|euros?|pages?))?",
     re.IGNORECASE,
 )
 _STARS = re.compile(
@@ -249,7 +251,7 @@ class Extreme:
 
 _CONCEPTS: Mapping[str, tuple[str, str]] = {
     "price": (r"most expensive|priciest|dearest|costliest|最贵|teuerste\w*", r"cheapest|least expensive|最便宜|billigste\w*"),
-    "date": (r"newest|latest|most recent|last|youngest|最新|最近|最后|最晚|neueste\w*|letzte\w*", r"oldest|earliest|first|最早|最旧|最老|älteste\w*|erste\w*"),
+    "date": (r"newest|latest|most recent|last|youngest|最新|最近|最后|最晚|最年轻|neueste\w*|letzte\w*", r"oldest|earliest|first|最早|最旧|最老|älteste\w*|erste\w*"),
     "duration": (r"longest|最长|最久|längste\w*", r"shortest|quickest|fastest|最短|最快|kürzeste\w*"),
     "rating": (r"best(?:[ -]rated)?|highest[ -]rated|top[ -]rated|highest rating|评分最高|最好|beste\w*", r"worst(?:[ -]rated)?|lowest[ -]rated|lowest rating|评分最低|最差|schlechteste\w*"),
     "difficulty": (r"hardest|most difficult|most complicated|最难|最复杂|schwierigste\w*", r"easiest|simplest|least difficult|最简单|最容易|einfachste\w*"),

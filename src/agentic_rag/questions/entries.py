@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentic_rag.domain.filters import Comparison, Expression
@@ -17,6 +17,7 @@ from agentic_rag.questions.values import (
     comparison_on,
     is_date,
     is_number,
+    unit_of,
     within,
     within_years,
 )
@@ -103,7 +104,7 @@ async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expre
     conditions: list[Expression] = []
     spans = [place for key in values if (place := draft.words.find(key)) is not None]
     for number in comparisons.comparisons(draft.text):
-        key = await _key_of(draft, number, list(numeric))
+        key = await _key_of(draft, number, numeric)
         if key is not None:
             conditions.append(comparison_on(key, number, numeric[key]))
             spans.append(number.span)
@@ -133,8 +134,16 @@ async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expre
     return conditions, spans
 
 
-async def _key_of(draft: Draft, number: comparisons.Comparison, keys: Sequence[str]) -> str | None:
-    """The column that a number is compared with: named, of its unit, else what the comparative compares."""
+async def _key_of(
+    draft: Draft, number: comparisons.Comparison, columns: Mapping[str, Sequence[Any]]
+) -> str | None:
+    """The column that a number is compared with: named, of its unit, else what the comparative compares. One whose values
+    are all written with units that are not the number's, ``2 kg`` where 10 € are meant, is none."""
+    keys = [
+        key
+        for key, its in columns.items()
+        if not number.unit or any(unit_of(value) in ("", number.unit) for value in its)
+    ]
     named = [key for key in keys if draft.words.find(key)]
     named = named or [key for key in keys if number.unit and stem(number.unit.casefold()) in parts(key)]
     if named:

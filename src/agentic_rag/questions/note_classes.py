@@ -26,6 +26,11 @@ ONE_KIND = 0.8
 """Share of notes in one folder or category from which they are of one kind."""
 
 
+def is_people(name: str) -> bool:
+    """Whether a class is of people, by its name: ``contacts``, 家人."""
+    return parts(name) in PEOPLE or (len(name) == 2 and name.endswith("人"))
+
+
 def read_tags(draft: Draft) -> bool:
     """Add the tags that the question names, ``#rpg`` or "tagged rpg"; whether there are any."""
     known = {tag.casefold(): tag for tag, _ in draft.vocabulary.snapshot.schema.tags}
@@ -74,9 +79,7 @@ def _people(draft: Draft) -> tuple[NoteClass, Span] | None:
     who = WHO.search(draft.text)
     if who is None:
         return None
-    return next(
-        ((one, Span(*who.span())) for one in draft.vocabulary.classes if parts(one.name) in PEOPLE), None
-    )
+    return next(((one, Span(*who.span())) for one in draft.vocabulary.classes if is_people(one.name)), None)
 
 
 def _noun(draft: Draft) -> Span | None:
@@ -113,6 +116,8 @@ async def _nearest_class(draft: Draft, span: Span) -> tuple[NoteClass, Span] | N
         folders = tuple(str(one.condition.value) for one in kinds)
         count = sum(one.count for one in kinds)
         return NoteClass(noun, "folder", Comparison("folder", "$in", folders), count), span
+    if parts(noun) in PEOPLE:
+        partly = [one for one in named if is_people(one.name)]
     if partly:
         return max(partly, key=lambda one: one.count), span
     foreign = [one.name for one in named if one.name.isascii()]

@@ -40,7 +40,7 @@ from agentic_rag.questions.measures import (
     read_free,
     read_order,
 )
-from agentic_rag.questions.note_classes import PEOPLE, is_of_one_kind, read_class, read_tags
+from agentic_rag.questions.note_classes import is_of_one_kind, is_people, read_class, read_tags
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.question import named_phrase
 from agentic_rag.questions.tasks import tasks_of_members, tasks_of_named
@@ -172,7 +172,7 @@ def _is_asked(draft: Draft, strength: int, rest: Sequence[Word], *, is_tagged: b
         not is_one and strength > 0 and (bool(draft.classes) or is_kind)
     )
     is_dated = draft.time is not None and strength > 0 and len(rest) <= 1 and not VALUE.search(draft.text)
-    is_of_people = strength > 0 and WHO.search(draft.text) and parts(" ".join(draft.classes[:1])) in PEOPLE
+    is_of_people = strength > 0 and WHO.search(draft.text) and is_people(" ".join(draft.classes[:1]))
     return (
         draft.asks_many
         or is_tagged
@@ -188,11 +188,12 @@ def _is_extreme(draft: Draft, key: str, rest: Sequence[Word]) -> bool:
     or for how much that is."""
     named = [name for name, _ in draft.vocabulary.keys_in(draft.words)]
     is_named = key in named or is_named_in_part(draft.text, key)
-    rest = [word for word in rest if word.stem not in parts(key)]
+    is_of_people = is_people(" ".join(draft.classes[:1]))
+    rest = [one for one in rest if one.stem not in parts(key) and not (is_of_people and one.text == "谁")]
     is_kind = not rest if draft.classes or draft.asks_when else _is_bare_kind(draft, rest, is_named=is_named)
     if not is_kind:
         return False
-    asks_otherwise = VALUE.search(draft.text) and not WHO_IS.search(draft.text)
+    asks_otherwise = VALUE.search(draft.text) and not (is_of_people or WHO_IS.search(draft.text))
     return not asks_otherwise or is_named or AMOUNT.search(draft.text) is not None
 
 

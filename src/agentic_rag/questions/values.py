@@ -66,6 +66,11 @@ def share_of(value: Any) -> str:
     return "★" if _STARS.match(written) else ""
 
 
+def unit_of(value: Any) -> str:
+    """What is written behind the number of a measure: ``kg`` of ``2 kg``; empty for a number alone."""
+    return str(value).strip().lstrip("0123456789.,").strip()
+
+
 def is_date(value: Any) -> bool:
     """Whether a value begins with a day or month: ``2024-03-15``."""
     return _DATE.fullmatch(str(value)) is not None

@@ -16,8 +16,8 @@ from note_rows import nearest, snapshot_of
 
 MARINA = snapshot_of(
     {
-        "boats/Heron.md": '---\nrefit: 2025-04-10\nruntime: 2 h\nberth: "[[Pier A]]"\n---\nx #sail\n',
-        "boats/Otter.md": '---\nrefit: 2025-06-02\nruntime: 45 min\nberth: "[[Pier B]]"\n---\nx\n',
+        "boats/Heron.md": '---\nrefit: 2025-04-10\nruntime: 2 h\ncrew: 4\nberth: "[[Pier A]]"\n---\nx #sail\n',
+        "boats/Otter.md": '---\nrefit: 2025-06-02\nruntime: 45 min\ncrew: 2\nberth: "[[Pier B]]"\n---\nx\n',
         "boats/Swift.md": '---\nruntime: 20 min\nberth: "[[Pier A]]"\n---\nSee [[Otter]].\n',
         "Pier A.md": "The long pier.\n",
         "Pier B.md": "- bollard\n- ladder\n",
@@ -31,7 +31,9 @@ TEA_HOUSE = snapshot_of(
         "绿茶/碧螺春.md": "---\n价位: 5\n焙火: 35分钟\n存期: 1\n---\n茶。\n",
         "红茶/正山小种.md": "---\n价位: 2\n焙火: 50分钟\n存期: 3\n---\n茶。 #烟熏\n",
         "红茶/祁门.md": "---\n价位: 3\n焙火: 40分钟\n存期: 3\n---\n茶。见[[龙井]]。\n",
-        "进货.md": "| 器具 | 件数 |\n|---|---|\n| 茶海 | 12 |\n| 茶针 | 3 |\n",
+        "客人/老陈.md": "---\n出生: 1950-03-01\n---\n喝红茶。\n",
+        "客人/小李.md": "---\n出生: 1999-08-15\n---\n喝绿茶。\n",
+        "进货.md": "| 器具 | 重量 | 件数 |\n|---|---|---|\n| 茶海 | 2斤 | 12 |\n| 茶针 | 1斤 | 3 |\n",
     }
 )
 
@@ -68,8 +70,14 @@ async def titles(question: str, vault: Snapshot) -> list[str] | None:
         ("价位四的茶有哪些？", ["龙井"]),
         ("存期1年的绿茶", ["碧螺春", "龙井"]),
         # what notes lack
-        ("哪些笔记没有标签？", ["祁门", "碧螺春", "龙井", "进货"]),
+        ("哪些笔记没有标签？", ["祁门", "碧螺春", "龙井", "老陈", "小李", "进货"]),
         ("没有链接的红茶有哪些？", ["正山小种"]),
+        # people, by the name of their folder
+        ("谁最年轻？", ["小李", "老陈"]),
+        ("最老的人是谁？", ["老陈", "小李"]),
+        ("有几位客人？", ["老陈", "小李"]),
+        # a column with another unit is none
+        ("哪些器具多于10元？", ["器具: 茶海"]),
         # the table whose first column is the noun
         ("最多的器具是什么？", ["器具: 茶海", "器具: 茶针"]),
         ("进货里最多的是哪个？", ["器具: 茶海", "器具: 茶针"]),
@@ -101,6 +109,10 @@ async def test_chinese(question: str, expected: list[str] | None):
         ("Which notes have a berth?", ["Heron", "Otter", "Swift"]),
         ("How many notes have links?", ["Heron", "Otter", "Swift"]),
         # the heading above a task
+        # a number as the last word
+        ("Which boats have a crew of two?", ["Otter"]),
+        ("Which boats have a crew of four?", ["Heron"]),
+        ("Which berths have room for two?", None),
         ("Which spring tasks are open?", ["☐ Scrub the hull"]),
         ("What is still to do before frost?", ["☐ Drain the tanks"]),
         ("tasks for spring", ["☐ Scrub the hull", "☑ Oil the deck"]),
