@@ -41,6 +41,8 @@ class Evidence:
     """Why there are none."""
     support: Mapping[str, float] = field(default_factory=dict)
     """How far the lines express each specific term of the question, in [0, 1]."""
+    is_definition: bool = False
+    """Whether the lines are the unit that defines what the question asks for."""
 
     @property
     def is_full(self) -> bool:
@@ -105,7 +107,8 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     if missing and (empty or is_nameless or is_unfit or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         return Evidence(reason=f"the notes that are nearest do not speak of: {words}", support=levels)
-    return Evidence(tuple(line.to_dict() for line in answer.lines), support=levels)
+    lines = tuple(line.to_dict() for line in answer.lines)
+    return Evidence(lines, support=levels, is_definition=answer.is_definition)
 
 
 def _empty_properties(question: Question, basis: Sequence[Candidate]) -> set[str]:

@@ -77,6 +77,8 @@ class ComposedAnswer:
 
     lines: tuple[Line, ...] = ()
     basis: tuple[Candidate, ...] = ()
+    is_definition: bool = False
+    """Whether it is the unit that defines what the question asks for."""
 
 
 def compose_answer(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer:
@@ -416,7 +418,7 @@ def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed
         if unit.key is not None or _IS.search(unit.text[: 40 + sum(map(len, terms))]):
             head = unit.key or unit.text[: _IS.search(unit.text).start()]  # type: ignore[union-attr]
             if len(head) <= 30 + sum(map(len, terms)):
-                return ComposedAnswer((_line(unit, one.note),), (one,))
+                return ComposedAnswer((_line(unit, one.note),), (one,), is_definition=True)
     return _opening(question, own)
 
 

@@ -22,6 +22,8 @@ ITEMS = "items"
 """What the lists of a note name, among its facts."""
 TEXT = "text"
 """What an entry says, among its facts."""
+HEADINGS = "headings"
+"""The headings that an entry stands under, among its facts."""
 _TASK_DATE = re.compile(r"(?P<sign>[📅⏳🛫✅➕❌])\ufe0f?\s*(?P<day>\d{4}-\d\d-\d\d)")
 _SIGNS = {"📅": "due", "⏳": "scheduled", "🛫": "start", "✅": "done", "➕": "created", "❌": "cancelled"}
 """What the day behind a sign tells of a task, as the plugin Tasks writes it."""
@@ -57,9 +59,15 @@ class Row:
     fields: tuple[Field, ...] = ()
 
     def facts(self) -> dict[str, Any]:
-        """What conditions on entries compare: its fields by name, the days behind a task's signs, and its ``text``."""
+        """What conditions on entries compare: its fields by name, the days behind a task's signs, its ``text`` and ``headings``."""
         days = {_SIGNS[match["sign"]]: match["day"] for match in _TASK_DATE.finditer(self.text)}
-        return {TEXT: fold(self.text), **days, **{field.key: field.value for field in self.fields}}
+        headings = [fold(one) for one in self.headings]
+        return {
+            TEXT: fold(self.text),
+            HEADINGS: headings,
+            **days,
+            **{field.key: field.value for field in self.fields},
+        }
 
 
 @dataclass(frozen=True, slots=True)

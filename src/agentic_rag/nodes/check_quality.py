@@ -176,7 +176,7 @@ async def _from_selection(
     """The answer to a question about many notes; None where it is none.
 
     A fact of a year stands in notes of other days as well ("the price rose to 70 in 2024"): where ``passages`` say all
-    that is asked, they answer.
+    that is asked, they answer. So does the definition of a word that names a kind of notes too ("what are bonds?").
     """
     selection = state.get("selection") or {}
     if selection.get("status") not in ("ok", "none"):
@@ -185,9 +185,10 @@ async def _from_selection(
         nearest = f"; nearest: {selection['nearest']}" if selection["nearest"] else ""
         return Evidence(reason=f"no note fits {selection['reading']}{nearest}")
     of_span = is_span(selection["query"])
-    if of_span and _asks_for_fact_of_year(question):
+    is_fact = of_span and _asks_for_fact_of_year(question)
+    if is_fact or question.form == "definition":
         stated = await passages()
-        if stated.lines and stated.is_full:
+        if stated.lines and (stated.is_full if is_fact else stated.is_definition):
             return stated
     ids = list(dict.fromkeys(entry["document_id"] for entry in selection["entries"]))[:PAGE]
     documents = await _documents(request, ids, engine)

@@ -10,6 +10,7 @@ from agentic_rag.domain.filters import Comparison
 from agentic_rag.questions.comparisons import Extreme
 from agentic_rag.questions.conditions import read_days
 from agentic_rag.questions.draft import Draft
+from agentic_rag.questions.generic_words import MEASURE_WORDS
 from agentic_rag.questions.measures import key_of_value_words, named_key, numeric_keys
 from agentic_rag.questions.note_classes import MIN_LIKENESS
 from agentic_rag.questions.query import Query
@@ -33,7 +34,7 @@ _ALL_NOTES = re.compile(
 _WORDS = [word for word, number in NUMBER_WORDS.items() if 2 <= number <= 10]
 _COUNT = rf"(?P<count>\d{{1,2}}|{'|'.join(_WORDS)}|[两二三四五六七八九十])"
 _LIMIT = re.compile(
-    rf"\b(?:the|my|our|top|list|show me|name|give me|which|what are the)\s+{_COUNT}\s+(?=[a-z])(?!stars?\b|points?\b|of\b|or\b|and\b|to\b)|\btop[ -]{_COUNT.replace('count', 'top')}\b|前\s*{_COUNT.replace('count', 'han')}|最[^的]{{1,4}}的\s*{_COUNT.replace('count', 'of')}\s*[个本部篇款种道首只]"
+    rf"\b(?:the|my|our|top|list|show me|name|give me|which|what are the)\s+{_COUNT}\s+(?=[a-z])(?!stars?\b|points?\b|of\b|or\b|and\b|to\b)|\btop[ -]{_COUNT.replace('count', 'top')}\b|前\s*{_COUNT.replace('count', 'han')}[{MEASURE_WORDS}]?|最[^的]{{1,4}}的\s*{_COUNT.replace('count', 'of')}\s*[{MEASURE_WORDS}]"
 )
 """How many are wanted; of a superlative, or after "top"."""
 
@@ -49,11 +50,7 @@ def read_limit(draft: Draft, extreme: Extreme | None) -> int | None:
     if match is None or (extreme is None and "top" not in match.group()):
         return None
     written = next(group for group in match.group("count", "top", "han", "of") if group)
-    place = Span(
-        match.start() + match.group().index(written),
-        match.start() + match.group().index(written) + len(written),
-    )
-    draft.cover(place)
+    draft.cover(Span(match.start() + match.group().index(written), match.end()))
     return int(max(numbers(written)))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agentic_rag.questions.words import Span
-from agentic_rag.text.numbers import numbers
+from agentic_rag.text.numbers import NUMBER_WORDS, numbers
 
 Operator = Literal["$eq", "$gt", "$gte", "$lt", "$lte"]
 
@@ -35,6 +35,8 @@ class Comparison:
     def about(self) -> str:
         """What is compared, by a noun, where the unit or the comparative says so."""
         unit = self.unit.casefold()
+        if _TIME.fullmatch(unit):
+            return "duration"
         return "price" if unit in _MONEY else "rating" if unit in _RATING_UNITS else self.concept
 
 
@@ -42,11 +44,10 @@ _RATING_UNITS = frozenset("分 星 star stars point points".split())
 _MONEY = frozenset("块钱 $ € £ ¥ ￥ dollar dollars euro euros pound pounds usd eur yuan bucks 元 块".split())
 
 
+_TIME = re.compile(r"h|hrs?|hours?|mins?|minutes?|分钟|个?小时|days?|weeks?")
 _HAN_NUMBER = r"[一二两三四五六七八九十百千万]+"
-_NUMBER = r"(?P<sign>[$€£¥￥]\s*)?(?P<number>\d(?:[\d,]*\d)?(?:\.\d+)?[万千百]?|[一二两三四五六七八九十百千万]+(?=\s*[元块页分克个岁集季部本天年星次小公]))(?P<share>\s*/\s*\d+)?(?P<percent>\s*%)?"
-_UNIT = (
-    r"(?:[ \t]*-?(?P<unit>[a-zäöüß$€£¥]+|[元块页分克个岁集季部本天年星次]|公[里斤分]|厘?米|分钟|小时|块钱))?"
-)
+_NUMBER = r"(?P<sign>[$€£¥￥]\s*)?(?P<number>\d(?:[\d,]*\d)?(?:\.\d+)?[万千百]?|半个?(?=[小月年天])|[一二两三四五六七八九十百千万]+(?=\s*[元块页分克个岁集季部本天年星次小公]))(?P<share>\s*/\s*\d+)?(?P<percent>\s*%)?"
+_UNIT = r"(?:[ \t]*-?(?P<unit>[a-zäöüß$€£¥]+|个?(?:小时|月|星期)|分钟|块钱|[元块页分克个岁集季部本天年星次]|公[里斤分]|厘?米))?"
 _WORDS: tuple[tuple[Operator, str], ...] = (
     (
         "$gte",
@@ -65,8 +66,14 @@ _WORDS: tuple[tuple[Operator, str], ...] = (
         r"(?:(?:less(?: expensive| costly)?|fewer|lower|smaller|shorter|cheaper|lighter|younger|worse|earlier|slower|colder) than|under|below|<|少于|低于|小于|不到|不足|unter|weniger als)",
     ),
 )
+_ARTICLES = {"a": 1, "an": 1, "half a": 0.5, "half an": 0.5, "半": 0.5, "半个": 0.5}
+_ANY_NUMBER = _NUMBER.replace(
+    "(?P<number>",
+    rf"(?P<number>(?:(?:half )?an?(?= (?:minute|hour|day|week|month|year)\b)|{'|'.join(NUMBER_WORDS)})(?![a-z-])|",
+)
+"""A number that is compared may be a word, "more than three", "less than half an hour"."""
 _BEFORE = tuple(
-    (operator, re.compile(rf"{words}\s*{_NUMBER}{_UNIT}", re.IGNORECASE)) for operator, words in _WORDS
+    (operator, re.compile(rf"{words}\s*{_ANY_NUMBER}{_UNIT}", re.IGNORECASE)) for operator, words in _WORDS
 )
 _AFTER: tuple[tuple[Operator, re.Pattern[str]], ...] = (
     (
@@ -109,7 +116,7 @@ _DIMENSIONS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 def _range(first: str, join: str, last: str, behind: str = "") -> re.Pattern[str]:
     """Two numbers and the words around them."""
     number = rf"[$€£¥￥]?\s*(?P<{{}}>\d[\d,]*(?:\.\d+)?|{_HAN_NUMBER})"
-    unit = r"(?:[ \t]*-?(?P<{}>stars?|points?|dollars?|euros?|pages?|minutes?|hours?|min|kg|km|cm|[$€£¥￥%元块页分克个岁集季部本天星次]|公里|小时))?"
+    unit = r"(?:[ \t]*-?(?P<{}>stars?|points?|dollars?|euros?|pages?|minutes?|hours?|min|kg|km|cm|公里|个?小时|分钟|[$€£¥￥%元块页分克个岁集季部本天星次]))?"
     return re.compile(
         rf"{first}{number.format('low')}{unit.format('unit')}\s*(?:{join})\s*{number.format('high')}{unit.format('behind')}"
         + (behind or rf"(?![\w-]*\d|[.,:/]\d){last}"),
@@ -128,11 +135,13 @@ _RANGES = (
 """Ranges, both ends within: "between 3 and 5", "3-5 stars", 3到5."""
 _OR = re.compile(r"\s*(?:,|or|oder|、|或者?|还是)\s*", re.IGNORECASE)
 _HAN_EQUAL = re.compile(
-    rf"(?<=[\u4e00-\u9fff])(?<!第)(?:(?:等于|[是为])\s*(?P<stated>\d+(?:\.\d+)?|{_HAN_NUMBER})|(?<![\d是为])(?P<number>\d+(?:\.\d+)?))(?=[的吗么呢且和或与,，。?？\s]|$)"
+    rf"(?<=[\u4e00-\u9fff])(?<!星期)(?<![第周\d一二两三四五六七八九十百千万])(?:等于|[是为])?\s*(?P<number>\d+(?:\.\d+)?|{_HAN_NUMBER})(?:[元块页分克岁集季天年]|分钟|小时)?(?=[的吗么呢且和或与,，。?？\s]|$)"
 )
-"""A number right behind a Chinese word, which names what is equal to it: 难度是1, 难度1的."""
+"""A number right behind a Chinese word, which names what is equal to it: 难度是1, 难度1的, 保修三年的."""
+_LAST = _NUMBER.replace("(?P<number>", rf"(?P<number>(?:{'|'.join(NUMBER_WORDS)})(?=\W*$)|")
+"""A number that something is equal to may be a word where it comes last: "which recipes serve two?"."""
 _EQUAL = re.compile(
-    rf"(?<![\w.,/-]){_NUMBER}(?![\w-]|[.,:/]\d)(?:[ \t]+(?P<unit>stars?|points?|dollars?|euros?|pages?))?",
+    rf"(?<![\w.,/-]){_LAST}(?![\w-]|[.,:/]\d)(?:[ \t]+(?P<unit>stars?|points?|dollars?|euros?|pages?))?",
     re.IGNORECASE,
 )
 _STARS = re.compile(
@@ -166,7 +175,7 @@ def comparisons(text: str) -> list[Comparison]:
         value = float(_DIGITS.get(written.lower(), 0) or float(written))
         _append(found, Comparison("$eq", value, Span(*match.span()), "stars"))
     for match in _HAN_EQUAL.finditer(text):
-        value = float(max(numbers(match["stated"] or match["number"])))
+        value = float(max(numbers(match["number"])))
         _append(found, Comparison("$eq", value, Span(*match.span())))
     for match in _EQUAL.finditer(text):
         _add(found, "$eq", match)
@@ -203,9 +212,11 @@ _TIMES = {"百": 100, "千": 1000, "万": 10_000}
 
 
 def _add(comparisons: list[Comparison], operator: Operator, match: re.Match[str]) -> None:
-    number = match["number"].replace(",", "")
+    number = match["number"].replace(",", "").lower()
     value: float | str = (
-        f"{number}{match['share'].replace(' ', '')}" if match["share"] else max(numbers(number))
+        f"{number}{match['share'].replace(' ', '')}"
+        if match["share"]
+        else _ARTICLES.get(number) or max(numbers(number))
     )
     if not match["share"] and number[:1].isdigit() and number[-1] in _TIMES:
         value = float(number[:-1]) * _TIMES[number[-1]]
@@ -240,7 +251,7 @@ class Extreme:
 
 _CONCEPTS: Mapping[str, tuple[str, str]] = {
     "price": (r"most expensive|priciest|dearest|costliest|最贵|teuerste\w*", r"cheapest|least expensive|最便宜|billigste\w*"),
-    "date": (r"newest|latest|most recent|last|youngest|最新|最近|最后|最晚|neueste\w*|letzte\w*", r"oldest|earliest|first|最早|最旧|最老|älteste\w*|erste\w*"),
+    "date": (r"newest|latest|most recent|last|youngest|最新|最近|最后|最晚|最年轻|neueste\w*|letzte\w*", r"oldest|earliest|first|最早|最旧|最老|älteste\w*|erste\w*"),
     "duration": (r"longest|最长|最久|längste\w*", r"shortest|quickest|fastest|最短|最快|kürzeste\w*"),
     "rating": (r"best(?:[ -]rated)?|highest[ -]rated|top[ -]rated|highest rating|评分最高|最好|beste\w*", r"worst(?:[ -]rated)?|lowest[ -]rated|lowest rating|评分最低|最差|schlechteste\w*"),
     "difficulty": (r"hardest|most difficult|most complicated|最难|最复杂|schwierigste\w*", r"easiest|simplest|least difficult|最简单|最容易|einfachste\w*"),
@@ -284,7 +295,7 @@ _NEGATION = re.compile(
     r"(?:n['’]t|(?<![a-z])(?:not|without|except(?: for)?|other than|never|no|excluding|ohne|nicht|keine?))(?![a-z])|不含|不是|没有|不带|非|除了|还没|没|未|不(?=[^\s过])",
     re.IGNORECASE,
 )
-_LACK = re.compile(r"(?<![a-z])(?:missing|lack(?:s|ing)?)(?![a-z])|缺少?|没写|没填", re.IGNORECASE)
+_LACK = re.compile(r"(?<![a-z])(?:(?:missing|lack(?:s|ing)?)(?![a-z])|un$)|缺少?|没写|没填", re.IGNORECASE)
 REACH = 14
 """Characters between a negation and what it negates."""
 

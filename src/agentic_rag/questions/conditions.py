@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
-from agentic_rag.domain.notes import ITEMS
-from agentic_rag.questions.comparisons import is_bound, lack_before, negation_before, state
+from agentic_rag.domain.notes import ITEMS, Note
+from agentic_rag.questions.comparisons import comparisons, is_bound, lack_before, negation_before, state
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import ACTIVITY, ENGLISH_NOUN, HAS, LAST_NOUN, MAKING, NOUN, PAST_DEED
 from agentic_rag.questions.generic_words import QUERY_WORDS
@@ -28,10 +28,14 @@ async def read_values(draft: Draft) -> None:
     """Add the values of properties that the question names; of one property one of several, "done or cancelled"."""
     members = None
     earlier: list[_ValueCondition] = []
+    bounds = [one.span for one in comparisons(draft.text) if one.operator != "$eq"]
     for values, place in draft.vocabulary.values_in(draft.words, slips=draft.asks_many):
-        is_generic = draft.text[place.start : place.end] in QUERY_WORDS
+        written = draft.text[place.start : place.end]
+        is_generic = written in QUERY_WORDS
         if not draft.is_free(place) or (is_generic and not draft.classes):
             continue
+        if any(map(str.isdigit, written)) and any(place.overlaps(bound) for bound in bounds):
+            continue  # "under 30 min" is no "30 min"
         if members is None:
             members = [draft.vocabulary.snapshot.facts[n.document_id] for n in draft.members()]
         conditions = [one for one in map(_of_value, values) if any(matches(one, facts) for facts in members)]
@@ -52,6 +56,24 @@ async def read_values(draft: Draft) -> None:
     for key, place in draft.vocabulary.keys_in(draft.words):
         if key in draft.shown_keys:
             draft.cover(place)
+
+
+_CONTENTS = re.compile(
+    r"\W*what(?:['’]?s| is| are| do (?:i|we) (?:have|keep|grow)) (?:in|on|at)(?: the| my)? $"
+)
+_CONTENTS_HAN = re.compile(r"(?:里面?|中|上)?(?:都|种|放)?(?:着|了)?有?(?:什么|哪些)(?:东西)?\W*$")
+
+
+async def read_contents(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> bool:
+    """Add that a property names the note that is asked for as a place, "what is in Bed 4?"; whether it does, and the note
+    has no list of its own."""
+    note, place = titles[0]
+    before, after = draft.text[: place.start], draft.text[place.end :]
+    asks = _CONTENTS.fullmatch(before) and not after.strip(" ?.")
+    if note.rows or not (asks or (not before and _CONTENTS_HAN.fullmatch(after))):
+        return False
+    await read_values(draft)
+    return draft.strength > 0
 
 
 class _ValueCondition(NamedTuple):
@@ -166,22 +188,34 @@ def read_existing(draft: Draft) -> None:
     if draft.strength:
         return
     members = draft.members()
-    for key, place in draft.vocabulary.keys_in(draft.words):
-        if not draft.is_free(place) or key not in draft.vocabulary.keys or is_bound(draft.text, place):
+    named = [pair for pair in draft.vocabulary.keys_in(draft.words) if pair[0] in draft.vocabulary.keys]
+    for key, place in (*named, *_named_parts(draft.text)):
+        if not draft.is_free(place) or is_bound(draft.text, place):
             continue
         negation = lack_before(draft.text, place) or negation_before(draft.text, place)
-        if negation is not None and (draft.classes or _ANY_NOTE.search(draft.text)):
+        is_of_notes = bool(draft.classes) or _ANY_NOTE.search(draft.text) is not None
+        if negation is not None and is_of_notes:
             if not draft.classes and any(not note.path.endswith(".md") for note in members):
                 draft.conditions.append(Comparison("file.ext", "$eq", "md"))  # a picture has no properties
             draft.add(Comparison(key, "$exists", False), place, negation)
             return
-        having = sum(
-            any(f.key == key and f.value not in (None, "", []) for f in note.fields) for note in members
-        )
-        if draft.classes and draft.asks_many and 0 < having < len(members):
+        facts = draft.vocabulary.snapshot.facts
+        having = sum(facts[note.document_id].get(key) not in (None, "", []) for note in members)
+        if is_of_notes and draft.asks_many and 0 < having < len(members):
             draft.add(Comparison(key, "$exists", True), place)
             draft.shown_keys.append(key)
             return
+
+
+_PARTS = (
+    ("tags", re.compile(r"(?:\b|(?<=\bun))tag(?:s|ged)\b|标签")),
+    ("links", re.compile(r"\blinks\b|链接")),
+)
+"""What a note may lack without a property of the name."""
+
+
+def _named_parts(text: str) -> Iterator[tuple[str, Span]]:
+    return ((key, Span(*match.span())) for key, words in _PARTS for match in words.finditer(text))
 
 
 _ANY_NOTE = re.compile(
@@ -229,11 +263,15 @@ async def read_days(draft: Draft) -> None:
     if time is None:
         return
     members = draft.members()
-    if not draft.conditions:
+    keys = date_keys(field for note in members for field in note.fields)
+    named_keys = [pair for pair in draft.vocabulary.keys_in(draft.words) if pair[0] in keys]
+    is_kind = draft.asks_many or not draft.rest(
+        time.span, *(place for _, place in named_keys)
+    )  # exams in May
+    if not draft.conditions and not (named_keys and is_kind):
         draft.conditions.append(within("date", time))
         draft.cover(time.span)
         return
-    keys = date_keys(field for note in members for field in note.fields)
     years = [] if bounding_years(time) is None else year_keys(members)
     rows = date_keys(f for note in members for row in note.rows for f in row.fields)
     named = [

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentic_rag.domain.filters import Comparison, Expression
 from agentic_rag.domain.notes import Note, Row
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.forms import ONE, head_noun
+from agentic_rag.questions.forms import ONE, extreme_noun, head_noun
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.values import (
     YEARS,
@@ -17,6 +17,7 @@ from agentic_rag.questions.values import (
     comparison_on,
     is_date,
     is_number,
+    unit_of,
     within,
     within_years,
 )
@@ -46,37 +47,46 @@ async def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
 
 async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
     """The rows of the one table whose first column, heading or note is called by the noun that is asked for: "how many
-    tools do I have?", "which tool cost the most?"; None where there is none, or the question says more."""
-    noun = head_noun(draft.text)
-    if noun is None or any(place.overlaps(noun) for _, place in draft.vocabulary.classes_in(draft.words)):
-        return None
-    name = parts(draft.text[noun.start : noun.end])[0]
+    tools do I have?", "which tool cost the most?"; of a superlative without a noun, "what is the cheapest in Tools?", those
+    of the named note. None where there is none, or the question says more."""
+    noun = head_noun(draft.text) or extreme_noun(draft.text)
+    superlative = comparisons.extreme(draft.text)
     titles = titles or draft.vocabulary.titles_in(draft.words)  # a title may be the value of a link as well
-    named = [note for note, place in titles if not place.overlaps(noun)]
-    paths = {note.path for note in named}
+    if noun is None:
+        if superlative is None or not titles:
+            return None
+    elif any(place.overlaps(noun) for _, place in draft.vocabulary.classes_in(draft.words)):
+        return None
+    name = None if noun is None else parts(draft.text[noun.start : noun.end])[0]
+    paths = {note.path for note, place in titles if noun is None or not place.overlaps(noun)}
     tables = [
         (note, rows)
         for note, rows in draft.vocabulary.tables
-        if (not paths or note.path in paths) and name in _names(note.title, rows[0])
+        if (not paths or note.path in paths) and (name is None or name in _names(note.title, rows[0]))
     ]
     if len(tables) != 1:
         return None
     ((note, rows),) = tables
     conditions, spans = await _row_conditions(draft, rows)
-    superlative = comparisons.extreme(draft.text)
     order = None
     if superlative is not None and not conditions:
         numeric = {field.key: None for row in rows for field in row.fields if is_number(field.value)}
-        key = await _column(draft, superlative.concept, list(numeric))
+        place = (
+            superlative.span
+        )  # its own words are of the script of the columns, those of its concept may not be
+        about = draft.text if superlative.concept == "size" else draft.text[place.start : place.end]
+        key = await _column(draft, about, list(numeric))
         order = None if key is None else (key, superlative.largest)
-        spans.append(superlative.span)
-    rest = draft.rest(noun, *(place for _, place in titles), *spans)
-    if len(rest) > bool(conditions or order):
+        spans.append(place)
+    kind = [] if noun is None else [noun]
+    rest = draft.rest(*kind, *(place for _, place in titles), *spans)
+    if len(rest) > bool(conditions or order) or (noun is None and order is None):
         return None
     shown = conditions or [Comparison(rows[0].fields[0].key, "$exists", True)]
     ask = draft.list_or_count if order is None else "extreme"
     where = (Comparison("path", "$eq", note.path),)
-    return Query("entries", ask, (draft.text[noun.start : noun.end],), where, tuple(shown), order=order)
+    classes = tuple(draft.text[one.start : one.end] for one in kind)
+    return Query("entries", ask, classes, where, tuple(shown), order=order)
 
 
 def _names(title: str, row: Row) -> tuple[str, ...]:
@@ -94,7 +104,7 @@ async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expre
     conditions: list[Expression] = []
     spans = [place for key in values if (place := draft.words.find(key)) is not None]
     for number in comparisons.comparisons(draft.text):
-        key = await _key_of(draft, number, list(numeric))
+        key = await _key_of(draft, number, numeric)
         if key is not None:
             conditions.append(comparison_on(key, number, numeric[key]))
             spans.append(number.span)
@@ -124,8 +134,16 @@ async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expre
     return conditions, spans
 
 
-async def _key_of(draft: Draft, number: comparisons.Comparison, keys: Sequence[str]) -> str | None:
-    """The column that a number is compared with: named, of its unit, else what the comparative compares."""
+async def _key_of(
+    draft: Draft, number: comparisons.Comparison, columns: Mapping[str, Sequence[Any]]
+) -> str | None:
+    """The column that a number is compared with: named, of its unit, else what the comparative compares. One whose values
+    are all written with units that are not the number's, ``2 kg`` where 10 € are meant, is none."""
+    keys = [
+        key
+        for key, its in columns.items()
+        if not number.unit or any(unit_of(value) in ("", number.unit) for value in its)
+    ]
     named = [key for key in keys if draft.words.find(key)]
     named = named or [key for key in keys if number.unit and stem(number.unit.casefold()) in parts(key)]
     if named:

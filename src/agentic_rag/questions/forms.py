@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
-from agentic_rag.questions.generic_words import NOTE_NOUNS
+from agentic_rag.questions.generic_words import MEASURE_WORDS, NOTE_NOUNS
 from agentic_rag.questions.words import Span
 
 MANY = re.compile(
     r"^\W*(?:and\s+)?(?:wh?ich|list|show|find|give|name|count|all|any|every|how many|wh(?:at|o) (?:are|were)\b|what (?!is\b|was\b|does\b|has\b)\w+s\b|notes?\b|welche|alle|wie viele)"
     r"|\bwhich of\b|\bhow many\b|\b(?:list|show)(?: me)?\b|\btagged\b|\bnotes (?:with|about|in|from|tagged|rated)\b"
-    r"|哪些|哪几|有哪|有什么|多少[个本部篇款种道首只张条]|几[个本部篇款种道首只张条]|所有|列出|全部|都有|统计"
+    rf"|哪些|哪几|有哪|有什么|(?:多少|几)[{MEASURE_WORDS}]|所有|列出|全部|都有|统计"
     r"|^\W*(?:不?[含用带加放]有?|没有)[^的是]{1,8}的[^的]{1,4}\W*$",
     re.IGNORECASE,
 )
 """Asks for several notes or things."""
 COUNT = re.compile(
-    r"\bhow many\b|\bnumber of\b|\bcount\b|多少[个本部篇款种道首只张条]|几[个本部篇款种道首只张条]|数量|统计|wie viele",
+    rf"\bhow many\b|\bnumber of\b|\bcount\b|(?:多少|几)[{MEASURE_WORDS}]|数量|统计|wie viele",
     re.IGNORECASE,
 )
 ONE = re.compile(
@@ -50,7 +50,7 @@ WHAT = re.compile(r"\b(?:which|what|list|show|how many)\b|哪些|什么|多少|�
 COMPLETION = re.compile(r"already|done|finish|完成|已经|watched|看过")
 """Says that tasks are done, and not merely that something happened."""
 NOUN = re.compile(
-    r"(?:哪些|有什么|哪几[个本部篇款种]|多少[个本部篇款种道首]|几[个本部篇款种样道首只]|所有(?:的)?|列出(?:所有)?)(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在的要被由用含放加带不没比超既需大小高低多少最]|$|[^\u4e00-\u9fff])"
+    rf"(?:哪些|有什么|(?:哪?几|多少)[{MEASURE_WORDS}]|所有(?:的)?|列出(?:所有)?)(?P<noun>[\u4e00-\u9fff]{{1,4}}?)(?=[是有在的要被由用含放加带不没比超既需大小高低多少最]|$|[^\u4e00-\u9fff])"
 )
 """The Chinese noun of what is asked for."""
 _HEAD_NOUN = re.compile(
@@ -83,7 +83,8 @@ PAST_DEED = re.compile(
 )
 """Says so without a subject, "films watched in 2024": the time is that of the deed."""
 _EXTREME_NOUN = re.compile(
-    r"最[^的]{1,4}的(?:[两二三四五六七八九十\d]+[个本部篇款种道首只])?(?P<noun>[\u4e00-\u9fff]{1,4}?)(?=[是有在叫哪]|\W|$)|哪[个本部篇种道首款](?P<first>[\u4e00-\u9fff]{1,4}?)(?:的[\u4e00-\u9fff]{1,4})?最"
+    rf"最[^的]{{1,4}}的(?:[两二三四五六七八九十\d]+[{MEASURE_WORDS}])?(?P<noun>(?![是有在叫哪])[\u4e00-\u9fff]{{1,4}}?)(?=[是有在叫哪]|\W|$)"
+    rf"|哪[{MEASURE_WORDS}](?P<first>[\u4e00-\u9fff]{{1,4}}?)(?:[花用要做][\u4e00-\u9fff]{{0,5}}|的[\u4e00-\u9fff]{{1,4}})?最"
 )
 LAST_NOUN = re.compile(r"的(?P<noun>[\u4e00-\u9fff]{1,4}?)(?:有哪些|有|都有哪些|是哪[些个]|是什么)?\W*$")
 ENGLISH_NOUN = re.compile(r"\b(?:which|what|how many|list(?: all)?)\s+(?P<noun>[a-z]+)")

@@ -27,7 +27,9 @@ _VALUE_WORDS = defaultdict(
     lambda: re.compile(r"(?!)"),
     {
         "price": re.compile(r"\b(?:costs?|prices?|worth|pay|paid|spen[dt])\b|花了|多少钱|价[格钱]|钱"),
-        "duration": re.compile(r"\b(?:takes?|took|lasts?|lasted)(?: the)?\b|花|用时"),
+        "duration": re.compile(
+            r"\b(?:takes?|took|lasts?|lasted)(?: the)?\b|(?:[花用]|需?要)的?时间|做起来|[花费]|用时"
+        ),
     },
 )
 """Words that ask for the value of a superlative, by its concept."""

@@ -26,6 +26,11 @@ ONE_KIND = 0.8
 """Share of notes in one folder or category from which they are of one kind."""
 
 
+def is_people(name: str) -> bool:
+    """Whether a class is of people, by its name: ``contacts``, 家人."""
+    return parts(name) in PEOPLE or (len(name) == 2 and name.endswith("人"))
+
+
 def read_tags(draft: Draft) -> bool:
     """Add the tags that the question names, ``#rpg`` or "tagged rpg"; whether there are any."""
     known = {tag.casefold(): tag for tag, _ in draft.vocabulary.snapshot.schema.tags}
@@ -74,9 +79,7 @@ def _people(draft: Draft) -> tuple[NoteClass, Span] | None:
     who = WHO.search(draft.text)
     if who is None:
         return None
-    return next(
-        ((one, Span(*who.span())) for one in draft.vocabulary.classes if parts(one.name) in PEOPLE), None
-    )
+    return next(((one, Span(*who.span())) for one in draft.vocabulary.classes if is_people(one.name)), None)
 
 
 def _noun(draft: Draft) -> Span | None:
@@ -102,10 +105,19 @@ def _is_generic(draft: Draft, place: Span) -> bool:
 
 
 async def _nearest_class(draft: Draft, span: Span) -> tuple[NoteClass, Span] | None:
-    """The class that a Chinese noun names in part (课 of 课程), or in another script (游戏 of games)."""
+    """The class that a Chinese noun names in part (课 of 课程), or in another script (游戏 of games); of several folders
+    whose names end with it, 荤菜 and 素菜 of 菜, all."""
     noun = draft.text[span.start : span.end]
     named = [one for one in draft.vocabulary.classes if one.kind in ("folder", "category", "tag")]
-    partly = [one for one in named if one.name.startswith(noun) and len(one.name) <= len(noun) + 2]
+    near_names = [one for one in named if len(one.name) <= len(noun) + 2]
+    partly = [one for one in near_names if one.name.startswith(noun)]
+    kinds = [one for one in near_names if one.name.endswith(noun) and one.kind == "folder" and one.count > 1]
+    if len(kinds) > 1 and not partly:
+        folders = tuple(str(one.condition.value) for one in kinds)
+        count = sum(one.count for one in kinds)
+        return NoteClass(noun, "folder", Comparison("folder", "$in", folders), count), span
+    if parts(noun) in PEOPLE:
+        partly = [one for one in named if is_people(one.name)]
     if partly:
         return max(partly, key=lambda one: one.count), span
     foreign = [one.name for one in named if one.name.isascii()]

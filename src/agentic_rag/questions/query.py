@@ -102,6 +102,8 @@ def _place(condition: Expression) -> str | None:
     match condition:
         case Comparison("folder", "$eq", value):
             return f"in {value}/"
+        case Comparison("folder", "$in", tuple() as values):
+            return f"in {' or '.join(f'{value}/' for value in values)}"
         case Comparison("path", "$eq", value):
             return f"in {value}"
         case Comparison("tags", "$eq", value):

@@ -11,6 +11,7 @@ from agentic_rag.questions.aggregates import counts_all_notes, read_aggregate, r
 from agentic_rag.questions.conditions import (
     read_activity,
     read_booleans,
+    read_contents,
     read_days,
     read_existing,
     read_items,
@@ -39,7 +40,7 @@ from agentic_rag.questions.measures import (
     read_free,
     read_order,
 )
-from agentic_rag.questions.note_classes import PEOPLE, is_of_one_kind, read_class, read_tags
+from agentic_rag.questions.note_classes import is_of_one_kind, is_people, read_class, read_tags
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.question import named_phrase
 from agentic_rag.questions.tasks import tasks_of_members, tasks_of_named
@@ -83,6 +84,8 @@ async def read_query(
     entries = entries or await entries_of_table(draft, titles)
     if entries is not None:
         return entries
+    if titles and await read_contents(draft, titles):
+        return Query("notes", "list", (), tuple(draft.conditions), shown_keys=tuple(draft.shown_keys))
     if titles and not is_tagged and not draft.asks_when:
         return _of_days(draft, titles)
     await read_class(draft)
@@ -161,14 +164,15 @@ def _is_asked(draft: Draft, strength: int, rest: Sequence[Word], *, is_tagged: b
         rest: words that nothing accounts for.
         is_tagged: whether a tag is named.
     """
-    is_dated_class = draft.time is not None and not rest and draft.strength > strength
+    is_dated_kind = draft.time is not None and not rest and draft.strength > strength  # exams in May
     kind = LAST_NOUN.search(draft.text)  # 难度为4的菜
     is_kind = kind is not None and all(word.text == kind["noun"] for word in rest)
-    is_topic = not ONE.search(draft.text) and (
-        (bool(draft.classes) and (strength > 0 or is_dated_class)) or (is_kind and strength > 0)
+    is_one = ONE.search(draft.text) is not None
+    is_topic = (is_dated_kind and (not is_one or draft.text.startswith("what "))) or (
+        not is_one and strength > 0 and (bool(draft.classes) or is_kind)
     )
     is_dated = draft.time is not None and strength > 0 and len(rest) <= 1 and not VALUE.search(draft.text)
-    is_of_people = strength > 0 and WHO.search(draft.text) and parts(" ".join(draft.classes[:1])) in PEOPLE
+    is_of_people = strength > 0 and WHO.search(draft.text) and is_people(" ".join(draft.classes[:1]))
     return (
         draft.asks_many
         or is_tagged
@@ -184,17 +188,20 @@ def _is_extreme(draft: Draft, key: str, rest: Sequence[Word]) -> bool:
     or for how much that is."""
     named = [name for name, _ in draft.vocabulary.keys_in(draft.words)]
     is_named = key in named or is_named_in_part(draft.text, key)
-    rest = [word for word in rest if word.stem not in parts(key)]
+    is_of_people = is_people(" ".join(draft.classes[:1]))
+    rest = [one for one in rest if one.stem not in parts(key) and not (is_of_people and one.text == "谁")]
     is_kind = not rest if draft.classes or draft.asks_when else _is_bare_kind(draft, rest, is_named=is_named)
     if not is_kind:
         return False
-    asks_otherwise = VALUE.search(draft.text) and not WHO_IS.search(draft.text)
+    asks_otherwise = VALUE.search(draft.text) and not (is_of_people or WHO_IS.search(draft.text))
     return not asks_otherwise or is_named or AMOUNT.search(draft.text) is not None
 
 
 def _is_bare_kind(draft: Draft, rest: Sequence[Word], *, is_named: bool) -> bool:
-    """Whether a Chinese noun that is no class, 最难的菜, is the kind of all notes that have the property: one of one
-    character, or beside a property that is named."""
+    """Whether a noun that is no class is the kind of all notes that have the property: the property itself, "the first
+    exam", a Chinese noun of one character, 最难的菜, or one beside a property that is named."""
+    if is_named and not rest:
+        return VALUE.search(draft.text) is None
     place = extreme_noun(draft.text)
     if place is None or any(draft.text[place.start : place.end] != word.text for word in rest):
         return False

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from agentic_rag.domain.filters import Comparison, Or, matches
-from agentic_rag.domain.notes import TEXT, Field, Note, Row
+from agentic_rag.domain.notes import HEADINGS, TEXT, Field, Note, Row
 from agentic_rag.questions.comparisons import state
 from agentic_rag.questions.draft import Draft, places
 from agentic_rag.questions.forms import COMPLETION, TASKS, WHAT
@@ -89,7 +89,8 @@ def _read_time(draft: Draft, kind: str | None) -> None:
 
 
 def _read_words(draft: Draft) -> None:
-    """Add what the tasks say themselves: their tags in place of those of their notes, and the words that are left."""
+    """Add what the tasks say themselves, or their headings: their tags in place of those of their notes, and the words
+    that are left."""
     for tag in [one for one in draft.conditions if isinstance(one, Comparison) and one.key == "tags"]:
         draft.conditions.remove(tag)
         own = Comparison(TEXT, "$contains", f"#{tag.value}")
@@ -97,7 +98,8 @@ def _read_words(draft: Draft) -> None:
         (draft.entry_conditions if is_own else draft.conditions).append(own if is_own else tag)
     facts = [row.facts() for row in _tasks(draft)]
     for word in draft.rest():
-        forms = (Comparison(TEXT, "$contains", form) for form in (word.text, word.stem))
+        names = (word.text, word.stem)
+        forms = (Comparison(key, "$contains", name) for key in (TEXT, HEADINGS) for name in names)
         own_word = next((form for form in forms if any(matches(form, one) for one in facts)), None)
         if own_word is not None and state(word.text) is None:
             draft.entry_conditions.append(own_word)

@@ -38,7 +38,7 @@ _DURATION = re.compile(
 )
 
 
-_HOURS = re.compile(r"h|hrs?|hours?|std|小时", re.IGNORECASE)
+_HOURS = re.compile(r"h|hrs?|hours?|std|个?小时", re.IGNORECASE)
 
 
 def magnitude(value: Any) -> float | None:
@@ -64,6 +64,11 @@ def share_of(value: Any) -> str:
     if _SHARE.fullmatch(written):
         return "/" + written.split("/")[1].strip()
     return "★" if _STARS.match(written) else ""
+
+
+def unit_of(value: Any) -> str:
+    """What is written behind the number of a measure: ``kg`` of ``2 kg``; empty for a number alone."""
+    return str(value).strip().lstrip("0123456789.,").strip()
 
 
 def is_date(value: Any) -> bool:

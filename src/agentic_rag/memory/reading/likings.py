@@ -54,7 +54,7 @@ LIKINGS = tuple(
 
 _ADVERBS_ZH = r"(?:真的?|很|更|最|比较|特别|非常|还是|一直|也|挺|超级?|都|并|其实|完全|越来越|开始|变得|已经|现在|如今|目前|今年|最近|从小|就)*"
 _WORD_ZH = r"(?!因为|但|不过|比|如果|时候|而且|还是|所以)[\p{Han}\p{Latin}\d·]"
-_THING_ZH = rf"(?:它们?|(?:[吃喝](?=\p{{Han}}{{2}}))?(?P<value>(?![你我他她它这那的过把被和跟了啦])(?:{_WORD_ZH}){{1,12}}?))?(?:了|啦|的)*$"
+_THING_ZH = rf"(?:它们?|(?:[吃喝](?!(?:了|啦|的)*$))?(?P<value>(?![你我他她它这那的过把被和跟了啦])(?:{_WORD_ZH}){{1,12}}?))?(?:了|啦|的)*$"
 _LOVE_ZH = r"(?:喜欢|热爱|爱(?!人|心|情|好|护))"
 LIKINGS_ZH: tuple[tuple[str, bool, regex.Pattern[str]], ...] = tuple(
     (sign, ends, regex.compile(rf"{_ADVERBS_ZH}{pattern}"))

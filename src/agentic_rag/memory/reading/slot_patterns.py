@@ -22,7 +22,7 @@ _PLACE = rf"(?:the\s(?=\p{{Lu}}\p{{L}}+(?:\s\p{{Lu}}\p{{L}}+)*\s*(?:\Z|[,;]|(?:n
 _ORG = r"(?:the\s)?(?P<value>(?>\p{Lu}[\w]*(?:[-'’&.](?!s\b)\w+)*(?:\s(?:(?:of|the|and|&)\s){0,2}(?!I\b)\p{Lu}[\w]*(?:[-'’&.](?!s\b)\w+)*){0,5})|\p{Han}{2,12})(?!['’]s\b|\w)"
 _PERSON = rf"(?P<value>(?>(?:(?:Dr|Mr|Mrs|Ms|Prof|Professor)\.?\s)?{NAME_WORDS}(?:\s{NAME_WORDS}){{0,3}})|\p{{Han}}{{2,4}})(?!['’]s\b|\w)"
 _ROLE = r"(?:an?\s|the\s)?(?P<value>(?>(?!at\b|in\b|for\b|and\b|but\b|with\b|since\b|now\b|of\b|these\b|well\b|usual\b)[\w'’/+#-]+)(?:\s(?!at\b|in\b|for\b|and\b|but\b|with\b|since\b|now\b|from\b|who\b|where\b|while\b|again\b|here\b|there\b|on\b|these\b|this\b|last\b|anymore\b|right\b)[\w'’/+#-]+){0,4}+)"
-_SHORT = r"(?:an?\s|the\s)?(?P<value>(?!not\b|no\b|the\ssame|what\b|how\b|too\b|very\b|so\b|a\sbit|going\b|getting\b|about\sto|that\b|probably\b|currently\b|now\b|still\b|always\b|in\b|on\b|at\b|wrong\b|right\b|broken\b|gone\b|here\b|there\b|missing\b|great\b|good\b|bad\b)[^,;:()\"“”?!]{1,60}?)(?=\s*(?:[,;:()\"“”?!]|\Z|\s(?:now|and|but|because|since|these\sdays|at\sthe\smoment|anymore|which|so|as\sof|instead|right\snow|from\snow)\b))"
+_SHORT = r"(?:an?\s|the\s)?(?P<value>(?!not\b|no\b|the\ssame|what\b|how\b|too\b|very\b|so\b|a\sbit|going\b|getting\b|about\sto|that\b|probably\b|currently\b|now\b|still\b|always\b|in\b|on\b|at\b|wrong\b|right\b|broken\b|gone\b|here\b|there\b|missing\b|great\b|good\b|bad\b)[^,;:()\"“”?!]{1,60}?)(?=\s*(?:[,;:()\"“”?!]|\Z|\s(?:now|and|but|because|since|these\sdays|at\sthe\smoment|anymore|which|so|as\sof|instead|right\snow|from\snow|for\s(?:[\w-]+\s)*(?:weeks|months|years|decades|ages))\b))"
 _MEASURED_VALUE = (
     r"(?:(?:on|at|by|in|around|about|roughly|for|due|exactly|only)\s)*(?P<value>(?!not\b|no\b|never\b|between\b|approaching\b|coming\b)(?=[^,;]*(?:\p{N}|(?-i:\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)\p{Ll}*\b)))"
     r"(?:(?!\s(?:now|and|but|because|instead|so|which|from|after|since|as\sof|due|last|yesterday)\b)[^;()\"“”?!,]|,(?=\d{3}\b)|(?<=\d),(?=\s(?:1\d|20)\d\d\b)){1,60}+)"
@@ -219,7 +219,7 @@ class Attribute:
         )
         return (
             regex.compile(_i(rf"{slot}(?:['’]s\s(?:not|no\slonger)|\sis(?:\snot|\sno\slonger|n['’]t))\s") + value),
-            regex.compile(_i(rf"{slot}(?:['’]s|\sis)(?:\s(?:now|currently|actually|still|set\s(?:to|at|for)|named|called|a|an|due))*\s") + value),
+            regex.compile(_i(rf"{slot}(?:['’]s|\sis|(?:\shas|['’]s)(?:\s(?:always|long))?\sbeen(?!(?:\s\w+)?\s{verb}\b))(?:\s(?:now|currently|actually|still|set\s(?:to|at|for)|named|called|a|an|due))*\s") + value),
             regex.compile(_i(rf"{slot}(?:\s(?:has|have)|['’]s)?(?:\s(?:now|just|recently|since))*(?:\s(?:been|was|were|got))?(?:\s(?:now|just|recently))*\s{verb}(?:\s(?:up|down|back|forward|out))?(?:\sfrom\s[^;]{{1,50}}?)?\sto\s") + value),
         )  # fmt: skip
 
