@@ -44,6 +44,8 @@ async def nearest(text: str, names: Sequence[str]) -> Mapping[str, float]:
         "pages": {"long", "size", "duration"},
         "rating": {"best"},
         "runtime": {"duration"},
+        "length": {"duration"},
+        "duration": {"length"},
         "weight": {"weight"},
     }
     words = set(text.casefold().split())

@@ -186,7 +186,7 @@ async def _from_selection(
         return Evidence(reason=f"no note fits {selection['reading']}{nearest}")
     of_span = is_span(selection["query"])
     is_fact = of_span and _asks_for_fact_of_year(question)
-    if is_fact or question.form == "definition":
+    if is_fact or (question.form == "definition" and selection["query"]["ask"] == "list"):
         stated = await passages()
         if stated.lines and (stated.is_full if is_fact else stated.is_definition):
             return stated

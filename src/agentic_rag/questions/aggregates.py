@@ -107,4 +107,7 @@ def aggregate_text(kind: Aggregate, values: Sequence[Any]) -> str:
     result = total / len(read) if kind == "average" else total
     shares = {share_of(value) for _, value in read}
     unit = shares.pop() if len(shares) == 1 else ""
+    if unit == ":":
+        minutes, seconds = divmod(round(60 * result), 60)
+        return f"{minutes}:{seconds:02}"
     return f"{round(result, 2):g}{unit}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentic_rag.domain.filters import Comparison, Expression
+from agentic_rag.domain.filters import Comparison, Expression, matches
 from agentic_rag.domain.notes import Note, Row
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.forms import ONE, extreme_noun, head_noun
+from agentic_rag.questions.forms import ONE, extreme_noun, head_noun, superlative_noun
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.values import (
     YEARS,
@@ -49,16 +49,27 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
     """The rows of the one table whose first column, heading or note is called by the noun that is asked for: "how many
     tools do I have?", "which tool cost the most?"; of a superlative without a noun, "what is the cheapest in Tools?", those
     of the named note. None where there is none, or the question says more."""
-    noun = head_noun(draft.text) or extreme_noun(draft.text)
     superlative = comparisons.extreme(draft.text)
+    noun = (superlative_noun(draft.text) if superlative else None) or head_noun(draft.text)
+    noun = noun or extreme_noun(draft.text)
     titles = titles or draft.vocabulary.titles_in(draft.words)  # a title may be the value of a link as well
+    paths = {note.path for note, place in titles if noun is None or not place.overlaps(noun)}
+    name = None if noun is None else parts(draft.text[noun.start : noun.end])[-1]
     if noun is None:
         if superlative is None or not titles:
             return None
-    elif any(place.overlaps(noun) for _, place in draft.vocabulary.classes_in(draft.words)):
-        return None
-    name = None if noun is None else parts(draft.text[noun.start : noun.end])[0]
-    paths = {note.path for note, place in titles if noun is None or not place.overlaps(noun)}
+    else:
+        own_classes = [one for one, place in draft.vocabulary.classes_in(draft.words) if place.overlaps(noun)]
+        if own_classes:
+            facts = draft.vocabulary.snapshot.facts
+            members = [
+                note
+                for note in draft.vocabulary.snapshot.notes
+                if any(matches(one.condition, facts[note.document_id]) for one in own_classes)
+            ]
+            if superlative is None or any(is_number(one.value) for note in members for one in note.fields):
+                return None
+            paths, name = {note.path for note in members}, None
     tables = [
         (note, rows)
         for note, rows in draft.vocabulary.tables
@@ -70,12 +81,13 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
     conditions, spans = await _row_conditions(draft, rows)
     order = None
     if superlative is not None and not conditions:
-        numeric = {field.key: None for row in rows for field in row.fields if is_number(field.value)}
+        is_comparable = is_date if superlative.concept == "date" else is_number
+        comparable = {field.key: None for row in rows for field in row.fields if is_comparable(field.value)}
         place = (
             superlative.span
         )  # its own words are of the script of the columns, those of its concept may not be
         about = draft.text if superlative.concept == "size" else draft.text[place.start : place.end]
-        key = await _column(draft, about, list(numeric))
+        key = await _column(draft, about, list(comparable))
         order = None if key is None else (key, superlative.largest)
         spans.append(place)
     kind = [] if noun is None else [noun]

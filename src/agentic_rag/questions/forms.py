@@ -56,6 +56,10 @@ NOUN = re.compile(
 _HEAD_NOUN = re.compile(
     r"\b(?:which|what|how many|list|show(?: me)?)(?: all)?(?: of)?(?: the| my| our)?\s+(?P<noun>[a-z][\w'-]*)"
 )
+_SUPERLATIVE_NOUN = re.compile(
+    r"\b(?:(?:most|least) [a-z]+|[a-z]{3,}est) (?P<noun>(?:(?:piece|item|kind|type|bit)s? of )?(?:my |the |our )?[a-z][\w'-]*)"
+)
+_PART_OF = re.compile(r"(?:piece|item|kind|type|bit)s? of (?:my |the |our )?[a-z][\w'-]*")
 WHO_IS = re.compile(r"^\W*(?:and |so )?who(?:['’]s| is| are| was| were) (?:the|my|our)\b|谁是|是谁")
 """Asks for people themselves: "who is the oldest person?"."""
 WHO = re.compile(
@@ -99,6 +103,16 @@ def extreme_noun(text: str) -> Span | None:
     """The span in which a Chinese question names the kind of what is the largest or smallest: 最贵的游戏, 哪个游戏最贵."""
     match = _EXTREME_NOUN.search(text)
     return None if match is None else Span(*match.span("noun" if match["noun"] else "first"))
+
+
+def superlative_noun(text: str) -> Span | None:
+    """The span in which an English question names the kind of what is the largest or smallest: ``gear`` of "the most expensive
+    gear", with the words before it in "which piece of gear is the cheapest"."""
+    match = _PART_OF.search(text)
+    if match is not None:
+        return Span(*match.span())
+    match = None if head_noun(text) else _SUPERLATIVE_NOUN.search(text)
+    return None if match is None or match["noun"] in NOTE_NOUNS else Span(*match.span("noun"))
 
 
 def head_noun(text: str) -> Span | None:

@@ -10,7 +10,7 @@ from typing import Any
 from agentic_rag.domain.filters import Comparison, Expression, Not
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.forms import extreme_noun
+from agentic_rag.questions.forms import extreme_noun, superlative_noun
 from agentic_rag.questions.values import comparison_on, date_keys, magnitude, year_keys
 from agentic_rag.questions.words import Span, is_named_apart, parts, split_camel_case, stem
 from agentic_rag.text import STOPWORDS, starts_cjk
@@ -97,7 +97,7 @@ def read_extreme(draft: Draft) -> comparisons.Extreme | None:
 
 async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple[str, bool] | None:
     """The property by which the largest or smallest is asked for, and whether the largest."""
-    noun = extreme_noun(draft.text)
+    noun = extreme_noun(draft.text) or superlative_noun(draft.text)
     if extreme is None or not (draft.conditions or draft.asks_many or draft.asks_when or noun):
         return None
     if extreme.concept == "date":

@@ -38,29 +38,38 @@ _DURATION = re.compile(
 )
 
 
+_CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):([0-5]\d)")
+"""A length, ``4:12`` and ``1:02:30``, or a time of day."""
 _HOURS = re.compile(r"h|hrs?|hours?|std|个?小时", re.IGNORECASE)
 
 
 def magnitude(value: Any) -> float | None:
-    """A value as a number to order and add by: a share by its first number, stars by their count, a duration in minutes, a
-    measure without its unit; None for any other."""
+    """A value as a number to order and add by: a share by its first number, stars by their count, a duration in minutes
+    (of ``17:30`` the hours count as such), a measure without its unit; None for any other."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     written = str(value).strip()
     duration = _DURATION.fullmatch(written)
     if duration is not None and written:
         return 60 * float(duration["hours"] or 0) + float(duration["minutes"] or 0)
+    clock = _CLOCK.fullmatch(written)
+    if clock is not None:
+        hours, minutes, seconds = (float(part or 0) for part in clock.groups())
+        return 60 * hours + minutes + seconds / 60
     return _scale(written) if is_number(value) else None
 
 
 def share_of(value: Any) -> str:
-    """What stands behind the number that ``magnitude`` reads, for a result of several: ``/5``, `` min``, ``★``."""
+    """What stands behind the number that ``magnitude`` reads, for a result of several: ``/5``, `` min``, ``★``; ``:`` of a
+    length as of a clock."""
     written = str(value).strip()
     duration = _DURATION.fullmatch(written)
     if not isinstance(value, str) or not written:
         return ""
     if duration is not None and (duration["hours"] or "min" in written.lower() or "分" in written):
         return " min"
+    if _CLOCK.fullmatch(written):
+        return ":"
     if _SHARE.fullmatch(written):
         return "/" + written.split("/")[1].strip()
     return "★" if _STARS.match(written) else ""

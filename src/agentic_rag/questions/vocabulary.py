@@ -296,7 +296,7 @@ def _names(value: Any) -> Iterator[str]:
     first = _PERSON.match(value_name(value))
     for part in {
         name,
-        *([first[1].casefold()] if first else []),
+        *([first[1].casefold()] if first and first[1].casefold() not in STOPWORDS else []),
         *linked,
         *(part.strip() for part in re.split(r"[,，、;；]", name)),
     }:

@@ -98,6 +98,8 @@ def test_a_value_as_a_number(value: Any, number: float | None):
 def test_results_keep_what_the_values_share():
     assert aggregate_text("average", ["4/5", "5/5"]) == "4.5/5"
     assert aggregate_text("sum", ["1h 20m", "40 min"]) == "120 min"
+    assert aggregate_text("sum", ["4:12", "1:05:40"]) == "69:52"
+    assert aggregate_text("average", ["4:12", "5:40"]) == "4:56"
     assert aggregate_text("average", [1, 2, "soon"]) == "1.5"
     assert aggregate_text("average", ["4/5", "80/100"]) == "42"
 

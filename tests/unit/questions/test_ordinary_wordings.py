@@ -130,3 +130,35 @@ async def test_english(question: str, expected: list[str] | None):
         if expected is None or "refit was" in question
         else sorted(found or []) == sorted(expected)
     )
+
+
+RECORDS = snapshot_of(
+    {
+        "albums/Low Tide.md": "---\nplays: 40\nlength: 48:10\nlabel: The Cave\n---\nx\n",
+        "albums/Ash.md": "---\nplays: 12\nlength: 1:02:30\nlabel: Moss\n---\nx\n",
+        "albums/Kite.md": "---\nplays: 55\nlength: 31:05\nlabel: Moss\n---\nx\n",
+        "shelves/Racks.md": "| rack | built | price |\n|---|---|---|\n| oak | 2019-05 | 300 |\n| pine | 2012-02 | 90 |\n| steel | 2021-08 | 150 |\n",
+        "shelves/Rules.md": "Dust weekly.\n",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        # lengths are written as on a clock
+        ("Which album is the longest?", ["Ash", "Low Tide", "Kite"]),
+        ("What is the shortest album?", ["Kite", "Low Tide", "Ash"]),
+        ("Which albums have a length over 45 minutes?", ["Ash", "Low Tide"]),
+        # the noun behind a superlative, and the table of a folder
+        ("What is the cheapest rack?", ["rack: pine", "rack: steel", "rack: oak"]),
+        ("Which piece of shelves is the most expensive?", ["rack: oak", "rack: steel", "rack: pine"]),
+        ("What was the oldest rack?", ["rack: pine", "rack: oak", "rack: steel"]),
+        ("What is the most played album?", ["Kite", "Low Tide", "Ash"]),
+        # an article is no first name
+        ("What is the album with the most plays?", ["Kite", "Low Tide", "Ash"]),
+        ("Which albums are from The Cave?", ["Low Tide"]),
+    ],
+)
+async def test_the_largest_by_length_and_of_tables(question: str, expected: list[str] | None):
+    assert await titles(question, RECORDS) == expected
