@@ -59,7 +59,7 @@ _COMPARE = _any(
 )
 _YESNO = _any(
     r"^\s*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|should|must|may|am)\b",
-    r"(?:吗|嘛|么|没有|是否|能不能|可不可以|会不会|有没有|是不是|要不要)\s*[?？]?\s*$|是否|能不能|可不可以|有没有|是不是|要不要",
+    r"(?:吗|嘛|(?<![什怎这那多])么|没有|是否|能不能|可不可以|会不会|有没有|是不是|要不要)\s*[?？]?\s*$|是否|能不能|可不可以|有没有|是不是|要不要",
     r"^\s*(?:ist|sind|hat|haben|kann|darf|gibt|wird|muss)\b",
 )
 _DEFINITION = _any(

@@ -189,7 +189,7 @@ def any_of(words: Iterable[str]) -> re.Pattern[str]:
 _ASKING_PHRASES = any_of(
     [
         *(word for word in STOPWORDS if not word.isascii()),
-        *"请问 请 介绍 解释 告诉 说说 讲讲 一下 关于 笔记 意思 是指 哪里 哪儿 多少 怎样".split(),
+        *"请问 请 介绍 解释 告诉 说说 讲讲 一下 关于 笔记 意思 是指 哪里 哪儿 多少 第几 怎样".split(),
     ]
 )
 

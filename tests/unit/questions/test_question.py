@@ -29,6 +29,10 @@ from agentic_rag.questions.question import DAYS, Question, named_phrase
         ("可乐含酒精吗？", "yesno", set()),
         ("What is Dune?", "definition", set()),
         ("什么是萎凋？", "definition", set()),
+        ("她的血型是什么？", "definition", set()),
+        ("茶马古道是什么", "definition", set()),
+        ("下雨了么？", "yesno", set()),
+        ("你想要么？", "yesno", set()),
         ("Who is Ann?", "definition", set()),
         ("Who wrote Dune?", "fact", {"person"}),
         ("Wer hat Dune geschrieben?", "fact", {"person"}),
@@ -46,6 +50,11 @@ from agentic_rag.questions.question import DAYS, Question, named_phrase
 def test_the_form_of_the_answer_and_the_kind_of_value(text: str, form: str, wants: set[str]):
     question = Question.of(text)
     assert (question.form, set(question.wants)) == (form, wants)
+
+
+@pytest.mark.parametrize("text", ["我读到第几页了？", "他住第几层？", "《兄弟》读到第几章"])
+def test_the_number_that_is_asked_for_is_no_word_of_the_answer(text: str):
+    assert not any("几" in term.token for term in Question.of(text).terms)
 
 
 @pytest.mark.parametrize(
