@@ -238,9 +238,8 @@ def _spans(prefixed_text: str, lead: int, skipped_tokens: int = 0) -> Places:
     token of the prefix or without letters."""
     offsets = _load().tokenizer.encode(_encodable(prefixed_text), return_type="offset_mapping")["offsets"]
     by = lead - (prefixed_text.index(": ") + 2)
-    places = np.fromiter(chain.from_iterable(offsets[skipped_tokens:]), np.int32).reshape(-1, 2) + np.int32(
-        by
-    )
+    places = np.fromiter(chain.from_iterable(offsets[skipped_tokens:]), np.int32).reshape(-1, 2)
+    places += by
     np.maximum(places, 0, out=places)
     places[places[:, 1] <= places[:, 0]] = 0
     return places

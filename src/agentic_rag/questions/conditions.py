@@ -265,9 +265,8 @@ async def read_days(draft: Draft) -> None:
     members = draft.members()
     keys = date_keys(field for note in members for field in note.fields)
     named_keys = [pair for pair in draft.vocabulary.keys_in(draft.words) if pair[0] in keys]
-    is_kind = draft.asks_many or not draft.rest(
-        time.span, *(place for _, place in named_keys)
-    )  # exams in May
+    of_keys = (place for _, place in named_keys)
+    is_kind = draft.asks_many or not draft.rest(time.span, *of_keys)  # exams in May
     if not draft.conditions and not (named_keys and is_kind):
         draft.conditions.append(within("date", time))
         draft.cover(time.span)

@@ -21,6 +21,7 @@ from agentic_rag.questions.values import (
     within,
     within_years,
 )
+from agentic_rag.questions.vocabulary import NoteClass
 from agentic_rag.questions.words import Span, parts, stem
 
 _YES, _NO = (frozenset(words.split()) for words in ("yes y true ✓ ✔ 是 有", "no n false ✗ ✘ 否 无"))
@@ -53,23 +54,16 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
     noun = (superlative_noun(draft.text) if superlative else None) or head_noun(draft.text)
     noun = noun or extreme_noun(draft.text)
     titles = titles or draft.vocabulary.titles_in(draft.words)  # a title may be the value of a link as well
+    if noun is None and (superlative is None or not titles):
+        return None
     paths = {note.path for note, place in titles if noun is None or not place.overlaps(noun)}
     name = None if noun is None else parts(draft.text[noun.start : noun.end])[-1]
-    if noun is None:
-        if superlative is None or not titles:
+    classes = [] if noun is None else _classes(draft, noun)
+    if classes:  # whose notes are asked for, but for a superlative that none of them has a number for
+        members = [] if superlative is None else _members(draft, classes)
+        if not members or any(is_number(one.value) for note in members for one in note.fields):
             return None
-    else:
-        own_classes = [one for one, place in draft.vocabulary.classes_in(draft.words) if place.overlaps(noun)]
-        if own_classes:
-            facts = draft.vocabulary.snapshot.facts
-            members = [
-                note
-                for note in draft.vocabulary.snapshot.notes
-                if any(matches(one.condition, facts[note.document_id]) for one in own_classes)
-            ]
-            if superlative is None or any(is_number(one.value) for note in members for one in note.fields):
-                return None
-            paths, name = {note.path for note in members}, None
+        paths, name = {note.path for note in members}, None
     tables = [
         (note, rows)
         for note, rows in draft.vocabulary.tables
@@ -83,9 +77,8 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
     if superlative is not None and not conditions:
         is_comparable = is_date if superlative.concept == "date" else is_number
         comparable = {field.key: None for row in rows for field in row.fields if is_comparable(field.value)}
-        place = (
-            superlative.span
-        )  # its own words are of the script of the columns, those of its concept may not be
+        place = superlative.span
+        # Its own words are of the script of the columns, those of its concept may not be.
         about = draft.text if superlative.concept == "size" else draft.text[place.start : place.end]
         key = await _column(draft, about, list(comparable))
         order = None if key is None else (key, superlative.largest)
@@ -97,8 +90,22 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
     shown = conditions or [Comparison(rows[0].fields[0].key, "$exists", True)]
     ask = draft.list_or_count if order is None else "extreme"
     where = (Comparison("path", "$eq", note.path),)
-    classes = tuple(draft.text[one.start : one.end] for one in kind)
-    return Query("entries", ask, classes, where, tuple(shown), order=order)
+    names = tuple(draft.text[one.start : one.end] for one in kind)
+    return Query("entries", ask, names, where, tuple(shown), order=order)
+
+
+def _classes(draft: Draft, noun: Span) -> list[NoteClass]:
+    return [one for one, place in draft.vocabulary.classes_in(draft.words) if place.overlaps(noun)]
+
+
+def _members(draft: Draft, classes: Sequence[NoteClass]) -> list[Note]:
+    """The notes of any of the classes."""
+    snapshot = draft.vocabulary.snapshot
+    return [
+        note
+        for note in snapshot.notes
+        if any(matches(one.condition, snapshot.facts[note.document_id]) for one in classes)
+    ]
 
 
 def _names(title: str, row: Row) -> tuple[str, ...]:

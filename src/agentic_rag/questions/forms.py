@@ -57,7 +57,7 @@ _HEAD_NOUN = re.compile(
     r"\b(?:which|what|how many|list|show(?: me)?)(?: all)?(?: of)?(?: the| my| our)?\s+(?P<noun>[a-z][\w'-]*)"
 )
 _SUPERLATIVE_NOUN = re.compile(
-    r"\b(?:(?:most|least) [a-z]+|[a-z]{3,}est) (?P<noun>(?:(?:piece|item|kind|type|bit)s? of )?(?:my |the |our )?[a-z][\w'-]*)"
+    r"\b(?:(?:most|least) [a-z]+|[a-z]{3,}est) (?P<noun>(?:my |the |our )?[a-z][\w'-]*)"
 )
 _PART_OF = re.compile(r"(?:piece|item|kind|type|bit)s? of (?:my |the |our )?[a-z][\w'-]*")
 WHO_IS = re.compile(r"^\W*(?:and |so )?who(?:['’]s| is| are| was| were) (?:the|my|our)\b|谁是|是谁")

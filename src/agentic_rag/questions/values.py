@@ -44,8 +44,8 @@ _HOURS = re.compile(r"h|hrs?|hours?|std|个?小时", re.IGNORECASE)
 
 
 def magnitude(value: Any) -> float | None:
-    """A value as a number to order and add by: a share by its first number, stars by their count, a duration in minutes
-    (of ``17:30`` the hours count as such), a measure without its unit; None for any other."""
+    """A value as a number to order and add by: a share by its first number, stars by their count, a duration in minutes,
+    ``4:12`` as 4.2 of whatever it counts, a measure without its unit; None for any other."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     written = str(value).strip()
