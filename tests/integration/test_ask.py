@@ -277,6 +277,26 @@ async def test_what_the_notes_do_not_have_is_not_answered(
     assert state["answer"]
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which yixing potter taught Tang Yi?",
+        "What does the theanine laboratory charge?",
+        "谁给渥堆的仓库交房租?",
+    ],
+)
+async def test_who_names_the_retrieval_of_passages_gets_the_nearest(example: Rag, question: str) -> None:
+    chosen = await example.ask(question)
+    named = await example.ask(question, operation="document_retrieval")
+    assert "the notes that are nearest do not speak of" in chosen.quality["reasons"][-1]
+    assert chosen.abstained
+    assert named.quality["reasons"] == chosen.quality["reasons"]
+    assert not named.abstained
+    assert {one["document_id"] for one in named.citations} <= {
+        one["metadata"]["document_id"] for one in named.results
+    }
+
+
 @pytest.mark.parametrize("question", ["", "   ", "\n\t", "？", "...", "\x00"])
 async def test_an_empty_question_abstains(example: Rag, question: str) -> None:
     state = await ask(example, question)

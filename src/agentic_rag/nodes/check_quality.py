@@ -103,9 +103,11 @@ async def check_quality(
                 evidence = Evidence()  # mistakes or relations are shown in their own form
             elif not evidence.lines and _is_passage(request, question):
                 reasons.append(evidence.reason or "no unit of the notes answers")
-                # A chat model reads the passages, and says itself what they lack.
                 across = best >= ACROSS and _is_across(request.asked, results[0]["content"])
-                if parameters.answer.method != "chat" and not across:
+                # A chat model reads the passages, and says itself what they lack; who names the operation asks for
+                # passages.
+                is_named = request.operation_reason is None
+                if parameters.answer.method != "chat" and not across and not is_named:
                     decision = "abstain"
     return {
         "quality": {
