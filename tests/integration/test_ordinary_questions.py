@@ -1,4 +1,5 @@
-"""Ordinary questions whose answer needs the meaning of words: a kind of notes that a note defines, a property by its sense."""
+"""Ordinary questions whose answer needs the meaning of words: a kind of notes that a note defines, a property by its sense,
+a price by what was paid, a birthday in any year."""
 
 from __future__ import annotations
 
@@ -24,10 +25,27 @@ VAULT = {
 }
 
 
-@pytest.fixture(scope="module")
-def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("surf")
-    for path, text in VAULT.items():
+CREW = {
+    "Colleagues/Ruth Amsel.md": "---\nborn: 1979-02-14\njoined: 2020-05-01\nwatch_duty: Friday\n---\nKeeps two parrots, Rum and Tar.\n",
+    "Colleagues/Ivo Brandt.md": "---\nborn: 1991-02-03\njoined: 2016-11-01\n---\nOnce rowed to Elba.\n",
+    "Colleagues/Nell Ford.md": "---\nborn: 1985-09-30\njoined: 2022-02-01\n---\nMends sails.\n",
+    "Boats/Gull.md": '---\nskipper: "[[Ruth Amsel]]"\nlength: 9\nshore_crew: Ivo Brandt\n---\nGull is a wooden cutter.\n\n'
+    "| Part | State |\n|---|---|\n| mast | open |\n\n- [ ] scrape the hull\n- [x] oil the tiller\n",
+    "Boats/Tern.md": '---\nskipper: "[[Ivo Brandt]]"\nlength: 7\n---\nTern is a dinghy for children.\n',
+    "Boats/Race of Gull.md": "---\nlength: 5\n---\nGull came third.\n",
+    "Log/2025-06-02.md": "- Paid £45 for the anchor light\n- Who pays the harbour dues of Tern?\n",
+    "Travel/Elba.md": "---\nexpenses: 310\n---\nWarm.\n",
+    "Travel/Corfu.md": "---\nexpenses: 940\n---\nLoud.\n",
+    "同事/秦岚.md": "---\n生日: 1990-05-06\n入职: 2019-04-01\n不吃: 香菜\n---\n养猫。\n",
+    "同事/罗毅.md": "---\n生日: 1986-05-20\n入职: 2021-08-01\n---\n会修船。\n",
+    "航次/四月.md": "---\n花费: 700\n船员: [叔叔]\n---\n去了舟山。\n",
+    "航次/九月.md": "---\n花费: 1200\n---\n风大，晕船。\n",
+    "码头/三号码头.md": "水浅，夜里太吵。\n",
+}
+
+
+def stored(folder: Path, vault: dict[str, str]) -> Path:
+    for path, text in vault.items():
         note = folder / "vault" / path
         note.parent.mkdir(parents=True, exist_ok=True)
         note.write_text(text, encoding="utf-8")
@@ -38,6 +56,16 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     asyncio.run(ingest())
     return folder / "data"
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return stored(tmp_path_factory.mktemp("surf"), VAULT)
+
+
+@pytest.fixture(scope="module")
+def crew(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return stored(tmp_path_factory.mktemp("crew"), CREW)
 
 
 @pytest.mark.parametrize(
@@ -59,3 +87,56 @@ async def test_the_first_line(data_dir: Path, question: str, first: str) -> None
     async with open_rag(RagConfig(data_dir=data_dir)) as rag:
         answer = await rag.ask(question)
     assert answer.text.splitlines()[0].split(" [")[0] == first
+
+
+@pytest.mark.parametrize(
+    ("question", "lines"),
+    [
+        # a day of a month, in any year; who: all classes of people
+        ("Who was born in February?", {"Ivo Brandt", "Ruth Amsel"}),
+        ("Who joined in May?", {"Ruth Amsel"}),
+        ("谁的生日在五月？", {"罗毅", "秦岚"}),
+        ("谁入职最早？", {"秦岚"}),
+        # tasks, and not the rows of a table with the same state
+        ("What tasks are open for Gull?", {"☐ scrape the hull"}),
+        # the kind of notes by the meaning of its name, and what cost is by what was paid
+        ("Which trip cost the most?", {"Corfu"}),
+        ("哪次航次花钱最多？", {"九月"}),
+    ],
+)
+async def test_what_is_listed(crew: Path, question: str, lines: set[str]) -> None:
+    async with open_rag(RagConfig(data_dir=crew)) as rag:
+        answer = await rag.ask(question)
+    assert {
+        line.removeprefix("- ").split(" —")[0].split(" [")[0]
+        for line in answer.text.splitlines()
+        if line.startswith("- ")
+    } == lines
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("What are Ruth's parrots called?", "Rum and Tar"),
+        ("Who is on watch duty, Ruth?", "Friday"),
+        ("Who is the shore crew of Gull?", "shore_crew: Ivo Brandt"),
+        ("How much did the anchor light cost?", "£45"),
+        ("What did we pay for the anchor light?", "£45"),
+        ("三号码头为什么不好？", "太吵"),
+        ("秦岚对什么不吃？", "香菜"),
+        ("What is the difference between Gull and Tern?", "Gull: skipper: Ruth Amsel; length: 9"),
+    ],
+)
+async def test_what_is_said(crew: Path, question: str, part: str) -> None:
+    async with open_rag(RagConfig(data_dir=crew)) as rag:
+        answer = await rag.ask(question)
+    assert part in answer.text
+
+
+@pytest.mark.parametrize(
+    "question", ["How much does Ivo earn?", "叔叔的生日是哪天？", "How much does Nell earn?"]
+)
+async def test_what_no_note_says(crew: Path, question: str) -> None:
+    async with open_rag(RagConfig(data_dir=crew)) as rag:
+        answer = await rag.ask(question)
+    assert answer.abstained

@@ -9,6 +9,7 @@ from agentic_rag.answering.composing import ComposedAnswer, Line, compose_answer
 from agentic_rag.answering.evidence import (
     Candidate,
     fits,
+    is_question,
     note_of_chunks,
     score_units,
     source_notes,
@@ -83,7 +84,9 @@ CONTEXT = 0.5
 
 def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     """The answer, unless it lacks a name of the question, or much of what it asks."""
-    levels = support(question, answer.basis)
+    # A question states nothing, whomever it names.
+    statements = [one for one in answer.basis if not is_question(one.unit)] or answer.basis
+    levels = support(question, statements)
     floor = UNCLEAR if question.form == "howto" else MISSING
     empty = _empty_properties(question, answer.basis) | _of_another(question, answer.basis)
     missing = [t for t in question.terms if levels.get(t.token, 1.0) <= floor or t.token in empty]

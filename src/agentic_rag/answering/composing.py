@@ -348,8 +348,10 @@ def _side_by_side(named_candidates: Sequence[Candidate]) -> ComposedAnswer:
 
 
 def _of_named_notes(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The best unit of each note whose title has words of the question that no other has."""
+    """The best unit of each note whose title has words of the question that no other has; a title that is named whole
+    before those that are named in part."""
     titles: dict[int, set[str]] = {}
+    named_whole: set[int] = set()
     for one in candidates:
         words = set(tokens(one.note.title))
         named = {
@@ -358,13 +360,19 @@ def _of_named_notes(question: Question, candidates: Sequence[Candidate]) -> list
             if t.token in words or (len(t.token) > 1 and t.token in one.note.title)
         }
         titles.setdefault(id(one.note), named)
+        if named >= words:
+            named_whole.add(id(one.note))
     chosen: list[Candidate] = []
-    for one in candidates:
+    for one in sorted(candidates, key=lambda one: id(one.note) not in named_whole):
         own = titles[id(one.note)]
         others = set().union(*(titles[id(other.note)] for other in chosen))
         if own - others and all(other.note is not one.note for other in chosen):
             chosen.append(one)
-    return chosen[:MAX_COMPARED]
+    places = {term.token: term.start for term in question.terms}
+    return sorted(
+        chosen[:MAX_COMPARED],
+        key=lambda one: min((places[token] for token in titles[id(one.note)]), default=len(question.text)),
+    )
 
 
 MAX_COMPARED, MAX_SHARED, MAX_CARD = 4, 6, 4
@@ -405,7 +413,11 @@ _IS = re.compile(
 
 def _definition(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """The unit that says what the thing is: its definition, the first sentence of its section, of its own note."""
-    if question.form != "definition" or not question.terms:
+    if (
+        question.form != "definition"
+        or not question.terms
+        or _is_named_property(question, candidates[0].unit)
+    ):
         return None
     terms = {term.token for term in question.terms}
     notes = {id(one.note): one.note for one in candidates}
@@ -422,6 +434,13 @@ def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed
     return _opening(question, own)
 
 
+def _is_named_property(question: Question, unit: Unit) -> bool:
+    """Whether a unit is a property of several words that stand in the question one after the other: ``on_call``."""
+    words = [] if unit.key is None else _KEY_WORDS.findall(unit.key.casefold())
+    return len(words) > 1 and " ".join(words) in " ".join(_KEY_WORDS.findall(fold(question.text).casefold()))
+
+
+_KEY_WORDS = re.compile(r"[^\W_]+")
 _WHO = re.compile(r"\bwho\b|谁", re.IGNORECASE)
 
 

@@ -331,12 +331,17 @@ def score_units(
         score += KEY * (keys or {}).get(unit.key or "", 0.0) * (unit.kind == "property")
         score += PRIOR * _relevance(chunk, note) + ORDER / (1 + note.order)
         score -= LONG * math.log1p(max(0, len(unit.text) - LENGTH) / LENGTH)
-        score -= ASKING * unit.text.rstrip().endswith(("?", "？"))
+        score -= ASKING * is_question(unit)
         own, near, above = (
             {term: level for term, level in zip(terms, of, strict=True) if level} for of in three
         )
         candidates.append(Candidate(unit, note, score, own, near, above))
     return sorted(candidates, key=lambda one: (-one.score, one.note.order, one.unit.start))
+
+
+def is_question(unit: Unit) -> bool:
+    """Whether a unit is itself a question."""
+    return unit.text.rstrip().endswith(("?", "？"))
 
 
 def _repeated_sentences(notes: Sequence[SourceNote]) -> frozenset[str]:
@@ -377,10 +382,23 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
             for n, piece in pieces:
                 if piece in plain:
                     levels[u, k, n] = 1.0
+    costs = [n for n, term in enumerate(terms) if term in _COSTS]
+    if costs:
+        is_paid = np.array([_MONEY.search(unit.own()) is not None for unit, _, _ in units])
+        levels[:, 0, costs] = np.maximum(levels[:, 0, costs], SIMILAR * is_paid[:, None])
     if question.days is not None and DAYS in terms:
         of_days = [_of_days(question.days, unit, note) for unit, note, _ in units]
         levels[:, :, terms.index(DAYS)] = of_days
     return levels
+
+
+_COSTS = frozenset("cost price pay paid spend spent fee 钱 价 价格 价钱 花 花费 费用".split())
+"""Words that an amount of money expresses: "paid 38 euros" says what something cost."""
+_MONEY = re.compile(
+    r"[$€£¥￥]\s?\d|\d\s?(?:[$€£¥￥元]|块钱?|万元|(?:euros?|dollars?|pounds?|yuan|yen|crowns?|kron\w+|francs?|rupees?|cents?|bucks?|quid"
+    r"|usd|eur|gbp|chf|cny|rmb|jpy|kr)\b)",
+    re.IGNORECASE,
+)
 
 
 def _begins_with(unit: Unit, terms: Sequence[str]) -> bool:

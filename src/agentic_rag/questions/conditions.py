@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
 from typing import Any, NamedTuple
 
+from agentic_rag.dates.reading import read_spans
 from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
 from agentic_rag.domain.notes import ITEMS, Note
 from agentic_rag.questions.comparisons import comparisons, is_bound, lack_before, negation_before, state
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import ACTIVITY, ENGLISH_NOUN, HAS, LAST_NOUN, MAKING, NOUN, PAST_DEED
 from agentic_rag.questions.generic_words import QUERY_WORDS
+from agentic_rag.questions.times import Time, in_year
 from agentic_rag.questions.values import bounding_years, date_keys, within, within_years, year_keys
 from agentic_rag.questions.vocabulary import Value, value_name
 from agentic_rag.questions.words import Span, Word, parts, stem
@@ -256,6 +260,23 @@ def _noun_of(text: str, words: list[Word]) -> Word | None:
     return next((one for noun in nouns if noun for one in words if one.text.startswith(noun["noun"])), None)
 
 
+def _of_any_year(key: str, draft: Draft, time: Time) -> Expression | None:
+    """The condition that a date is of the day or month that is named without a year, in any year: "whose birthday is in
+    May?"; None where a year is named, or no date is of it."""
+    one = next((one for one in read_spans(draft.text) if one.yearless), None)
+    if one is None or one.yearless is None:
+        return None
+    written = (str(f.value).strip("[]")[:10] for note in draft.members() for f in note.fields if f.key == key)
+    days = {date.fromisoformat(text) for text in written if _DAY.fullmatch(text)}
+    years = sorted({day.year for day in days if one.covers(day)})
+    spans = [in_year(one.yearless, year) for year in years]
+    parts = tuple((str(span.start), str(span.end)) for span in spans)
+    return within(key, replace(time, start=parts[0][0], end=parts[-1][1], parts=parts)) if parts else None
+
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
 async def read_days(draft: Draft) -> None:
     """Add the span of days: of the property that is named, of the year of the things that the notes are about, else of
     the note's own date."""
@@ -296,6 +317,12 @@ async def read_days(draft: Draft) -> None:
     else:
         return
     condition = within_years(key, time) if key in years else within(key, time)
+    if (
+        named
+        and key in keys
+        and not any(matches(condition, draft.vocabulary.snapshot.facts[n.document_id]) for n in members)
+    ):
+        condition = _of_any_year(key, draft, time) or condition
     if key in rows and key not in keys and key not in years:
         draft.entry_conditions.append(condition)
         draft.cover(time.span, place)

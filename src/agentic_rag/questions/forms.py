@@ -63,8 +63,8 @@ _PART_OF = re.compile(r"(?:piece|item|kind|type|bit)s? of (?:my |the |our )?[a-z
 WHO_IS = re.compile(r"^\W*(?:and |so )?who(?:['’]s| is| are| was| were) (?:the|my|our)\b|谁是|是谁")
 """Asks for people themselves: "who is the oldest person?"."""
 WHO = re.compile(
-    r"^\W*(?:and |so )?who\s+(?!(?:is|are|was|were)\b)|^\W*(?:and |so )?who(?:['’]s| is| are| was| were) (?:in|at|on|from|with|based|\w+ing)\b"
-    r"|^\W*谁(?!是)|有谁"
+    r"^\W*(?:and |so )?who\s+(?!(?:is|are|was|were)\b)|^\W*(?:and |so )?who(?:['’]s| is| are| was| were) (?:in|at|on|from|with|based|born|\w+ing)\b"
+    r"|^\W*(?:and |so )?whose \w+ (?:is|are|was|were|falls?)\b|^\W*谁(?!是)|有谁"
 )
 """Asks for people by what is said of them: "who works in Cork?"."""
 POSSESSIVE = re.compile(r"['’]s\b")
@@ -88,7 +88,7 @@ PAST_DEED = re.compile(
 """Says so without a subject, "films watched in 2024": the time is that of the deed."""
 _EXTREME_NOUN = re.compile(
     rf"最[^的]{{1,4}}的(?:[两二三四五六七八九十\d]+[{MEASURE_WORDS}])?(?P<noun>(?![是有在叫哪])[\u4e00-\u9fff]{{1,4}}?)(?=[是有在叫哪]|\W|$)"
-    rf"|哪[{MEASURE_WORDS}](?P<first>[\u4e00-\u9fff]{{1,4}}?)(?:[花用要做][\u4e00-\u9fff]{{0,5}}|的[\u4e00-\u9fff]{{1,4}})?最"
+    rf"|哪[{MEASURE_WORDS}次趟场](?P<first>[\u4e00-\u9fff]{{1,4}}?)(?:[花用要做][\u4e00-\u9fff]{{0,5}}|的[\u4e00-\u9fff]{{1,4}})?最"
 )
 LAST_NOUN = re.compile(r"的(?P<noun>[\u4e00-\u9fff]{1,4}?)(?:有哪些|有|都有哪些|是哪[些个]|是什么)?\W*$")
 ENGLISH_NOUN = re.compile(r"\b(?:which|what|how many|list(?: all)?)\s+(?P<noun>[a-z]+)")

@@ -26,7 +26,7 @@ MAX_GAP = 8
 _VALUE_WORDS = defaultdict(
     lambda: re.compile(r"(?!)"),
     {
-        "price": re.compile(r"\b(?:costs?|prices?|worth|pay|paid|spen[dt])\b|花了|多少钱|价[格钱]|钱"),
+        "price": re.compile(r"\b(?:costs?|prices?|worth|pay|paid|spen[dt])\b|花了|多少钱|价[格钱]|花?钱"),
         "duration": re.compile(
             r"\b(?:takes?|took|lasts?|lasted)(?: the)?\b|(?:[花用]|需?要)的?时间|做起来|[花费]|用时"
         ),
@@ -109,21 +109,22 @@ async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple
     keys = numeric_keys(draft)
     if not keys:
         return None
+    concept = extreme.concept
+    if concept == "size":  # "cost the most" compares prices
+        concept = next((one for one, words in _VALUE_WORDS.items() if words.search(draft.text)), concept)
     named = await named_key(draft, keys)
     if named is not None:
         key = named
     elif _names_what_they_lack(draft, extreme.span):
         return None
     else:
-        about = draft.text if extreme.concept == "size" else extreme.concept  # "the most pages"
+        about = draft.text if concept == "size" else concept  # "the most pages"
         names = {split_camel_case(one).casefold(): one for one in keys}
         near = await draft.nearest(about, list(names))
         key = names[max(near, key=lambda name: near[name])]
-        if not await _is_of_concept(draft, key, extreme.concept):
+        if not await _is_of_concept(draft, key, concept):
             return None
-    draft.cover(
-        extreme.span, *(Span(*match.span()) for match in _VALUE_WORDS[extreme.concept].finditer(draft.text))
-    )
+    draft.cover(extreme.span, *(Span(*match.span()) for match in _VALUE_WORDS[concept].finditer(draft.text)))
     draft.shown_keys.append(key)
     return key, extreme.largest
 

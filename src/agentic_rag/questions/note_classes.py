@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from agentic_rag.domain.filters import Comparison, matches
 from agentic_rag.questions import comparisons
@@ -11,6 +12,7 @@ from agentic_rag.questions.forms import LAST_NOUN, NOUN, WHO, extreme_noun, head
 from agentic_rag.questions.generic_words import NOTE_NOUNS, QUERY_WORDS
 from agentic_rag.questions.vocabulary import NoteClass
 from agentic_rag.questions.words import Span, is_named_apart, key_words, parts
+from agentic_rag.text import starts_cjk
 
 _TAG = re.compile(r"(?<![\w&/])#([^\s#,.;:!?，。；：！？()（）]+)")
 _TAG_PHRASE = re.compile(r"\btagged(?: with| as)?\s+([\w/-]+)|标签(?:为|是)?\s*([\w/-]+)")
@@ -18,9 +20,18 @@ _IN = re.compile(r"(?:\bin(?: the| my)?|\bfolder|文件夹)$")
 _POSSESSIVE = re.compile(r"\b(?:my|our|top \w+|(?:most \w+|\w+est)(?:[ -]rated)?)$")
 MIN_LIKENESS, MIN_LEAD = 0.86, 0.005
 """Cosine from which a class in another script is the one that a noun names, and its lead over the next."""
+MIN_ALIKE, MIN_ALIKE_LEAD, MAX_ALIKE = 0.91, 0.02, 32
+"""The same of a class in its own script, and the classes that are compared, those of most notes first. Of 59 pairs that
+were written for it, 16 of 16 classes are right at these, 24 of 29 at 0.9; 歌 is as near to 书籍 as to anything."""
 
 
-PEOPLE = {parts(name) for name in ("people", "contacts", "人", "人物", "联系人")}
+PEOPLE = {
+    parts(name)
+    for name in (
+        "people contacts colleagues coworkers friends family team staff members clients customers students neighbours neighbors"
+        " 人 人物 联系人 同事 朋友 同学 客户 员工 家庭 亲友 学生 邻居"
+    ).split()
+}
 """Names of the class that "who" asks for."""
 ONE_KIND = 0.8
 """Share of notes in one folder or category from which they are of one kind."""
@@ -55,8 +66,11 @@ async def read_class(draft: Draft) -> NoteClass | None:
         if draft.is_free(place) and not _is_generic(draft, place) and not _is_of_property(draft, place)
     ]
     head = _people(draft) or min(met, key=lambda pair: pair[1].start, default=None)
-    if head is None and (noun := _noun(draft)) is not None:
-        head = await _nearest_class(draft, noun)
+    han, noun = _noun(draft), head_noun(draft.text) if draft.asks_many else None
+    if head is None and han is not None:
+        head = await _nearest_class(draft, han)
+    if head is None:
+        head = await _alike_class(draft, han or noun)
     if head is None:
         return None
     one, place = head
@@ -79,7 +93,14 @@ def _people(draft: Draft) -> tuple[NoteClass, Span] | None:
     who = WHO.search(draft.text)
     if who is None:
         return None
-    return next(((one, Span(*who.span())) for one in draft.vocabulary.classes if is_people(one.name)), None)
+    named = [one for one in draft.vocabulary.classes if is_people(one.name)]
+    if not named:
+        return None
+    folders = tuple(str(one.condition.value) for one in named if one.kind == "folder")
+    one = named[0]
+    if len(folders) > 1:
+        one = NoteClass("people", "folder", Comparison("folder", "$in", folders), sum(n.count for n in named))
+    return one, Span(*who.span())
 
 
 def _noun(draft: Draft) -> Span | None:
@@ -120,14 +141,32 @@ async def _nearest_class(draft: Draft, span: Span) -> tuple[NoteClass, Span] | N
         partly = [one for one in named if is_people(one.name)]
     if partly:
         return max(partly, key=lambda one: one.count), span
-    foreign = [one.name for one in named if one.name.isascii()]
-    if not foreign:
+    foreign = [one.name for one in named if one.name.isascii()] if starts_cjk(noun) else []
+    return await _nearest_name(draft, span, foreign, MIN_LIKENESS, MIN_LEAD)
+
+
+async def _alike_class(draft: Draft, span: Span | None) -> tuple[NoteClass, Span] | None:
+    """The folder or category whose name means what a noun means, Travel of trips, 餐馆 of 饭店; None of one that names a
+    property."""
+    if span is None or any(place.overlaps(span) for _, place in draft.vocabulary.keys_in(draft.words)):
         return None
-    near = await draft.nearest(noun, foreign)
+    is_han = starts_cjk(draft.text[span.start])
+    named = [one for one in draft.vocabulary.classes if one.kind != "tag" and starts_cjk(one.name) == is_han]
+    most = sorted(named, key=lambda one: -one.count)[:MAX_ALIKE]
+    return await _nearest_name(draft, span, [one.name for one in most], MIN_ALIKE, MIN_ALIKE_LEAD)
+
+
+async def _nearest_name(
+    draft: Draft, span: Span, names: Sequence[str], least: float, lead: float
+) -> tuple[NoteClass, Span] | None:
+    """The class among these whose name is the nearest to a noun, where its cosine and its lead over the next suffice."""
+    if not names:
+        return None
+    near = await draft.nearest(draft.text[span.start : span.end], names)
     first, *others = sorted(near, key=lambda name: -near[name])
-    if near[first] < MIN_LIKENESS or (others and near[first] - near[others[0]] < MIN_LEAD):
+    if near[first] < least or (others and near[first] - near[others[0]] < lead):
         return None
-    return next(one for one in named if one.name == first), span
+    return next(one for one in draft.vocabulary.classes if one.name == first), span
 
 
 def is_of_one_kind(draft: Draft) -> bool:

@@ -25,6 +25,7 @@ from agentic_rag.questions.forms import (
     LAST_NOUN,
     NOUN,
     ONE,
+    TASKS,
     VALUE,
     WHO,
     WHO_IS,
@@ -80,8 +81,11 @@ async def read_query(
     titles = _titles(draft)
     if time is not None and any(place.overlaps(time.span) for _, place in titles):
         draft.time = None  # the date belongs to the name of a note
-    entries = await entries_of_named(draft, titles) or tasks_of_named(draft, titles)
-    entries = entries or await entries_of_table(draft, titles)
+    tasks = tasks_of_named(draft, titles)
+    entries = (
+        tasks if tasks is not None and TASKS.search(draft.text) else await entries_of_named(draft, titles)
+    )
+    entries = entries or tasks or await entries_of_table(draft, titles)
     if entries is not None:
         return entries
     if titles and await read_contents(draft, titles):
@@ -128,7 +132,7 @@ async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tag
         rest = []
     if not is_extreme and not _is_asked(draft, strength, rest, is_tagged=is_tagged):
         return _of_days(draft, titles)
-    if not draft.classes and _names_another_kind(draft):
+    if not draft.classes and (_names_another_kind(draft) or _asks_for_own(draft, rest)):
         return _of_days(draft, titles)
     is_counted = draft.list_or_count == "count"
     is_of_class = bool(draft.classes) and (order is not None or is_counted)
@@ -172,7 +176,8 @@ def _is_asked(draft: Draft, strength: int, rest: Sequence[Word], *, is_tagged: b
         not is_one and strength > 0 and (bool(draft.classes) or is_kind)
     )
     is_dated = draft.time is not None and strength > 0 and len(rest) <= 1 and not VALUE.search(draft.text)
-    is_of_people = strength > 0 and WHO.search(draft.text) and is_people(" ".join(draft.classes[:1]))
+    is_said = strength > 0 or (bool(draft.shown_keys) and draft.strength > 0)
+    is_of_people = is_said and WHO.search(draft.text) and is_people(" ".join(draft.classes[:1]))
     return (
         draft.asks_many
         or is_tagged
@@ -222,6 +227,16 @@ def _names_another_kind(draft: Draft) -> bool:
         return False
     is_value = all(isinstance(one, Comparison) and isinstance(one.value, str) for one in draft.conditions)
     return (is_value and draft.list_or_count == "count") or not is_of_one_kind(draft)
+
+
+def _asks_for_own(draft: Draft, rest: Sequence[Word]) -> bool:
+    """Whether something of a value is asked for that is no kind of notes, "what are Tom's dogs called?", or a property that
+    the notes with the value lack: 爸爸的生日."""
+    own = {field.key for note in draft.members() for field in note.fields}
+    lacking = [place for key, place in draft.vocabulary.keys_in(draft.words) if key not in own]
+    return any(draft.text[: word.start].rstrip().endswith(("'s", "’s")) for word in rest) or any(
+        draft.is_free(place) and draft.text[: place.start].endswith("的") for place in lacking
+    )
 
 
 def _is_listed(draft: Draft) -> bool:

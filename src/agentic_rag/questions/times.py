@@ -105,7 +105,7 @@ def _find_dates(
     return [
         one
         if one.yearless is None
-        else replace(one, span=_in_year(one.yearless, year if dated else latest[n] or year), yearless=None)
+        else replace(one, span=in_year(one.yearless, year if dated else latest[n] or year), yearless=None)
         for n, one in enumerate(dates)
     ]
 
@@ -124,8 +124,8 @@ def _times(question: str, dates: Sequence[DatedText]) -> list[DatedText]:
     return times
 
 
-def _in_year(yearless: tuple[MonthDay, MonthDay], year: int) -> DaySpan:
-    """The day or month of a yearless date in a year."""
+def in_year(yearless: tuple[MonthDay, MonthDay], year: int) -> DaySpan:
+    """The span of a day or month without a year, in a year."""
     (month, day), (last_month, last_day) = yearless
     last = min(last_day or 31, monthrange(year, last_month)[1])
     first = min(day or 1, monthrange(year, month)[1])
