@@ -124,8 +124,9 @@ def _complete(query: str, before: Turn, names: Names, is_kind: KindOf, today: da
         return shifted
     if entry := _entry(query, before, names):
         return entry
-    if asks_many(before.question) and (_AMONG.search(query) or extreme(query.casefold())):
-        base = before.question
+    superlative = _with_superlative(query) if _AMONG.search(query) or _LEADS.search(query) else query
+    if asks_many(before.question) and (_AMONG.search(query) or extreme(superlative.casefold())):
+        base, query = before.question, superlative
         if extreme(query.casefold()):  # the largest and then the smallest are two of the same selection
             base = ", ".join(part for part in base.split(", ") if not extreme(part.casefold())) or base
         return CompletedQuestion(f"{base.rstrip('?？ ')}, {query}", {"selection": base})
@@ -147,6 +148,22 @@ def _complete(query: str, before: Turn, names: Names, is_kind: KindOf, today: da
     if days and pronoun is None and not _is_of_that_time(query):
         return CompletedQuestion(query)
     return _with_subject(query, pronoun, before, names, is_kind, days)
+
+
+_COMPARATIVE = re.compile(
+    r"\b(?:(?P<more>more|less)(?= [a-z])|better|worse|(?P<stem>[a-z]{3,}?)er)\b|(?P<han>更)", re.IGNORECASE
+)
+_SUPERLATIVES = {"more": "most", "less": "least", "better": "best", "worse": "worst", "更": "最"}
+
+
+def _with_superlative(query: str) -> str:
+    """The question with the superlative that a comparative means among several: "which of them is cheaper?"."""
+    for match in _COMPARATIVE.finditer(query):
+        word = _SUPERLATIVES.get(match.group().casefold()) or f"{match['stem']}est"
+        text = f"{query[: match.start()]}{word}{query[match.end() :]}"
+        if extreme(text.casefold()):
+            return text
+    return query
 
 
 def _entry(query: str, before: Turn, names: Names) -> CompletedQuestion | None:
@@ -349,10 +366,13 @@ def _with_subject(
     thing = _thing(query, pronoun, before, names, is_kind, days)
     carried = {"question": before.question}
     text = query
-    if thing is not None and thing not in before.question:
+    is_answer = thing is not None and thing not in before.question
+    if is_answer:
         days = ()  # a note of the last answer is not of the day that was asked about
         carried = {}
-    elif pronoun is None and not days and thing is not None and _is_only_note(thing, query, before, names):
+    # A question for a reason needs all of the one before.
+    leans_on_note = pronoun is None and not days and not _REASON.search(query)
+    if thing is not None and leans_on_note and (is_answer or _is_only_note(thing, before, names)):
         join = " " if starts_cjk(query) else ": "
         return CompletedQuestion(f"{thing}{join}{_OPENING.sub('', query)}", {"thing": thing})
     if thing is not None and pronoun is not None:
@@ -367,9 +387,9 @@ def _with_subject(
     return CompletedQuestion(text, carried)
 
 
-def _is_only_note(thing: str, query: str, before: Turn, names: Names) -> bool:
-    """Whether a note is all that a question needs of the one before; a question for a reason needs all of it."""
-    return _REASON.search(query) is None and {title for title, _ in names(before.question)} == {thing}
+def _is_only_note(thing: str, before: Turn, names: Names) -> bool:
+    """Whether the question before names this note and no other."""
+    return {title for title, _ in names(before.question)} == {thing}
 
 
 def _thing(
@@ -383,7 +403,8 @@ def _thing(
     """What the question is about: a note of the kind that it points to, named in the last answer; the person of the last
     answer; else the thing of the last question."""
     answered = [title for title, _ in names(before.answer)]
-    if asks_many(before.question) and len(set(answered)) == 1:
+    asks_for_notes = asks_many(before.question) or extreme(before.question.casefold())
+    if asks_for_notes and len(set(answered)) == 1:
         return answered[0]
     if pronoun is not None and pronoun["kind"]:
         of_kind = [title for title in answered if is_kind(title, pronoun["kind"])]
@@ -391,7 +412,8 @@ def _thing(
             return of_kind[0]
     asks_who = "person" in Question.of(before.question).wants
     if pronoun is not None and asks_who and _PERSON.search(pronoun.group()) and answered:
-        return answered[-1]
+        new = [title for title in answered if title not in before.question]
+        return (new or answered)[-1]
     subject = _subject(before.question, names, days)
     return subject[0] if subject is not None and any(map(str.isalpha, subject[0])) else None
 
@@ -418,5 +440,9 @@ def _shift_days(query: str, question: str, days: Sequence[DatedText]) -> Complet
     )
     step = {"week": 7, "month": 30, "year": 365}.get((shift["word"] or "day").casefold(), 1)
     day = days[0].span.start + timedelta(days=-step if back else step)
-    text = f"{question[: days[0].start]}{day.isoformat()}{question[days[0].end :]}"
-    return CompletedQuestion(text, {"attribute": question, "days": day.isoformat()})
+    written = day.isoformat()
+    if _lacks_year(question, days[0]):  # the year is that of the notes
+        is_han = starts_cjk(question[days[0].end - 1])
+        written = f"{day.month}月{day.day}日" if is_han else f"on {day.day} {day:%B}"
+    text = f"{question[: days[0].start]}{written}{question[days[0].end :]}"
+    return CompletedQuestion(text, {"attribute": question, "days": written})

@@ -52,7 +52,7 @@ DAY = "What did I do on 2024-03-15?"
         ("and Ben?", "When did Ann start?", "When did Ben start?"),
         ("And Ben's?", "What is Ann's rate?", "What is Ben's rate?"),
         ("And the beetroot?", "Where do I buy it? When did I sow carrots?", "When did I sow beetroot?"),
-        # another topic of the same person, or another person on the same topic
+        # another topic of the same person, or another person the same topic
         ("And what about the ferry?", "What did Ann say about the boat?", "What did Ann say about the ferry?"),
         ("and the old ferry?", "What did Lin Mei say about the boat?", "What did Lin Mei say about the old ferry?"),
         ("And Ben?", "What did Ann say about the boat?", "What did Ben say about the boat?"),
@@ -237,3 +237,46 @@ DRINKS = Turn("Which recipes do I have?", "Read as: notes in recipes/\n2 notes:\
 )  # fmt: skip
 def test_what_a_list_or_a_note_was_asked_before(query: str, turns: Sequence[str | Turn], question: str):
     assert after(query, *turns).question == question
+
+
+OF_NOTES = "Which shows have I seen?"
+FIRST = "Who joined first?"
+
+
+@pytest.mark.parametrize(
+    ("query", "turn", "question"),
+    [
+        # among several, a comparative is a superlative
+        ("Which of them is cheaper?", Turn(OF_NOTES), "Which shows have I seen, Which of them is cheapest?"),
+        (
+            "which one is more expensive?",
+            Turn(OF_NOTES),
+            "Which shows have I seen, which one is most expensive?",
+        ),
+        ("and the older?", Turn(OF_NOTES), "Which shows have I seen, and the oldest?"),
+        ("其中哪个更长？", Turn("我看过哪些剧？"), "我看过哪些剧, 其中哪个最长？"),
+        (
+            "Which of them has a number?",
+            Turn(OF_NOTES),
+            "Which shows have I seen, Which of them has a number?",
+        ),
+        # the one note that was the answer
+        ("In which city?", Turn(FIRST, "- Lin Mei — joined: 2018 [1]"), "Lin Mei: In which city?"),
+        ("多少钱？", Turn("最贵的游戏是哪个？", "- Elden Ring — price: 60 [1]"), "Elden Ring 多少钱？"),
+        ("How long is it?", Turn("Which show is the best?", "- Dune — rating: 9"), "How long is Dune?"),
+        # the person of the answer, and not the thing of the question
+        ("When did she join?", Turn("Who owns Dune?", "Lin Mei: Dune: owner [1]"), "When did Lin Mei join?"),
+        (
+            "Where does he live?",
+            Turn("Who wrote Pesto?", "Ann Lee, of Pesto [1]"),
+            "Where does Ann Lee live?",
+        ),
+        ("他住哪？", Turn("Dune 是谁写的？", "Dune: Lin Mei [1]"), "Lin Mei住哪？"),
+        # a day without a year stays one
+        ("And the day after?", Turn("What happened on 14 March?"), "What happened on 15 March?"),
+        ("前一天呢？", Turn("3月14日发生了什么？"), "3月13日发生了什么？"),
+        ("and the day before?", Turn("What did I do on March 1?"), "What did I do on 29 February?"),
+    ],
+)
+def test_what_the_answer_named_is_carried(query: str, turn: Turn, question: str) -> None:
+    assert after(query, turn).question == question
