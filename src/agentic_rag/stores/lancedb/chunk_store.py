@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import random
 import time
 from collections.abc import Mapping, Sequence
@@ -65,8 +64,6 @@ KEYS_FROM = 4_096
 SAMPLE = 256
 """Number of chunks whose mean represents an ordinary chunk."""
 PROFILE_SECONDS = 60.0
-
-_LOGGER = logging.getLogger(__name__)
 
 
 class LanceChunkStore:
