@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -90,8 +91,12 @@ class LangChainChat:
     def name(self) -> str:
         """The model's name, else its class."""
         model = _innermost(self._model)
-        names = (getattr(model, key, None) for key in ("model_name", "model"))
-        return next((name for name in names if isinstance(name, str) and name), type(model).__name__)
+        with suppress(
+            TypeError, ValueError
+        ):  # a model that is only chosen by the run's config has no name yet
+            names = (getattr(model, key, None) for key in ("model_name", "model"))
+            return next((name for name in names if isinstance(name, str) and name), type(model).__name__)
+        return type(model).__name__
 
     async def complete(self, system: str, user: str) -> str:
         """The model's text without the reasoning block.
@@ -191,13 +196,14 @@ def as_chat(
     Raises:
         ConfigError: the model is of neither type.
     """
-    if isinstance(model, Chat):
-        return model
-    from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import Runnable
 
-    if isinstance(_innermost(model), BaseChatModel):
+    # What makes a runnable a chat model, also one that `init_chat_model` builds only when it is asked.
+    if isinstance(model, Runnable) and hasattr(type(_innermost(model)), "bind_tools"):
         config = config or ChatConfig()
         return LangChainChat(model, chat_endpoint(config, spending, retrying=False), most=config.max_tokens)
+    if isinstance(model, Chat) and not isinstance(model, type):
+        return model
     raise ConfigError(
         f"chat is a {type(model).__name__}, not a chat model; give a langchain-core chat model, such as "
         "ChatOpenAI(model='…'), or an object with: async def complete(self, system, user) -> str"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from langchain.chat_models import init_chat_model
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate
@@ -41,7 +42,35 @@ async def test_a_wrapped_model_answers_and_keeps_its_name(way: str, model_server
     assert await chat.complete("You answer.", "Where does tea come from?") == "Tea comes from China [1]."
 
 
-@pytest.mark.parametrize("other", ["gpt", 3, ChatPromptTemplate.from_template("{x}")])
+CHOSEN_LATER: dict[str, Any] = {
+    "with a default": lambda given: init_chat_model("small", configurable_fields=("model",), **given),
+    "with a default, retried": lambda given: init_chat_model(
+        "small", configurable_fields=("model",), **given
+    ).with_retry(),
+    "bound to a choice": lambda given: init_chat_model(
+        "large", configurable_fields=("model",), **given
+    ).with_config(configurable={"model": "small"}),
+}
+
+
+@pytest.mark.parametrize("way", CHOSEN_LATER)
+async def test_a_model_that_the_runs_config_chooses_is_a_chat_model(
+    way: str, model_server: LocalOpenAIServer
+):
+    given = {"base_url": model_server.base_url, "model_provider": "openai", "api_key": "k"}
+    chat = as_chat(CHOSEN_LATER[way](given))
+    assert isinstance(chat, LangChainChat)
+    assert await chat.complete("You answer.", "Where does tea come from?") == "Tea comes from China [1]."
+    assert model_server.requests[-1]["model"] == "small"
+
+
+def test_a_model_without_a_default_has_no_name_yet():
+    chat = as_chat(init_chat_model(configurable_fields=("model", "model_provider"), api_key="k"))
+    assert isinstance(chat, LangChainChat)
+    assert chat.name == "_ConfigurableModel"
+
+
+@pytest.mark.parametrize("other", ["gpt", 3, ChatPromptTemplate.from_template("{x}"), LangChainChat])
 def test_what_is_no_chat_model_is_refused(other: Any):
     with pytest.raises(ConfigError, match="not a chat model"):
         as_chat(other)
