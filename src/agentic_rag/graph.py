@@ -61,6 +61,10 @@ class GraphParts:
     def __post_init__(self) -> None:
         for name, port in _PORTS.items():
             check_port(name, getattr(self, name), port)
+        if not isinstance(self.sources, Mapping):
+            raise ConfigError(
+                f"GraphParts.sources is a {type(self.sources).__name__}; give each source a name: {{'phone_book': source}}"
+            )
         for name, source in self.sources.items():
             check_source(name, source)
 
@@ -74,6 +78,12 @@ _PORTS: Mapping[str, type[Any]] = {
     "catalogue": NoteCatalogue,
 }
 _OPTIONAL = ("chat", "memory", "catalogue")
+_MADE_BY = {
+    "chat": "agentic_rag.models.remote.as_chat makes one of a langchain-core chat model",
+    "embedding": "agentic_rag.models.remote.as_embedding makes one of a langchain-core embedding model",
+    "lancedb": "agentic_rag.retrieval.langchain_source.RetrieverSource makes one of a langchain-core retriever",
+}
+"""By part, how it is made of langchain-core's."""
 
 
 def check_port(name: str, part: object, port: type[Any]) -> None:
@@ -82,12 +92,16 @@ def check_port(name: str, part: object, port: type[Any]) -> None:
     Raises:
         ConfigError: it lacks something, which the message names.
     """
+    if isinstance(part, type):
+        raise ConfigError(f"GraphParts.{name} is the class {part.__name__}; give an object of it")
     if isinstance(part, port) or (part is None and name in _OPTIONAL):
         return
     missing = [one for one in sorted(get_protocol_members(port)) if not hasattr(part, one)]
+    remedy = _MADE_BY.get(name)
     raise ConfigError(
         f"GraphParts.{name} is a {type(part).__name__}, which has no {', no '.join(missing)}; it must have all that "
         f"{port.__module__}.{port.__name__} asks for ({', '.join(sorted(get_protocol_members(port)))})"
+        + (f"; {remedy}" if remedy else "")
     )
 
 

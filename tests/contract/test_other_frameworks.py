@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
+from langchain_core.messages import AIMessage
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from agentic_rag import Rag, RagConfig, build_rag_graph, open_rag
+from agentic_rag.errors import ConfigError
 from agentic_rag.retrieval.langchain_source import RetrieverSource
 from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.testing import HashingEmbedding
@@ -104,6 +107,20 @@ async def test_a_retriever_that_fails_is_a_degraded_source(rag: Rag):
     outcome = state["outcomes"]["lancedb"]
     assert outcome["status"] == "degraded"
     assert "the retriever Failing failed: OSError: the index is away" in outcome["reason"]
+
+
+@pytest.mark.parametrize("given", [InMemoryVectorStore(Hashing()), "notes", Failing])
+def test_what_is_no_retriever_is_refused_when_the_source_is_made(given: Any):
+    with pytest.raises(ConfigError, match=r"needs a langchain-core retriever, .*as_retriever\(\)"):
+        RetrieverSource(given, HashingEmbedding())
+
+
+@pytest.mark.parametrize("found", ["oolong", [{"page_content": "oolong"}], [AIMessage("oolong")]])
+async def test_a_runnable_that_gives_no_documents_is_a_degraded_source(rag: Rag, found: Any):
+    state = await with_source(rag, RunnableLambda(lambda _: found)).ainvoke(QUESTION)  # type: ignore[arg-type]
+    outcome = state["outcomes"]["lancedb"]
+    assert outcome["status"] == "degraded"
+    assert "not documents" in outcome["reason"]
 
 
 async def test_found_documents_stay_readable_by_id(rag: Rag, store: InMemoryVectorStore):

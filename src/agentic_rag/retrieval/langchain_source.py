@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from langchain_core.documents import Document
+from langchain_core.runnables import Runnable
+
 from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain import Chunk, by_document, is_own_note, search_text
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.ports import Embedding, Restriction
-from agentic_rag.errors import StoreError
+from agentic_rag.errors import ConfigError, StoreError
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
 from agentic_rag.retrieval.ports import SourceQuery
@@ -21,7 +24,6 @@ from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import script
 
 if TYPE_CHECKING:
-    from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
 
 MAX_KEPT = 10_000
@@ -41,9 +43,17 @@ class RetrieverSource:
     Args:
         retriever: finds documents; how many is its own setting (``search_kwargs={"k": 50}``).
         embedding: of the graph.
+
+    Raises:
+        ConfigError: it is no retriever.
     """
 
     def __init__(self, retriever: BaseRetriever, embedding: Embedding) -> None:
+        if not isinstance(retriever, Runnable):
+            raise ConfigError(
+                f"a source needs a langchain-core retriever, not a {type(retriever).__name__}; of a vector store, give its "
+                "as_retriever()"
+            )
         self._retriever, self._embedding = retriever, embedding
         self._calibration = EmbeddingCalibration(embedding)
         self._chunks: dict[str, Chunk] = {}
@@ -69,11 +79,14 @@ class RetrieverSource:
         return JudgedResults((await self._judge_chunks(query.question, distinct))[:limit])
 
     async def _documents(self, query: str) -> list[Document]:
+        name = type(self._retriever).__name__
         try:
-            return list(await self._retriever.ainvoke(query))
+            documents = list(await self._retriever.ainvoke(query))
         except Exception as error:
-            name = type(self._retriever).__name__
             raise StoreError(f"the retriever {name} failed: {type(error).__name__}: {error}") from error
+        if other := [one for one in documents if not isinstance(one, Document)]:
+            raise StoreError(f"the retriever {name} gave a {type(other[0]).__name__}, not documents")
+        return documents
 
     async def _judge_chunks(self, question: str, chunks: Sequence[Chunk]) -> list[RetrievalResult]:
         if not chunks:
