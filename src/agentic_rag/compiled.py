@@ -11,7 +11,7 @@ from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from agentic_rag import tracing
-from agentic_rag.domain.loops import result_of
+from agentic_rag.domain.loops import check_loop, result_of
 from agentic_rag.errors import InputError
 from agentic_rag.settings.parameters import Overrides
 from agentic_rag.state import CallerKeys, CanvasRAGState
@@ -39,11 +39,7 @@ class RagGraph(CompiledStateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGStat
     if not TYPE_CHECKING:  # type checkers see the signatures of LangGraph, which these only pass on
 
         async def astream(self, *arguments: Any, **options: Any) -> AsyncIterator[Any]:
-            if self.loop not in (None, asyncio.get_running_loop()):
-                raise InputError(
-                    "this graph was opened on another event loop; open it with open_rag in the loop that asks it, or "
-                    "use open_rag_blocking, whose calls may come from any thread and loop"
-                )
+            check_loop(self.loop)
             parts = tracing.trace_parts("invoke_workflow", self.name, super().astream(*arguments, **options))
             async with aclosing(parts):
                 async for part in parts:

@@ -100,6 +100,8 @@ DESCRIPTION = (
 
 logger = logging.getLogger(__name__)
 
+_LANGGRAPHS = ("checkpoint_", "__pregel_")
+"""Beginnings of the keys of ``configurable`` by which LangGraph runs a graph."""
 _REQUEST = "request_id"
 """In the metadata of a checkpoint."""
 
@@ -191,7 +193,8 @@ class Rag:
             parameters: of this call alone: ``{"fusion": {"k": 20}}``.
             thread_id: of the conversation that a checkpointer keeps; None: nothing of the question is kept. Questions of
                 one conversation wait for each other.
-            config: of the graph's run, as LangGraph takes it: ``callbacks``, ``tags``, ``metadata``, ``run_name``, ….
+            config: of the graph's run, as LangGraph takes it: ``callbacks``, ``tags``, ``metadata``, ``run_name``, …; a node of
+                another graph may pass its own on, whose thread is not this conversation.
 
         Raises:
             UnknownDataset: nothing was ingested under the name.
@@ -332,7 +335,12 @@ class Rag:
         run: dict[str, Any] = {"input": keys, "context": options.get("parameters"), "config": config}
         if thread_id is None:
             return run
-        given = run["config"].get("configurable") or {}
+        # The config of a node of another graph has its thread, checkpoint and channels too, which are not this graph's.
+        given = {
+            key: value
+            for key, value in (config.get("configurable") or {}).items()
+            if not key.startswith(_LANGGRAPHS)
+        }
         kept = (await self._resume_config(thread_id))["configurable"]
         # One checkpoint at the end: a run of a tenth of a second is asked again rather than resumed.
         return run | {"config": {**run["config"], "configurable": {**given, **kept}}, "durability": "exit"}

@@ -11,9 +11,14 @@ from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.embeddings import DeterministicFakeEmbedding as Embedded
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.runnables import RunnableConfig
+from langchain_core.vectorstores import InMemoryVectorStore
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
 
 from agentic_rag import GraphParts, Rag, RagConfig, build_rag_graph, open_rag, open_rag_blocking
 from agentic_rag.compiled import RagGraph
@@ -261,6 +266,23 @@ def test_a_part_that_lacks_something_is_refused_when_the_graph_is_built(part: st
         parts(**{part: value})
 
 
+@pytest.mark.parametrize(
+    ("part", "value", "remedy"),
+    [
+        ("embedding", HashingEmbedding, "the class HashingEmbedding; give an object"),
+        ("lancedb", FakeRetrievalEngine, "the class FakeRetrievalEngine; give an object"),
+        ("sources", {"book": FakeGraphEngine}, "the class FakeGraphEngine; give an object"),
+        ("sources", [FakeGraphEngine([])], "list; give each source a name"),
+        ("chat", FakeListChatModel(responses=["x"]), "as_chat makes one"),
+        ("lancedb", InMemoryVectorStore(Embedded(size=8)).as_retriever(), "RetrieverSource makes one"),
+        ("embedding", Embedded(size=8), "as_embedding makes one"),
+    ],
+)
+def test_a_refused_part_names_what_to_give(part: str, value: Any, remedy: str):
+    with pytest.raises(ConfigError, match=remedy):
+        parts(**{part: value})
+
+
 # --- Rag ---------------------------------------------------------------------------------------------
 
 
@@ -287,6 +309,44 @@ async def test_questions_of_one_thread_take_turns(rag: Rag):
     kept = await rag.messages("one")
     assert [message.type for message in kept] == ["human", "ai"] * 5
     assert sorted(str(message.text) for message in kept[::2]) == sorted(asked)
+
+
+@pytest.mark.parametrize("passes", ["its config", "a config of its own", "none"])
+async def test_a_node_of_another_graph_asks_in_a_conversation(rag: Rag, passes: str):
+    class Outer(TypedDict, total=False):
+        question: str
+        answer: str
+
+    async def ask(state: Outer, config: RunnableConfig) -> Outer:
+        given: Any = {"its config": config, "a config of its own": {"tags": ["mine"]}, "none": None}[passes]
+        answer = await rag.ask(state["question"], thread_id="inner", config=given)
+        return {"answer": answer.text}
+
+    outer: Any = StateGraph(Outer)
+    outer.add_node("ask", ask)
+    outer.add_edge(START, "ask")
+    compiled = outer.compile(checkpointer=InMemorySaver())
+    for _ in range(2):
+        await compiled.ainvoke(
+            {"question": "Where does oolong tea come from?"}, {"configurable": {"thread_id": "outer"}}
+        )
+    assert [message.type for message in await rag.messages("inner")] == ["human", "ai"] * 2
+    assert await rag.messages("outer") == []
+
+
+async def test_a_users_memories_are_refused_on_another_event_loop_too(rag: Rag):
+    await rag.memory.remember("I drink oolong tea.", "ada")
+
+    def elsewhere(call: Any) -> Any:
+        return asyncio.to_thread(asyncio.run, call)
+
+    for call in (
+        rag.memory.orchestrator.graph.ainvoke({"query": "tea", "user_id": "ada"}),
+        rag.memory.search("tea", "ada"),
+    ):
+        with pytest.raises(InputError, match="opened on another event loop"):
+            await elsewhere(call)
+    assert (await rag.memory.search("tea", "ada")).memories
 
 
 async def test_a_run_takes_callbacks_tags_metadata_and_a_name(rag: Rag):

@@ -27,6 +27,22 @@ def result_of(work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop | No
     return asyncio.run_coroutine_threadsafe(work, loop).result()
 
 
+def check_loop(loop: asyncio.AbstractEventLoop | None) -> None:
+    """Check that a graph runs on the event loop of its stores and models, which would fail one by one on another.
+
+    Args:
+        loop: theirs; None: any.
+
+    Raises:
+        InputError: another loop runs.
+    """
+    if loop not in (None, asyncio.get_running_loop()):
+        raise InputError(
+            "this graph was opened on another event loop; open it with open_rag in the loop that asks it, or use "
+            "open_rag_blocking, whose calls may come from any thread and loop"
+        )
+
+
 def running_loop() -> asyncio.AbstractEventLoop | None:
     """The loop that runs in this thread; None where none does."""
     try:

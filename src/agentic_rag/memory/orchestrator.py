@@ -32,6 +32,7 @@ from typing_extensions import TypedDict
 from agentic_rag.domain import Metadata
 from agentic_rag.domain.identity import memory_dataset
 from agentic_rag.domain.json_values import Json
+from agentic_rag.domain.loops import check_loop, running_loop
 from agentic_rag.errors import InputError
 from agentic_rag.memory.schemas import (
     DEFAULT_MAX_RESULTS,
@@ -183,7 +184,8 @@ class AgentTask(TypedDict):
 
 
 class MemoryOrchestrator:
-    """Asks all agents together; ``graph`` is the compiled LangGraph graph, which can be invoked by itself.
+    """Asks all agents together; ``graph`` is the compiled LangGraph graph, which can be invoked by itself, on the event
+    loop in which the orchestrator was made.
 
     Args:
         agents: the agents to ask, one of each kind.
@@ -203,6 +205,7 @@ class MemoryOrchestrator:
         self._agents = dict(agents)
         self._router = router
         self._timeout_ms = timeout_ms
+        self._loop = running_loop()
         self._initialization = asyncio.Lock()
         self._is_ready = False
         self.graph = (
@@ -250,6 +253,7 @@ class MemoryOrchestrator:
         )
 
     async def _route(self, state: MemoryState) -> Json:
+        check_loop(self._loop)
         request = _check_request(state)
         await self.initialize()
         return {"routing": _plain(await self._router.route(request)), "answers": None}
