@@ -250,7 +250,9 @@ class Rag:
                         yield Step(node, ms, step_summary(node, written or {}))
         yield Answer.of(state)
 
-    def as_tool(self, *, name: str = NAME, description: str = DESCRIPTION, **options: Any) -> BaseTool:
+    def as_tool(
+        self, *, name: str = NAME, description: str = DESCRIPTION, **options: Unpack[AskOptions]
+    ) -> BaseTool:
         """Asking as a tool for an agent: one argument, ``question``.
 
         The model gets the answer and its quotes, ``artifact`` the citations. ``ainvoke`` in the event loop of this ``Rag``,
@@ -262,12 +264,14 @@ class Rag:
         """
         from agentic_rag.tools import answer_tool
 
+        _check_names(options)
         return answer_tool(partial(self.ask, **options), self._loop, name, description)
 
-    def as_retriever(self, **options: Any) -> BaseRetriever:
+    def as_retriever(self, **options: Unpack[AskOptions]) -> BaseRetriever:
         """The fused and reranked results as a langchain-core retriever; ``options`` are those of ``ask``."""
         from agentic_rag.tools import answer_retriever
 
+        _check_names(options)
         return answer_retriever(partial(self.ask, **options), self._loop)
 
     @property
@@ -312,10 +316,7 @@ class Rag:
 
     async def _run(self, question: str, options: AskOptions) -> dict[str, Any]:
         """What the graph is called with; raises as ``ask`` does before it is."""
-        if unknown := options.keys() - AskOptions.__annotations__.keys():
-            raise TypeError(
-                f"ask has no argument {sorted(unknown)[0]!r}; it takes {', '.join(sorted(AskOptions.__annotations__))}"
-            )
+        _check_names(options)
         if not isinstance(question, str):
             raise InputError(f"the question must be a text, not {question!r}")
         if not question.strip():
@@ -700,6 +701,14 @@ class Rag:
         from agentic_rag.stores.graphiti.extractor import extractor_from_config
 
         return extractor_from_config(self.knowledge, self.config.chat, self.spending)
+
+
+def _check_names(options: Mapping[str, Any]) -> None:
+    """Raises ``TypeError`` where ``ask`` has no such option."""
+    if unknown := options.keys() - AskOptions.__annotations__.keys():
+        raise TypeError(
+            f"ask has no argument {sorted(unknown)[0]!r}; it takes {', '.join(sorted(AskOptions.__annotations__))}"
+        )
 
 
 def _question(values: Mapping[str, Any]) -> str | None:

@@ -149,6 +149,14 @@ async def test_asking_is_a_tool_with_one_argument(rag: Rag):
     assert (await tool.ainvoke(call)).artifact == []
 
 
+@pytest.mark.parametrize("option", ["operatoin", "nme", "limit"])
+async def test_an_option_that_ask_does_not_have_is_refused_at_once(rag: Rag, option: str):
+    given: Any = {option: 3}
+    for made in (rag.as_tool, rag.as_retriever):
+        with pytest.raises(TypeError, match=f"ask has no argument '{option}'; it takes"):
+            made(**given)
+
+
 async def test_what_cannot_be_asked_is_an_error_for_the_model(rag: Rag):
     tool = rag.as_tool(dataset="nothing")
     call = {"type": "tool_call", "id": "1", "name": tool.name, "args": {"question": "Anything?"}}

@@ -32,8 +32,12 @@ from agentic_rag.text.prompts import AGENT_LAST, AGENT_SYSTEM, fence_passages
 logger = logging.getLogger(__name__)
 CALLS = 6
 """Most calls of the model for a question, the last one without tools."""
+TOOLS = 12
+"""Most calls of tools for a question; a model may ask for many at once."""
 TOKENS = 30_000
-"""After which the model calls no further tool."""
+"""After which no further tool is called."""
+REFUSAL = "the budget of tools is spent; answer from what you have"
+"""What the model is told then."""
 SECONDS = 60.0
 """After which the fixed flow answers."""
 STEPS = 25
@@ -112,8 +116,11 @@ def _graph(
     """
     told = schemas(tools)
 
+    def is_spent(tool_calls: int) -> bool:
+        return tool_calls >= TOOLS or usage.tokens >= TOKENS
+
     async def think(state: AgentState) -> AgentState:
-        is_last = state["calls"] + 1 >= CALLS or usage.tokens >= TOKENS
+        is_last = state["calls"] + 1 >= CALLS or is_spent(len(state["trace"]))
         messages = [*state["messages"], HumanMessage(AGENT_LAST)] if is_last else state["messages"]
         attempts.append(state["calls"] + 1)
         message = await chat.respond(messages, () if is_last else told)
@@ -124,9 +131,13 @@ def _graph(
         messages: list[AnyMessage] = []
         passages = list(state["passages"])
         trace: list[ToolCall] = []
-        for call in last.tool_calls:
+        for place, call in enumerate(last.tool_calls, start=len(state["trace"])):
             started = time.perf_counter()
-            finding, error = await _call_tool(tools, call["name"], call["args"])
+            finding, error = (
+                (Finding(()), REFUSAL)
+                if is_spent(place)
+                else await _call_tool(tools, call["name"], call["args"])
+            )
             text, new = _number_passages(finding, passages)
             passages += new
             messages.append(ToolMessage(error or text, tool_call_id=call["id"] or ""))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 
 from agentic_rag import Rag, RagConfig, open_rag
@@ -141,6 +142,36 @@ async def test_a_model_that_calls_on_is_stopped(opened: Any, monkeypatch: pytest
     assert answer.outcomes["agent"]["calls"] == 2
     assert answer.outcomes["agent"]["status"] == "degraded"
     assert "Fujian" in answer.text
+
+
+@pytest.mark.parametrize(("at_once", "made"), [(13, 12), (40, 12), (12, 12)])
+async def test_the_tools_of_one_message_have_a_budget_too(opened: Any, at_once: int, made: int):
+    calls = [
+        {"name": "search", "args": {"question": f"tea {number}"}, "id": f"call-{number}"}
+        for number in range(at_once)
+    ]
+    chat = ScriptedAgent(AIMessage("", tool_calls=calls), "Oolong tea comes from Fujian in China [1].")
+    answer = await ask(await opened(chat))
+    trace = answer.state["agent_outcome"]["tools"]
+    assert sum(one["error"] is None for one in trace) == made
+    assert all("budget of tools is spent" in one["error"] for one in trace[made:])
+    assert len(tool_results(chat)) == at_once
+    assert not chat.offered_tools[-1]
+    assert answer.text.startswith("Oolong tea comes")
+
+
+async def test_no_tool_is_called_beyond_the_budget_of_tokens(opened: Any):
+    class Costly(GenericFakeChatModel):
+        def bind_tools(self, *given: Any, **named: Any) -> Any:
+            return self
+
+    used = {"input_tokens": 40_000, "output_tokens": 1, "total_tokens": 40_001}
+    searching = tool_call("search", question="tea").model_copy(update={"usage_metadata": used})
+    replies = [searching, AIMessage("Oolong tea comes from Fujian in China [1].")]
+    answer = await ask(await opened(Costly(messages=iter(replies))))
+    (call,) = answer.state["agent_outcome"]["tools"]
+    assert "budget of tools is spent" in call["error"]
+    assert answer.text.startswith("Oolong tea comes")
 
 
 async def test_its_time_is_bounded(opened: Any, monkeypatch: pytest.MonkeyPatch):
