@@ -25,8 +25,8 @@ _SIGNS = str.maketrans(
     }
 )
 _INVISIBLE = regex.compile(r"\p{Cf}+")
-_DIGIT_BOUNDARY = regex.compile(r"(?<=\w)(?=[²³¹⁰⁴-⁹])|(?<=\p{Nd})(?=\p{No})|(?<=\p{No})(?=\p{Nd})")
-"""Where NFKC would run numbers together: it makes 105 of 10⁵."""
+_DIGIT_BOUNDARY = regex.compile(r"(?<=\w)(?=[²³¹\u2070-\u207f])|(?<=\p{Nd})(?=\p{No})|(?<=\p{No})(?=\p{Nd})")
+"""Where NFKC would run a power into its base: it makes 105 of 10⁵, and 10-5 of 10⁻⁵."""
 _IDLE_SPACE = re.compile(r"(?<!\w) | (?!\w)")
 _CJK_SPACE = regex.compile(rf"(?<=[{CJK}]) | (?=[{CJK}])")
 

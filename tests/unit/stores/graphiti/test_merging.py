@@ -74,3 +74,20 @@ async def test_strangers_are_not_merged(
 async def test_of_several_entities_of_one_spelling_the_one_written_so_is_meant(store: GraphitiStore) -> None:
     assert await merged_with(store, ["烏龍茶", "乌龙茶"], "乌龙茶") == "乌龙茶"
     assert await merged_with(store, ["烏龍茶", "乌龙茶"], "乌龍茶") is None, "the model decides"
+
+
+@pytest.mark.parametrize(
+    ("known", "name"),
+    [("10-5 mol", "10⁻⁵ mol"), ("10n parts", "10ⁿ parts"), ("x(2) term", "x⁽²⁾ term"), ("Na+ 2", "Na⁺ 2")],
+)
+async def test_a_power_is_not_merged_with_its_plain_letters(
+    store: GraphitiStore, known: str, name: str
+) -> None:
+    assert await merged_with(store, [known], name) is None
+
+
+@pytest.mark.parametrize(("known", "name"), [("10^-5 mol", "10⁻⁵ mol"), ("CO2", "CO₂"), ("m^3", "m³")])
+async def test_one_name_in_two_forms_of_its_signs_is_merged(
+    store: GraphitiStore, known: str, name: str
+) -> None:
+    assert await merged_with(store, [known], name) == known
