@@ -3,7 +3,8 @@
 Notes cannot answer them. What follows from the conversation alone is answered in the form the prompt wants; the rest is
 refused, and the front end uses its fallback. Recognised are not the wordings, which change and can be edited, but
 the forms: a transcript between tags, beside the key of the JSON object to return or a request for a title (Open WebUI,
-LobeChat); a system prompt for a transcript, or for nothing but a title or translation (LobeChat); texts in braces as
+LobeChat); a request for a title of the conversation in so many words or characters (NextChat, LibreChat, Chatbox, Cherry
+Studio); a system prompt for a transcript, or for nothing but a title or translation (LobeChat); texts in braces as
 examples and input (LobeChat); the object for a choice of tools in the system prompt (Open WebUI).
 """
 
@@ -25,6 +26,20 @@ _USER = re.compile(r"<user>(.*?)</user>", re.DOTALL)
 _INPUT = re.compile(r"(?:\w+: ?)?\{.*\}(?: \[[\w-]+\])?", re.DOTALL)
 _ONLY = re.compile(r"\b(?:output|return|write) only\b", re.IGNORECASE)
 _TITLE = re.compile(r"\btitle\b|标题|標題", re.IGNORECASE)
+_NAME = re.compile(r"\b(?:title|name|topic)\b|标题|標題|主题|主題|命名", re.IGNORECASE)
+_CONVERSATION = re.compile(
+    r"\b(?:this|our|the|given|following) (?:given )?(?:conversation|chat|chat history|session|discussion)\b"
+    r"|对话|對話|会话|會話|聊天|这句话|這句話",
+    re.IGNORECASE,
+)
+_LENGTH = re.compile(
+    r"\b(?:\d+|two|three|four|five|six|seven|eight|ten)[- ](?:word|character|char)s?\b|[\d一二三四五六七八九十]+个?字",
+    re.IGNORECASE,
+)
+"""Of a title, in words or characters."""
+_QUESTION = re.compile(r"[^.!。！\n]*[?？]")
+_TURN = re.compile(r"^\W{0,3}(user|human|assistant|ai|response)[:：]\s*", re.IGNORECASE | re.MULTILINE)
+_BLOCK = re.compile(r"^(```+|-{9,})[^\n]*\n(.*?)(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
 _TRANSLATION = re.compile(r"\btranslat", re.IGNORECASE)
 _REMEDY = (
     "it is a prompt of the front end itself, and the notes cannot answer it: choose another model for such tasks in the "
@@ -43,13 +58,15 @@ def background_answer(turns: Sequence[Turn]) -> str | None:
     if system and all(_INPUT.fullmatch(one.text.strip()) for one in turns if one.role == "user"):
         raise _refusal(system)
     if len(texts) != 1:
-        return None
+        return title(texts[0]) if _asks_for_title(texts[-1]) else None
     if "tool_calls" in _KEY.findall(system):
         return '{"tool_calls": []}'
     (text,) = texts
     history = _HISTORY.search(text) or _HISTORY.search(system)
     if history is not None:
         return _of_transcript(history[2], f"{system}\n{text}".replace(history[0], ""))
+    if _asks_for_title(text) or _asks_for_title(system):
+        return _title_within(text, system)
     is_transcript = _ROLE.match(text) is not None and bool(system)
     is_form = _ONLY.search(system) is not None
     if (is_transcript or is_form) and _TITLE.search(system):
@@ -57,6 +74,48 @@ def background_answer(turns: Sequence[Turn]) -> str | None:
     if is_transcript or (is_form and _TRANSLATION.search(system)):
         raise _refusal(system)
     return None
+
+
+def _asks_for_title(text: str) -> bool:
+    """Whether a paragraph wants, and does not ask for, a name for the conversation in so many words."""
+    paragraphs = re.split(r"\n[ \t]*\n", _QUESTION.sub("", text))
+    return any(all(form.search(one) for form in (_NAME, _CONVERSATION, _LENGTH)) for one in paragraphs)
+
+
+def _title_within(text: str, system: str) -> str:
+    """The title of the transcript in a request: of its first turn, of what stands between fences, or as JSON.
+
+    Raises:
+        UnsupportedParameter: there is none.
+    """
+    for part in (text, system):
+        if first := _TURN.search(part):
+            return title(_TURN.sub(_role_mark, part[first.start() :]))
+        if block := _BLOCK.search(part):
+            return title(block[2])
+        if turns := _json_turns(part):
+            return title(turns)
+    if _asks_for_title(text):
+        raise _refusal(text)
+    return title(text)
+
+
+def _role_mark(turn: re.Match[str]) -> str:
+    return "user: " if turn[1].lower() in ("user", "human") else "assistant: "
+
+
+def _json_turns(text: str) -> str:
+    """The transcript of a JSON list of messages; empty if the text is none."""
+    try:
+        turns = json.loads(text)
+    except ValueError:
+        return ""
+    if not isinstance(turns, list) or not all(isinstance(one, dict) and "role" in one for one in turns):
+        return ""
+    words = (
+        next((one[key] for key in one if key != "role" and isinstance(one[key], str)), "") for one in turns
+    )
+    return "\n".join(f"{one['role']}: {of}" for one, of in zip(turns, words, strict=True))
 
 
 def title(transcript: str) -> str:

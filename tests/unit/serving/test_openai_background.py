@@ -1,4 +1,4 @@
-"""Front ends' own prompts, in the forms in which Open WebUI and LobeChat send them; the wordings are ours."""
+"""Front ends' own prompts, in the forms in which they send them; the wordings are ours."""
 
 from __future__ import annotations
 
@@ -70,6 +70,42 @@ def test_lobe_chat_gets_a_title() -> None:
     )
 
 
+ASKED = [Turn("user", QUESTION), Turn("assistant", "It keeps it high. [1]")]
+NAMED = f"Name this conversation in at most 10 characters, no quotes.\n\n```\n{QUESTION}\n---\nHigh.\n```"
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [*ASKED, Turn("user", "Write a title of four to five words for our conversation, no punctuation.")],
+        [*ASKED, Turn("user", "用四到五个字概括这段对话的主题，不要标点")],
+        [
+            Turn(
+                "user",
+                f"A title for the conversation, 5 words or less.\n\nConversation:\nUser: {QUESTION}\nAI: High.",
+            )
+        ],
+        [Turn("user", NAMED)],
+        [Turn("user", f"Title this chat, topic first, max 6 words:\nHuman: {QUESTION}\nAssistant: High.")],
+        _with_system(
+            "Make a 10-word title of the given session.",
+            json.dumps([{"role": "user", "mainText": QUESTION}, {"role": "assistant", "mainText": "High."}]),
+        ),
+        _with_system("把给定的对话变成一个10字以内的标题。", f"user: {QUESTION}\nassistant: High."),
+        _with_system(
+            f"A title for this conversation in 5 words.\n||>User:\n{QUESTION}\n||>Response:\nHigh.", "Now"
+        ),
+    ],
+)
+def test_a_request_for_a_title_gets_the_beginning_of_the_first_question(turns: list[Turn]) -> None:
+    assert background_answer(turns) == QUESTION
+
+
+def test_a_request_for_a_title_of_nothing_is_refused() -> None:
+    with pytest.raises(UnsupportedParameter, match="choose another model"):
+        background_answer([Turn("user", "Write a title of five words for this conversation.")])
+
+
 @pytest.mark.parametrize(
     "turns",
     [
@@ -107,6 +143,10 @@ def test_what_does_not_follow_from_the_conversation_is_refused(turns: list[Turn]
         _with_system("Translate terms where needed.", QUESTION),
         _with_system("Output only what you know.", QUESTION),
         [Turn("user", "user: and assistant: in a chat")],
+        [Turn("user", "What is the name of the speaker, and what did the session last, in 3 words?")],
+        [Turn("user", "Give me the title of the talk on gyokuro in five words.")],
+        [*ASKED, Turn("user", "What was the topic of the discussion with Lin Mei?")],
+        [*ASKED, Turn("user", "Which name did our conversation not mention? Answer in 5 words.")],
         [Turn("user", "{{title}} in a template")],
         [Turn("user", "{tea}")],
         [*_with_system("Be brief.", "{tea}"), Turn("assistant", "Tea."), Turn("user", QUESTION)],
