@@ -43,7 +43,7 @@ def likeness(wanted_amount: Amount, given_amount: Amount, *, is_vague: bool = Fa
         return 0.0
     if DAYS in (wanted_amount.unit, given_amount.unit):
         return _day_likeness(wanted_amount, given_amount)
-    pair = _in_one_unit(wanted_amount, given_amount)
+    pair = in_one_unit(wanted_amount, given_amount)
     if pair is None:
         is_bare = not given_amount.unit and (given_amount.low, given_amount.high) == (
             wanted_amount.low,
@@ -91,7 +91,7 @@ def _day_likeness(wanted_amount: Amount, given_amount: Amount) -> float:
     )
 
 
-def _in_one_unit(wanted_amount: Amount, given_amount: Amount) -> tuple[tuple[float, ...], float] | None:
+def in_one_unit(wanted_amount: Amount, given_amount: Amount) -> tuple[tuple[float, ...], float] | None:
     """Ends of both in one unit, and the tolerance of their comparison; None where they have no unit in common."""
     ends = wanted_amount.low, wanted_amount.high, given_amount.low, given_amount.high
     units = {wanted_amount.unit, given_amount.unit}

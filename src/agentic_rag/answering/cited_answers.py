@@ -105,7 +105,9 @@ def _cite_claims(
     cites: list[tuple[int, ...] | Reason] = []
     for n, (one, text, of) in enumerate(zip(parsed_answer.statements, texts, vectors, strict=True)):
         cites.append(
-            () if one.kind == "frame" else _cites(one, text, _following(parsed_answer, n), passages_read, of)
+            ()
+            if one.kind == "frame"
+            else _cites(one, text, _following(parsed_answer, n), passages_read, of, question)
         )
     is_kept = [not isinstance(one, str) for one in cites]
     for n, reaches in _frames(parsed_answer):
@@ -139,13 +141,14 @@ def _cites(
     following: Sequence[int],
     passages_read: Sequence[Passage],
     vectors: QuestionTokens | None,
+    question: str,
 ) -> tuple[int, ...] | Reason:
     """The numbers that a claim cites, none where it states nothing; the reason where it is left out."""
     own = [number for number in one.numbers if 1 <= number <= len(passages_read)]
     reason: Reason | None = "uncited"
     if own:
         cited = [passages_read[number - 1] for number in own]
-        reason = fault(text, cited, vectors)
+        reason = fault(text, cited, vectors, question=question)
         if reason is None:
             sharing = [number for number in own if shares(text, passages_read[number - 1], vectors)]
             return tuple(sharing or own)
@@ -153,7 +156,7 @@ def _cites(
         if not 1 <= number <= len(passages_read) or [number] == own:
             continue
         is_anew = number not in following
-        if fault(text, [passages_read[number - 1]], vectors, is_anew=is_anew) is None:
+        if fault(text, [passages_read[number - 1]], vectors, is_anew=is_anew, question=question) is None:
             return (number,)
     if _SILENT.search(text) and not _SECOND.search(text) and not stated_amounts(text):
         return ()

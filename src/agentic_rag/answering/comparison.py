@@ -10,6 +10,7 @@ import numpy as np
 
 from agentic_rag.answering.amounts import Amount
 from agentic_rag.answering.clauses import Clause, Word
+from agentic_rag.answering.exclusive_values import values_of
 from agentic_rag.answering.stated_amounts import is_difference, is_same, passage_amounts
 from agentic_rag.domain.ports import TokenEmbedding
 from agentic_rag.domain.token_vectors import Floats, Places, QuestionTokens, cosines
@@ -35,6 +36,7 @@ class Passage:
         self.letters = [fold(one.text).casefold() for one in self.clauses]
         self.words = [frozenset(word.token for word in one.words) for one in self.clauses]
         self.amounts = passage_amounts(text)
+        self.values = values_of(text, self.amounts)
         self.count = 0 if places is None else len(places)
         """Of its tokens."""
         lasts = np.zeros(0, np.int32) if places is None else places[:, 1] - 1

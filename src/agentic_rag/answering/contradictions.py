@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 
 from agentic_rag.answering.clauses import Clause, Word
 from agentic_rag.answering.comparison import Comparison
+from agentic_rag.answering.exclusive_values import has_other_value, values_of
 from agentic_rag.answering.opposites import is_opposite
 
 MIN_KNOWN = 2
@@ -36,7 +37,8 @@ def is_contradicted(clause: Clause, beside: Sequence[Comparison]) -> bool:
     known = [(word, of) for word, of in signs if of]
     last = [one.passage.clauses[n] for one in beside for n in one.clauses(known[-1][0])] if known else []
     return (
-        any(is_opposite(near.text, clause.text) for near in [*(near for near, _ in nearest), *last])
+        _has_other_value(clause, beside)
+        or any(is_opposite(near.text, clause.text) for near in [*(near for near, _ in nearest), *last])
         or _is_denied(clause, known, nearest, beside)
         or (
             bool(nearest)
@@ -45,6 +47,12 @@ def is_contradicted(clause: Clause, beside: Sequence[Comparison]) -> bool:
             )
         )
     )
+
+
+def _has_other_value(clause: Clause, beside: Sequence[Comparison]) -> bool:
+    """Whether the passages name another weekday, colour, … instead; not across scripts, where colours name other things."""
+    given = [one.passage.values for one in beside if not one.is_across]
+    return not clause.is_negated and has_other_value(values_of(clause.text), given)
 
 
 def _is_denied(

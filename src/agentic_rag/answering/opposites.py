@@ -22,6 +22,10 @@ _OPPOSITES = tuple(
         (r"\b(?:above|over|higher)\b|高于|以上", r"\b(?:below|under)\b|低于|以下"),
         (r"\bmore\b|多于|更多", r"\b(?:less|fewer)\b|少于|更少"),
         (r"\b(?:most|highest|maximum)\b|最[多高大]", r"\b(?:least|lowest|minimum)\b|最[少低小]"),
+        (
+            r"\b(?:all|everything|everyone|entire(?:ly)?|whole|completely|fully)\b|全部|所有|全都",
+            r"\b(?:half|part(?:ly|ially)?|some|most|partial)\b|部分|一半|大半",
+        ),
         (r"\b(?:better|best)\b|更好|最好", r"\b(?:worse|worst|less well)\b|更差|最差"),
         (r"\b(?:larger|bigger|largest|biggest)\b|更大", r"\b(?:smaller|smallest)\b|更小"),
         (r"\b(?:longer|longest)\b|很长", r"\b(?:shorter|shortest)\b|很短"),

@@ -5,18 +5,21 @@
 
 Word tokens are those of the embedding model (see ``domain.token_vectors``); without them a word that no passage has
 counts 0. However well its words are supported, a statement is refused with an amount that no passage states of the same,
-and where passages say the opposite (see ``contradictions``). Names in other letters, inferences over several sentences
-and two things that have changed their places within one sentence are not seen.
+with a name that neither passages nor question have, and where passages say the opposite (see ``contradictions``). Names in
+other letters, inferences over several sentences and two things that have changed their places within one sentence are not
+seen.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence, Set
 from typing import Literal
 
-from agentic_rag.answering.clauses import Clause, content_words
-from agentic_rag.answering.comparison import Comparison, Passage
+from agentic_rag.answering.clauses import Clause, Word, content_words
+from agentic_rag.answering.comparison import ALIKE, Comparison, Passage
 from agentic_rag.answering.contradictions import is_contradicted
+from agentic_rag.answering.exclusive_values import values_of
 from agentic_rag.answering.stated_amounts import stated_amounts
 from agentic_rag.domain.token_vectors import QuestionTokens
 
@@ -29,12 +32,24 @@ ANEW = 0.05
 """What more is needed of a passage that the model did not cite: of ten, one is like anything by chance."""
 MAX_UNSAID_LEVEL = 0.4
 """Cosine below which a passage does not say a word in any letters."""
+_NAME = re.compile(r"[A-ZÀ-Þ][a-zß-ÿ]{2,}")
+_OPENS = re.compile(r"(?:^|[.!?:…]|[\"“‘*_])\s*\Z")
+"""Before a word that has its capital as the first of a sentence or quotation."""
+STEM = 5
+"""Letters that a name shares with its other forms: America, American."""
+_GERMAN = re.compile(r"\b(der|das|und|ist|nicht|ein|eine|einen|für|mit|wird|sind|auf|von|im)\b")
+"""Words of a language in which a capital does not tell a name."""
 MOST_UNSAID = 0.34
 """Share of unsaid words above which a text is about something else, whatever the others are."""
 
 
 def fault(
-    statement: str, passages: Sequence[Passage], tokens: QuestionTokens | None, *, is_anew: bool = False
+    statement: str,
+    passages: Sequence[Passage],
+    tokens: QuestionTokens | None,
+    *,
+    is_anew: bool = False,
+    question: str = "",
 ) -> Fault | None:
     """Why the passages together do not support a statement; None where they do.
 
@@ -45,12 +60,18 @@ def fault(
         passages: at least one.
         tokens: of the statement; None: words are compared by their letters.
         is_anew: whether the model cited none of the passages.
+        question: may name what the passages do not.
     """
     beside = [Comparison(statement, passage, tokens) for passage in passages]
     clauses, stated = Clause.all(statement), stated_amounts(statement)
     if not all(any(one.states(amount, clauses) for one in beside) for amount in stated):
         return "amount"
     if not _is_said(clauses, len(stated), beside, tokens, ANEW * is_anew):
+        return "unsupported"
+    names = [
+        word for clause in clauses for word in clause.words if _is_new_name(word, statement, beside, question)
+    ]
+    if names and not _is_german(statement, beside):
         return "unsupported"
     return "contradicted" if any(is_contradicted(clause, beside) for clause in clauses) else None
 
@@ -80,6 +101,27 @@ def _is_said(
     return (is_across or unsaid <= MOST_UNSAID * len(levels)) and not any(
         _is_unsaid(clause, beside) for clause in clauses
     )
+
+
+def _is_new_name(word: Word, statement: str, beside: Sequence[Comparison], question: str) -> bool:
+    """Whether a word is a name, by its capital, that neither the passages nor the question have, in like letters or meaning.
+
+    Not where a passage is in another script. A weekday or month is compared as a value.
+    """
+    written = statement[word.start : word.end]
+    if not _NAME.fullmatch(written) or _OPENS.search(statement[: word.start]) or any(values_of(written)):
+        return False
+    if any(one.is_across or one.level(word) >= ALIKE for one in beside):
+        return False
+    stem = written.casefold()[:STEM]
+    known = [*(text for one in beside for text in one.passage.letters), question.casefold()]
+    return not any(stem in text for text in known)
+
+
+def _is_german(statement: str, beside: Sequence[Comparison]) -> bool:
+    """Whether common nouns may have a capital, by two little words of the statement and its passages."""
+    texts = [statement.casefold(), *(text for one in beside for text in one.passage.letters)]
+    return len({word for text in texts for word in _GERMAN.findall(text)}) > 1
 
 
 def _is_unsaid(clause: Clause, beside: Sequence[Comparison]) -> bool:

@@ -26,6 +26,10 @@ def _is_stated(statement: str, passage: str) -> bool:
         ("two kilometres more every week", "grows by 2 km each week"),
         ("eight years later, in 1827", "in 1819 … in 1827"),
         ("in the 1960s", "in 1964"),
+        ("less than an hour", "40 minutes"),
+        ("more than a year", "three years"),
+        ("at most a day", "20 hours"),
+        ("on the 4th of May 2020", "on 2020-05-04"),
         ("a first cup, 一起", "nothing"),
     ],
 )

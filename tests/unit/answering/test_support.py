@@ -92,3 +92,63 @@ async def test_several_passages_support_together() -> None:
 async def test_a_statement_of_no_words_is_supported_by_nothing() -> None:
     assert await _fault("It is.", HARBOUR) == "unsupported"
     assert await _fault("", HARBOUR) == "unsupported"
+
+
+BAKERY = (
+    "Bakery\nOpen Tuesday to Friday. The van of Nora Lind is grey; it comes every morning from Ystad. Half of the flour is rye. "
+    "The dough rests for 40 minutes at 4 °C. It was founded on 6 May 1931. The oven is cleaned in January."
+)
+CAT = "猫\n猫叫团子，毛是橘色。每天喂两次。三月打疫苗，周三洗澡。"
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage", "why"),
+    [
+        ("The bakery is open on Mondays.", BAKERY, "contradicted"),
+        ("The van of Nora Lind is blue.", BAKERY, "contradicted"),
+        ("The van comes every week.", BAKERY, "contradicted"),
+        ("The oven is cleaned in October.", BAKERY, "contradicted"),
+        ("All of the flour is rye.", BAKERY, "contradicted"),
+        ("猫的毛是黑色。", CAT, "contradicted"),
+        ("猫的毛是白色，每天喂。", CAT, "contradicted"),
+        ("猫周五洗澡。", CAT, "contradicted"),
+        ("The dough rests for more than an hour.", BAKERY, "amount"),
+        ("The dough rests at 6 °C.", BAKERY, "amount"),
+        ("The van comes every morning from Malmo.", BAKERY, "unsupported"),
+        ("The van of Nora Berg comes every morning.", BAKERY, "unsupported"),
+        ("The van comes every morning, and Edda drives it.", BAKERY, "unsupported"),
+    ],
+)
+async def test_another_value_of_a_kind_or_a_new_name_is_refused(
+    statement: str, passage: str, why: str
+) -> None:
+    assert await _fault(statement, passage) == why
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage"),
+    [
+        ("The bakery is open on Wednesday.", BAKERY),
+        ("The grey van of Nora Lind comes daily.", BAKERY),
+        ("The van comes from Ystad every day.", BAKERY),
+        ("Half the flour is rye.", BAKERY),
+        ("The dough rests for less than an hour.", BAKERY),
+        ("In May 1931 the bakery was founded.", BAKERY),
+        ("猫的毛是橘色。", CAT),
+        ("猫三月打疫苗。", CAT),
+        (
+            "Die Hefe mag Zucker und Wasser.",
+            "Hefe\nHefe braucht Wasser. Zucker ist für die Hefe Futter, das sie mag.",
+        ),
+    ],
+)
+async def test_the_same_value_in_other_words_is_supported(statement: str, passage: str) -> None:
+    assert await _fault(statement, passage) is None
+
+
+async def test_a_name_of_the_question_may_be_repeated() -> None:
+    (read,) = await read_passages(["Van\nIt comes every morning from Ystad."], MODEL)
+    statement = "It comes every morning for Edda."
+    tokens = await MODEL.question_tokens(statement)
+    assert fault(statement, [read], tokens) == "unsupported"
+    assert fault(statement, [read], tokens, question="When does the van come for Edda?") is None
