@@ -36,7 +36,7 @@ class Passage:
         self.letters = [fold(one.text).casefold() for one in self.clauses]
         self.words = [frozenset(word.token for word in one.words) for one in self.clauses]
         self.amounts = passage_amounts(text)
-        self.values = values_of(text, self.amounts)
+        self.values = values_of(text, tuple(self.amounts))
         self.count = 0 if places is None else len(places)
         """Of its tokens."""
         lasts = np.zeros(0, np.int32) if places is None else places[:, 1] - 1

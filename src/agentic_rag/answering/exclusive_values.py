@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date
+from functools import lru_cache
 from itertools import pairwise
 
 from agentic_rag.answering.amounts import DAYS, Amount
@@ -48,7 +49,8 @@ Values = tuple[frozenset[int], ...]
 """By kind, which of its values a text has."""
 
 
-def values_of(text: str, amounts: Sequence[Amount] = ()) -> Values:
+@lru_cache(maxsize=1024)
+def values_of(text: str, amounts: tuple[Amount, ...] = ()) -> Values:
     """The values of a text, all of those within a range; ``amounts`` gives the months of its dates.
 
     >>> [sorted(kind) for kind in values_of("open Monday to Wednesday, the red door")]

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
+from functools import lru_cache
 from typing import Literal
 
+from agentic_rag.answering.amounts import Amount
 from agentic_rag.answering.clauses import Clause, Word, content_words
 from agentic_rag.answering.comparison import ALIKE, Comparison, Passage
 from agentic_rag.answering.contradictions import is_contradicted
@@ -63,7 +65,7 @@ def fault(
         question: may name what the passages do not.
     """
     beside = [Comparison(statement, passage, tokens) for passage in passages]
-    clauses, stated = Clause.all(statement), stated_amounts(statement)
+    clauses, stated = _parts(statement)
     if not all(any(one.states(amount, clauses) for one in beside) for amount in stated):
         return "amount"
     if not _is_said(clauses, len(stated), beside, tokens, ANEW * is_anew):
@@ -74,6 +76,12 @@ def fault(
     if names and not _is_german(statement, beside):
         return "unsupported"
     return "contradicted" if any(is_contradicted(clause, beside) for clause in clauses) else None
+
+
+@lru_cache(maxsize=256)  # a statement is held against one passage after the other
+def _parts(statement: str) -> tuple[tuple[Clause, ...], tuple[Amount, ...]]:
+    """Its clauses and amounts."""
+    return Clause.all(statement), tuple(stated_amounts(statement))
 
 
 def _is_said(
@@ -143,6 +151,6 @@ def unsaid_share(
 
 def shares(statement: str, passage: Passage, tokens: QuestionTokens | None) -> bool:
     """Whether a passage says a word or an amount of a statement."""
-    beside, clauses = Comparison(statement, passage, tokens), Clause.all(statement)
+    beside, (clauses, stated) = Comparison(statement, passage, tokens), _parts(statement)
     has_word = any(beside.clauses(word) for clause in clauses for word in clause.words)
-    return has_word or any(beside.states(amount, clauses) for amount in stated_amounts(statement))
+    return has_word or any(beside.states(amount, clauses) for amount in stated)
