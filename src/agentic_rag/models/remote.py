@@ -53,12 +53,18 @@ _BUGS = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupErr
 """Errors of a program and not of a server: the traceback says where."""
 _THINK_BLOCK = re.compile(r"\A(?:\s*<think>)?.*?</think>", re.DOTALL)
 """A reasoning block; its opening tag is missing if the server's template has already written it."""
+_ENDS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
+"""Where the integrations of LangChain write why a model stopped."""
+_LIMIT = "stopped in the middle of its answer; raise its limit of tokens"
+_FILTER = "had its answer held back by the provider's content filter; ask in other words"
 _CUT = {
     "length": "stopped in the middle of its answer; raise chat.max_tokens, or use a model with a longer context",
-    "max_tokens": "stopped in the middle of its answer; raise its limit of tokens",
-    "content_filter": "had its answer held back by the provider's content filter; ask in other words",
+    **dict.fromkeys(("max_tokens", "incomplete", "model_context_window_exceeded"), _LIMIT),
+    **dict.fromkeys(
+        ("content_filter", "content_filtered", "guardrail_intervened", "safety", "refusal"), _FILTER
+    ),
 }
-"""Error text by finish reason, for reasons other than a complete answer."""
+"""Error text by the reason to finish, for reasons other than a complete answer."""
 
 
 class LangChainChat:
@@ -137,7 +143,7 @@ class LangChainChat:
                 )
                 answer = tracing.message("assistant", str(message.text))
                 tracing.content(span, gen_ai__output__messages=[answer])
-            cut = _cut(message.response_metadata)
+            cut = _cut(message.response_metadata, _innermost(self._model))
         except ModelError:
             raise
         except Exception as error:
@@ -218,19 +224,20 @@ def without_thoughts(text: str) -> str:
 _BROKEN_OFF = "stopped in the middle of its answer: the connection ended before the model did; try again"
 
 
-def _cut(metadata: Mapping[str, Any]) -> str | None:
+def _cut(metadata: Mapping[str, Any], model: object) -> str | None:
     """Why an answer is incomplete; None if it is complete or the metadata do not say.
 
-    The OpenAI client takes the end of a connection for the end of a stream; only the finish reason is then missing.
+    Clients take the end of a connection for the end of a stream; only the reason to finish is then missing. Models of
+    LangChain that name their provider give one, null at least; Ollama's client has metadata at the end alone.
     """
-    ends = {
-        "finish_reason",
-        "status",
-    }  # of chat completions, of responses; null in a whole body that gives no reason
-    if metadata.get("model_provider") == "openai" and not ends & metadata.keys():
+    ends = [metadata[key] for key in _ENDS if key in metadata]
+    if not ends and ("model_provider" in metadata or _is_of("langchain_ollama", model)):
         return _BROKEN_OFF
-    reason = metadata.get("finish_reason") or metadata.get("stop_reason")
-    return _CUT.get(str(reason).casefold())
+    return next((_CUT[reason] for reason in map(str.casefold, map(str, ends)) if reason in _CUT), None)
+
+
+def _is_of(package: str, model: object) -> bool:
+    return any(one.__module__.partition(".")[0] == package for one in type(model).__mro__)
 
 
 def chat_endpoint(config: ChatConfig, spending: Spending | None = None, *, retrying: bool = True) -> Endpoint:

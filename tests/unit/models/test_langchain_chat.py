@@ -108,6 +108,45 @@ class Broken(GenericFakeChatModel):
         return {}["no such key"]
 
 
+def answering(metadata: dict[str, Any], package: str = "") -> LangChainChat:
+    """A model of a package whose message has these metadata."""
+    kind = type("Model", (GenericFakeChatModel,), {"__module__": package or __name__})
+    return LangChainChat(kind(messages=iter([AIMessage("Shade keeps", response_metadata=metadata)])))
+
+
+@pytest.mark.parametrize(
+    ("metadata", "package", "reason"),
+    [
+        ({"model_provider": "anthropic", "model_name": "c"}, "", "the connection ended before the model did"),
+        ({"model_provider": "deepseek"}, "", "the connection ended before the model did"),
+        ({}, "langchain_ollama.chat_models", "the connection ended before the model did"),
+        ({"model_provider": "anthropic", "stop_reason": "max_tokens"}, "", "raise its limit"),
+        ({"done_reason": "length"}, "langchain_ollama.chat_models", r"raise chat\.max_tokens"),
+        ({"stopReason": "guardrail_intervened"}, "", "content filter"),
+        ({"finish_reason": "SAFETY"}, "", "content filter"),
+        ({"status": "incomplete"}, "", "raise its limit"),
+    ],
+)
+async def test_an_answer_that_was_broken_off_is_none(metadata: dict[str, Any], package: str, reason: str):
+    with pytest.raises(ModelError, match=reason):
+        await answering(metadata, package).respond([HumanMessage("What does shade do?")])
+
+
+@pytest.mark.parametrize(
+    ("metadata", "package"),
+    [
+        ({}, ""),
+        ({"model_provider": "anthropic", "stop_reason": "end_turn"}, ""),
+        ({"model_provider": "openai", "finish_reason": None}, ""),
+        ({"done_reason": "stop"}, "langchain_ollama.chat_models"),
+        ({"model_name": "mine"}, ""),
+    ],
+)
+async def test_a_finished_answer_is_one(metadata: dict[str, Any], package: str):
+    message = await answering(metadata, package).respond([HumanMessage("What does shade do?")])
+    assert message.text == "Shade keeps"
+
+
 async def test_a_bug_in_an_own_model_is_logged_with_its_traceback(caplog: pytest.LogCaptureFixture):
     with pytest.raises(ModelError, match="KeyError"):
         await LangChainChat(Broken(messages=iter([]))).complete("You answer.", "Where from?")
