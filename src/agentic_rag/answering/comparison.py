@@ -32,6 +32,7 @@ class Passage:
 
     def __init__(self, text: str, packed_vectors: bytes | None = None, places: Places | None = None) -> None:
         self.text, self.packed_vectors = text, packed_vectors
+        self.title = text.partition("\n")[0]
         self.clauses = Clause.all(text)
         self.letters = [fold(one.text).casefold() for one in self.clauses]
         self.words = [frozenset(word.token for word in one.words) for one in self.clauses]

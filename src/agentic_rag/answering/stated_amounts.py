@@ -29,8 +29,10 @@ _BOUNDS = tuple(
         (r"\b(?:more than|over|above|at least)|超过|多于|高于|至少", -1),
     )
 )
-_COMPARATIVE = re.compile(r"\b(?:than|at (?:least|most))\s?\Z", re.IGNORECASE)
-"""Before an article that counts one: less than an hour."""
+_COMPARATIVE = re.compile(
+    r"\b(?:than|at (?:least|most)|about|around|roughly|nearly|almost|approximately)\s?\Z", re.IGNORECASE
+)
+"""Before an article that counts one: less than an hour, about a litre."""
 _BEFORE = 12
 """Code points before a number in which a bound is named."""
 NEAR_BOUND = 0.5

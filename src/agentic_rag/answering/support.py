@@ -5,9 +5,9 @@
 
 Word tokens are those of the embedding model (see ``domain.token_vectors``); without them a word that no passage has
 counts 0. However well its words are supported, a statement is refused with an amount that no passage states of the same,
-with a name that neither passages nor question have, and where passages say the opposite (see ``contradictions``). Names in
-other letters, inferences over several sentences and two things that have changed their places within one sentence are not
-seen.
+with a name that neither passages nor question have, where it adds to question and titles what no passage says, and where
+passages say the opposite (see ``contradictions``). Names in other letters, inferences over several sentences and two things
+that have changed their places within one sentence are not seen.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ ANEW = 0.05
 """What more is needed of a passage that the model did not cite: of ten, one is like anything by chance."""
 MAX_UNSAID_LEVEL = 0.4
 """Cosine below which a passage does not say a word in any letters."""
+MIN_ADDED = 0.55
+"""Least support of the amounts and the words that neither the question nor a title has, which alone make any statement of
+them look said."""
 _NAME = re.compile(r"[A-ZÀ-Þ][a-zß-ÿ]{2,}")
 _OPENS = re.compile(r"(?:^|[.!?:…]|[\"“‘*_])\s*\Z")
 """Before a word that has its capital as the first of a sentence or quotation."""
@@ -69,6 +72,8 @@ def fault(
     if not all(any(one.states(amount, clauses) for one in beside) for amount in stated):
         return "amount"
     if not _is_said(clauses, len(stated), beside, tokens, ANEW * is_anew):
+        return "unsupported"
+    if tokens is not None and not _says_more(clauses, len(stated), beside, question):
         return "unsupported"
     names = [
         word for clause in clauses for word in clause.words if _is_new_name(word, statement, beside, question)
@@ -109,6 +114,22 @@ def _is_said(
     return (is_across or unsaid <= MOST_UNSAID * len(levels)) and not any(
         _is_unsaid(clause, beside) for clause in clauses
     )
+
+
+def _says_more(
+    clauses: Sequence[Clause], stated_count: int, beside: Sequence[Comparison], question: str
+) -> bool:
+    """Whether the passages say what a statement adds to the words of the question and of their titles; not across scripts."""
+    if any(one.is_across for one in beside):
+        return True
+    known = {
+        word.token
+        for text in (question, *(one.passage.title for one in beside))
+        for word in content_words(text)
+    }
+    words = {word.token: word for clause in clauses for word in clause.words if word.token not in known}
+    levels = [max(one.level(word) for one in beside) for word in words.values()] + [1.0] * stated_count
+    return not levels or sum(levels) >= MIN_ADDED * len(levels)
 
 
 def _is_new_name(word: Word, statement: str, beside: Sequence[Comparison], question: str) -> bool:

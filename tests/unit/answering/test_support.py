@@ -146,6 +146,31 @@ async def test_the_same_value_in_other_words_is_supported(statement: str, passag
     assert await _fault(statement, passage) is None
 
 
+KILL_GREEN = (
+    "Kill-green\nKill-green follows withering. It stops the enzymes by heat, in a pan, before rolling. Green tea is "
+    "panned at once."
+)
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("Kill-green is forbidden by law.", "unsupported"),
+        ("Kill-green was patented by monks.", "unsupported"),
+        ("Kill-green needs a licence.", "unsupported"),
+        ("Kill-green follows withering.", None),
+        ("Kill-green stops the enzymes.", None),
+        ("Kill-green comes before rolling.", None),
+    ],
+)
+async def test_words_of_the_question_and_the_title_support_nothing(statement: str, why: str | None) -> None:
+    (read,) = await read_passages([KILL_GREEN], MODEL)
+    assert (
+        fault(statement, [read], await MODEL.question_tokens(statement), question="What is kill-green?")
+        == why
+    )
+
+
 async def test_a_name_of_the_question_may_be_repeated() -> None:
     (read,) = await read_passages(["Van\nIt comes every morning from Ystad."], MODEL)
     statement = "It comes every morning for Edda."
