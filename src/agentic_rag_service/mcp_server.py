@@ -34,6 +34,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agentic_rag.answer import REPORTED_STATUSES
 from agentic_rag.dates.instants import parse_as_of
 from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import AgenticRagError, InputError
@@ -109,6 +110,8 @@ class AskResult(BaseModel):
     operation: str
     citations: list[AskCitation]
     selection: Json | None
+    shortfalls: dict[str, str]
+    """Parts that failed or left something out, and why."""
 
 
 class SearchHit(BaseModel):
@@ -232,6 +235,11 @@ class NoteTools:
             selection=None
             if answer.selection is None
             else {key: value for key, value in answer.selection.items() if key in READING},
+            shortfalls={
+                part: self._disclosure.text(self._asks, str(one["reason"]))
+                for part, one in answer.outcomes.items()
+                if isinstance(one, Mapping) and one["status"] in REPORTED_STATUSES
+            },
         )
 
     @_with_tool_errors

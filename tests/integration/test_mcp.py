@@ -25,7 +25,8 @@ from agentic_rag_service import mcp_server as mcp_module
 from agentic_rag_service.mcp_server import mcp_server
 from agentic_rag_service.roots import AllowedRoots
 from example_vault import EXAMPLE_VAULT
-from service_server import running_service
+from local_openai_server import BROKEN_OFF, Fault, LocalOpenAIServer
+from service_server import chat_config, running_service
 
 READS = ["ask", "search", "fetch", "related", "datasets"]
 WRITES = ["ingest", "write_board", "remember"]
@@ -148,6 +149,33 @@ async def test_a_model_that_fails_is_a_tool_error_with_the_reason(
         failed = await client.call_tool("ask", {"question": "What is kill-green?"})
     assert failed.is_error
     assert _all_text(failed).endswith("the chat model broke off")
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (BROKEN_OFF, "the connection ended before the model did"),
+        (Fault(status=400), "the chat model 'm'"),
+        (Fault(body="Kill-green cures cancer [1]."), "nothing that a passage supports"),
+        (Fault(body="It stops oxidation [1]. It cures cancer."), "1 of 2 statements left out"),
+        (None, ""),
+    ],
+)
+async def test_a_client_hears_what_an_answer_lacks(
+    folder: Path, model_server: LocalOpenAIServer, fault: Fault | None, reason: str
+) -> None:
+    model_server.answer = "Kill-green is the step in which heat stops oxidation [1]."
+    model_server.judge = lambda _: fault
+    async with open_rag(chat_config(folder / "data", model_server)) as rag:
+        rag.chat._model = rag.chat._model.model_copy(update={"streaming": True})  # type: ignore[union-attr]  # as a service does
+        async with Client(mcp_server(rag, AllowedRoots())) as client:
+            asked = await client.call_tool("ask", {"question": "What does kill-green stop?"})
+    given = asked.structured_content
+    assert given is not None
+    assert list(given["shortfalls"]) == (["answer"] if fault else [])
+    assert reason in given["shortfalls"].get("answer", "")
+    assert "cancer" not in given["answer"]
+    assert "[1]" in given["answer"]
 
 
 async def test_facts_come_by_pages_and_as_of_a_day(rag: Rag) -> None:
