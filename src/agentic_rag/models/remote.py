@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agentic_rag import tracing
-from agentic_rag.domain.ports import Chat, Embedding, FloatArray
+from agentic_rag.domain.ports import Chat, Embedding, FloatArray, MessageChat
 from agentic_rag.domain.usage import Usage
-from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.errors import AgenticRagError, ConfigError, ModelError
 from agentic_rag.models.endpoint import (
     Endpoint,
     ModelAddress,
@@ -170,6 +170,39 @@ class LangChainChat:
             await self._closing()
 
 
+class OwnChat:
+    """``ports.Chat`` on an object of the caller's, whose bugs are failures of the model.
+
+    Args:
+        model: has ``async def complete(self, system, user) -> str``.
+    """
+
+    def __init__(self, model: Chat) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        """The model's own name, else its class."""
+        return str(getattr(self._model, "name", type(self._model).__name__))
+
+    async def complete(self, system: str, user: str) -> str:
+        """The model's text.
+
+        Raises:
+            ModelError: the model failed, or gave no text; an error in its program is logged with its traceback.
+        """
+        try:
+            text = await self._model.complete(system, user)
+            if not isinstance(text, str):
+                raise TypeError(f"complete gave {text!r:.60}, not a text")
+        except AgenticRagError:
+            raise
+        except Exception as error:
+            logger.exception("the chat model %s failed by an error in its program", self.name)
+            raise ModelError(f"the chat model {self.name} failed: {type(error).__name__}") from error
+        return text
+
+
 def _reported_usage(message: AIMessage, sent_tokens: int) -> Usage:
     """The tokens of a call as the model reports them, else their upper bound."""
     told = message.usage_metadata
@@ -208,8 +241,10 @@ def as_chat(
     if isinstance(model, Runnable) and hasattr(type(_innermost(model)), "bind_tools"):
         config = config or ChatConfig()
         return LangChainChat(model, chat_endpoint(config, spending, retrying=False), most=config.max_tokens)
-    if isinstance(model, Chat) and not isinstance(model, type):
+    if isinstance(model, MessageChat) and not isinstance(model, type):
         return model
+    if isinstance(model, Chat) and not isinstance(model, type):
+        return OwnChat(model)
     raise ConfigError(
         f"chat is a {type(model).__name__}, not a chat model; give a langchain-core chat model, such as "
         "ChatOpenAI(model='…'), or an object with: async def complete(self, system, user) -> str"

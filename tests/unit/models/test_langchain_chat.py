@@ -154,6 +154,48 @@ async def test_a_bug_in_an_own_model_is_logged_with_its_traceback(caplog: pytest
     assert "no such key" in caplog.text
 
 
+class OfNoText:
+    async def complete(self, system: str, user: str) -> Any:
+        return {"text": "Shade keeps theanine."}
+
+
+class OfNoCoroutine:
+    def complete(self, system: str, user: str) -> Any:
+        return "Shade keeps theanine."
+
+
+class OfNoKey:
+    async def complete(self, system: str, user: str) -> Any:
+        return {}["no such key"]
+
+
+@pytest.mark.parametrize(
+    ("own", "error"),
+    [
+        (OfNoText(), "not a text"),
+        (OfNoCoroutine(), "can't be used in 'await' expression"),
+        (OfNoKey(), "no such key"),
+    ],
+)
+async def test_a_bug_in_an_object_of_ones_own_is_logged_too(
+    own: Any, error: str, caplog: pytest.LogCaptureFixture
+):
+    with pytest.raises(ModelError, match=f"the chat model {type(own).__name__} failed: (Type|Key)Error"):
+        await as_chat(own).complete("You answer.", "What does shade do?")
+    assert "Traceback" in caplog.text
+    assert error in caplog.text
+
+
+async def test_an_error_that_an_own_object_names_is_passed_on(caplog: pytest.LogCaptureFixture):
+    class Away:
+        async def complete(self, system: str, user: str) -> str:
+            raise ModelError("the model is away")
+
+    with pytest.raises(ModelError, match="the model is away"):
+        await as_chat(Away()).complete("You answer.", "What does shade do?")
+    assert "Traceback" not in caplog.text
+
+
 async def test_an_error_of_a_server_is_no_bug(
     model_server: LocalOpenAIServer, caplog: pytest.LogCaptureFixture
 ):
