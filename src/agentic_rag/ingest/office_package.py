@@ -86,10 +86,23 @@ def texts(element: Element) -> Iterator[str]:
         return
     if name in _TEXTS:
         yield element.text or ""
+    elif name in ("br", "tab"):
+        yield " "
     branch = chosen_branch(element) if name == "AlternateContent" else element
     for one in () if branch is None else branch:
         if local(one) not in DELETION_TAGS:
             yield from texts(one)
+
+
+def lines(element: Element) -> Iterator[str]:
+    """The texts in an element, each paragraph whole, however many runs it is written in."""
+    if local(element) == "p" or (local(element) in _TEXTS and not len(element)):
+        yield one_line("".join(texts(element)))
+    else:
+        branch = chosen_branch(element) if local(element) == "AlternateContent" else element
+        for one in () if branch is None else branch:
+            if local(one) not in DELETION_TAGS:
+                yield from lines(one)
 
 
 class Package:
@@ -127,7 +140,7 @@ class Package:
     def line_of(self, name: str) -> list[str]:
         """The texts of a part that holds a drawing, as one block; none where the file has no such part."""
         root = self.part(name)
-        return [] if root is None else ["; ".join(one_line(text) for text in texts(root) if text.strip())]
+        return [] if root is None else ["; ".join(filter(None, lines(root)))]
 
     def relations(self, name: str) -> dict[str, Relation]:
         """The relations of a part, by id; "" is the whole file."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import PurePosixPath
 
+from agentic_rag.ingest.extracted_text import subscript, superscript, with_note
 from agentic_rag.notes.frontmatter import frontmatter_of
 
 _KEYWORD = re.compile(r"#\+(?P<key>[A-Za-z_]+):\s*(?P<value>.*)")
@@ -27,6 +28,15 @@ _LINK = re.compile(r"\[\[(?P<target>[^\[\]]+)\](?:\[(?P<text>[^\[\]]+)\])?\]")
 _VERBATIM = re.compile(
     r"(?<![\w*=~/])(?P<mark>[*=~])(?=\S)(?P<text>(?:(?!(?P=mark)).)*)(?<=\S)(?P=mark)(?![\w*=~/])"
 )
+_INLINE_NOTE = re.compile(r"\[fn:[\w-]*:(?P<note>(?:[^\[\]]|\[\[[^\[\]]*\]\]|\[[^\[\]]*\])*+)\]")
+_NOTE = re.compile(r"\[fn:(?P<label>[\w-]+)\]")
+_NOTE_TEXT = re.compile(r"\[\^[\w-]+\](?=\s)")
+_CAPTION = re.compile(r"\s*#\+CAPTION(?:\[[^\]]*\])?:\s*(?P<text>\S.*)", re.IGNORECASE)
+_LEVEL = re.compile(
+    r"(?P<whole>\\[(\[].{1,300}?\\[)\]]|\$[^$]{1,300}\$|`[^`]{1,300}`)|(?<=\S)(?P<sign>[\^_])\{(?P<text>[^{}\\]{1,100})\}"
+)
+"""A power or an index, outside formulas and code."""
+_LINE_BREAK = re.compile(r"\\\\\s*$")
 _ITEM = re.compile(
     r"(?P<lead>\s*(?:[-+]|\d+[.)])\s+)(?:\[(?P<box>[ Xx-])\]\s+)?(?:(?P<term>\S.*?)\s+::\s+)?(?P<rest>.*)"
 )
@@ -140,6 +150,8 @@ def _body(lines: list[str], indent: str) -> Iterator[str]:
             yield from [f"{indent}```{language}"] * (kind in _CODE)
         elif drawer is not None and number <= last:
             is_drawer = drawer["name"].upper() != "END"
+        elif (caption := _CAPTION.fullmatch(line)) is not None and not is_drawer and kind != "comment":
+            yield from ("", f"{indent}{_inline(caption['text'])}", "")
         elif is_drawer or kind == "comment" or re.match(r"\s*#(?:\+|\s|$)", line):
             continue
         elif _TABLE.match(line):
@@ -158,16 +170,30 @@ def _body(lines: list[str], indent: str) -> Iterator[str]:
 def _line(line: str) -> str:
     item = _ITEM.fullmatch(line)
     if item is None:
-        return _inline(line)
+        written = _inline(line)
+        note = _NOTE_TEXT.match(written)
+        return written if note is None else f"{note[0]}:{written[note.end() :]}"
     term = f"**{_inline(item['term'])}**: " if item["term"] else ""
     return f"{item['lead']}{_BOXES[item['box']]}{term}{_inline(item['rest'])}"
 
 
 def _inline(text: str) -> str:
-    """Emphasis, days and links as in Markdown."""
+    """Emphasis, levels, notes, days and links as in Markdown."""
+    text = _LINE_BREAK.sub("", text)
     text = _VERBATIM.sub(lambda one: f"**{one['text']}**" if one["mark"] == "*" else f"`{one['text']}`", text)
+    text = _LEVEL.sub(_level_text, text)
     text = _MOMENT.sub(lambda when: " ".join(filter(None, when.groups())), text)
-    return _LINK.sub(_link_text, text)
+    text = _LINK.sub(_link_text, text)
+    before, *more = _INLINE_NOTE.split(text)
+    for note, after in zip(more[::2], more[1::2], strict=True):
+        before = with_note(before, note) + after
+    return _NOTE.sub(r"[^\g<label>]", before)
+
+
+def _level_text(level: re.Match[str]) -> str:
+    if level["whole"] is not None:
+        return level["whole"]
+    return superscript(level["text"]) if level["sign"] == "^" else subscript(level["text"])
 
 
 def _link_text(link: re.Match[str]) -> str:

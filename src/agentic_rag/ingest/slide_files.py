@@ -17,6 +17,7 @@ from agentic_rag.ingest.extracted_text import (
     superscript,
     table,
 )
+from agentic_rag.ingest.formulas import FORMULA_TAGS, formula
 from agentic_rag.ingest.office_package import (
     Element,
     Package,
@@ -25,6 +26,7 @@ from agentic_rag.ingest.office_package import (
     child,
     chosen_branch,
     inside,
+    lines,
     local,
     texts,
 )
@@ -77,7 +79,8 @@ class _Slide:
         blocks: list[TextBlock] = []
         for shape in _shapes(self._package.part(self._name)):
             if _placeholder(shape) in _TITLES and local(shape) == "sp":
-                titles.append(heading(" ".join(texts(shape)), 2))
+                body = child(shape, "txBody")
+                titles.append(heading(" ".join("".join(self._runs(one)) for one in inside(body, "p")), 2))
             else:
                 blocks += self._shape(shape)
         for name in self.parts[1:]:
@@ -128,9 +131,12 @@ class _Slide:
         for run in paragraph:
             if local(run) == "br":
                 yield "\n"
-            elif local(run) == "AlternateContent":
-                branch = chosen_branch(run)
-                yield "".join(() if branch is None else texts(branch))
+            elif local(run) in ("AlternateContent", "m"):
+                branch = chosen_branch(run) if local(run) == "AlternateContent" else run
+                formulas = (
+                    [] if branch is None else [one for one in branch.iter() if local(one) in FORMULA_TAGS]
+                )
+                yield "".join(map(formula, formulas) if formulas or branch is None else texts(branch))
             else:
                 text = "".join(texts(run))
                 properties = child(run, "rPr")
@@ -171,6 +177,6 @@ def _notes(slide: _Slide, root: Element) -> Iterator[TextBlock]:
 
 def _comments(root: Element | None) -> Iterator[TextBlock]:
     for one in () if root is None else root:
-        text = one_line(" ".join(texts(one)))
+        text = " ".join(filter(None, lines(one)))
         if text:
             yield f"> Comment: {text}"

@@ -32,6 +32,7 @@ from agentic_rag.ingest.extracted_text import (
     with_note,
 )
 from agentic_rag.ingest.files import SourceError
+from agentic_rag.ingest.formulas import FORMULA_TAGS, formula
 from agentic_rag.ingest.office_package import Element, attribute, local
 
 _SKIPPED_TAGS = frozenset({"script", "style", "template", "head"})
@@ -184,7 +185,8 @@ class _PageWriter:
 
     def __init__(self, root: Element | None) -> None:
         self._root = root
-        self._notes, self._moved_notes = ({}, set()) if root is None else _notes(root)
+        self._notes, self._elsewhere = ({}, set()) if root is None else _notes(root)
+        self._elsewhere |= set() if root is None else _drawn_formulas(root)
         self._sinks: list[list[TextBlock]] = [[]]
         """Where blocks go: the page, and the items, cells and quotes that are open."""
         self._parts: list[str] = []
@@ -204,7 +206,10 @@ class _PageWriter:
         for event, element in walk:
             name = local(element).lower()
             if event == "start":
-                if name in _SKIPPED_TAGS or not name or element in self._moved_notes:
+                is_formula = name in FORMULA_TAGS
+                if is_formula:
+                    self._parts.append(formula(element) or attribute(element, "alttext") or "")
+                if is_formula or name in _SKIPPED_TAGS or not name or element in self._elsewhere:
                     walk.skip_subtree()
                     self._marks.append(-1)
                 else:
@@ -388,6 +393,21 @@ def _notes(root: Element) -> tuple[dict[Element, str], set[Element]]:
             notes[anchor] = _BACK.sub("", re.sub(rf"^\[?{re.escape(label)}[\].):]*\s+", "", text))
             moved.add(target)
     return notes, moved
+
+
+def _drawn_formulas(root: Element) -> set[Element]:
+    """What shows a formula once more, hidden from screen readers, beside what only wraps its MathML."""
+    wrappers = (one.getparent() for one in root.iter("{*}math"))
+    holders = {
+        one.getparent() for one in wrappers if one is not None and local(one) not in _BLOCKS and len(one) == 1
+    }
+    return {
+        one
+        for holder in holders
+        if holder is not None
+        for one in holder
+        if attribute(one, "aria-hidden") == "true"
+    }
 
 
 def _has_reference(holder: Element) -> bool:

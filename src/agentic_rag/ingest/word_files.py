@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -23,6 +23,7 @@ from agentic_rag.ingest.extracted_text import (
     table,
     with_note,
 )
+from agentic_rag.ingest.formulas import FORMULA_TAGS, formula
 from agentic_rag.ingest.office_package import (
     DELETION_TAGS,
     Element,
@@ -53,11 +54,21 @@ _SILENT = frozenset(
     }
     | DELETION_TAGS
 )
-_SIGNS = {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_SIGNS = {"tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _LEVELS: dict[str, Callable[[str], str]] = {
-    "superscript": superscript, "subscript": subscript, "sup": superscript, "sub": subscript, "den": "/{}".format,
+    "superscript": superscript, "subscript": subscript,
 }  # fmt: skip
-"""By the value of ``w:vertAlign``, or the name of a formula's part."""
+"""By the value of ``w:vertAlign``."""
+_CODE = re.compile(r"[0-9A-Fa-f]{2,4}")
+_SYMBOL_SIGNS = {
+    **{code: chr(code) for code in b" !#%&()+,./0123456789:;<=>?[]_{|}"},
+    **dict(zip(range(0x41, 0x5B), "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ", strict=True)),
+    **dict(zip(range(0x61, 0x7B), "αβχδεφγηιϕκλμνοπθρστυϖωξψζ", strict=True)),
+    **dict(
+        zip(b"\x2d\xa3\xa5\xac\xad\xae\xaf\xb0\xb1\xb3\xb4\xb7\xb8\xb9\xbb", "−≤∞←↑→↓°±≥×•÷≠≈", strict=True)
+    ),
+}
+"""By the code in Word's font Symbol, which has the letters of Greek at the places of Latin ones."""
 _SENTENCE_ENDS = tuple(".!?…:;")
 _WIDEST, _LONGEST_CHAIN = 60, 20
 
@@ -99,6 +110,7 @@ class _WordFile:
         self._last_level = -1
         self._notes: dict[tuple[str, str], str] = {}
         self._comments: dict[str, str] = {}
+        self._unread_symbols: Counter[str] = Counter()
 
     def read(self) -> ExtractedText:
         main = self._package.main
@@ -117,7 +129,11 @@ class _WordFile:
         body = list(self._blocks(child(root, "body")))
         text = join_blocks([*above, *body, *self._notes.values(), *self._comments.values(), *below])
         read = [main, *(name for names in kinds.values() for name in names)]
-        return of_text(text, [*_deletion_notes(root), *self._package.left_out(read, text)])
+        warnings = [*_deletion_notes(root), *self._package.left_out(read, text)]
+        warnings += [
+            f"signs of the font {font} were not read: {n}" for font, n in self._unread_symbols.items()
+        ]
+        return of_text(text, warnings)
 
     def _entries(self, name: str) -> Iterator[tuple[str, Element, str]]:
         """Notes or comments of a part: id, element, text."""
@@ -164,7 +180,7 @@ class _WordFile:
         for number in line.comments:
             yield self._comments.pop(number, "")
 
-    def _inline(self, parent: Element, line: _Line) -> None:
+    def _inline(self, parent: Iterable[Element], line: _Line) -> None:
         """Add what the parent's children hold."""
         for one in parent:
             name = local(one)
@@ -172,6 +188,10 @@ class _WordFile:
                 continue
             if name == "t":
                 line.text += one.text or ""
+            elif name == "sym":
+                line.text += self._symbol(one)
+            elif name in FORMULA_TAGS:
+                line.text += formula(one)
             elif name in _SIGNS:
                 line.text += _SIGNS[name]
             elif name in ("footnoteReference", "endnoteReference"):
@@ -189,6 +209,17 @@ class _WordFile:
             else:
                 self._inner(name, one, line)
 
+    def _symbol(self, symbol: Element) -> str:
+        """A sign by its code; nothing of a font's own one, which is counted, but for what the font Symbol has."""
+        written, font = attribute(symbol, "char") or "", one_line(attribute(symbol, "font") or "")
+        code = int(written, 16) if _CODE.fullmatch(written) else 0
+        if 0x20 <= code < 0xD800 or code >= 0xF900:
+            return chr(code)
+        sign = _SYMBOL_SIGNS.get(code - 0xF000, "") if font == "Symbol" else ""
+        if not sign:
+            self._unread_symbols[font] += 1
+        return sign
+
     def _inner(self, name: str, one: Element, line: _Line) -> None:
         """Add what an element with children, or a reference to another part, holds."""
         start = len(line.text)
@@ -198,15 +229,18 @@ class _WordFile:
             line.under += self._diagram_texts(attribute(one, "id") or attribute(one, "dm"))
         elif name == "fldChar":
             line.text += _form_value(child(one, "ffData"))
-        self._inline(one, line)
+        elif name == "textpath" and (shown := one_line(attribute(one, "string") or "")):
+            line.under.append(shown)
+        # A reading stands before what it is of.
+        self._inline(sorted(one, key=lambda part: local(part) == "rt") if name == "ruby" else one, line)
         added = line.text[start:]
         if name == "hyperlink":
             relation = self._relations.get(attribute(one, "id") or "")
             added = link(added, relation.target if relation is not None and relation.is_outside else None)
+        elif name == "rt" and added.strip():
+            added = f"({added.strip()})"
         elif name == "r":
             added = _LEVELS.get(_value(one, "rPr", "vertAlign"), str)(added)
-        elif name in _LEVELS:
-            added = _LEVELS[name](added)
         line.text = line.text[:start] + added
 
     def _diagram_texts(self, reference: str | None) -> list[str]:

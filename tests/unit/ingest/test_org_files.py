@@ -115,6 +115,11 @@ def test_an_org_file_is_a_note(tmp_path: Path) -> None:
         (":not a drawer:\n:name:\nText\n", ":not a drawer:\n:name:\nText\n"),
         ("#+BEGIN_QUOTE\nWell.\n#+END_QUOTE\nText\n", "> Well.\n\nText\n"),
         ("[[id:1-2][Mill]] =a*b= 2*3*4 [[file:a b.pdf]]\n", "[[Mill]] `a*b` 2*3*4 [a b.pdf](a%20b.pdf)\n"),
+        ("10^{6} g of H_{2}O\\\\\nnext\n", "10^6 g of H₂O\nnext\n"),
+        ("\\(x^{2}\\) $y_{1}$ =z_{1}=\n", "\\(x^{2}\\) $y_{1}$ `z_{1}`\n"),
+        ("#+CAPTION: Yield of *honey*\n| a | b |\n", "\nYield of **honey**\n\n\n| a | b |\n| --- | --- |\n"),
+        ("It stays.[fn:1]\n\n[fn:1] Until March.\n", "It stays.[^1]\n\n[^1]: Until March.\n"),
+        ("Paid.[fn:: By [[id:1][Ann]].] Then[fn:b:twice] more.\n", "Paid (By [[Ann]]). Then (twice) more.\n"),
         ("", "\n"),
     ],
 )  # fmt: skip
@@ -128,7 +133,19 @@ def test_any_text_is_read_and_what_is_under_the_next_heading(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", [":a:\n", "* TODO a\n", "| a | b |\n", "*a ", "[[a][", "#+BEGIN_SRC\n", "- a :: b\n"]
+    "piece",
+    [
+        ":a:\n",
+        "* TODO a\n",
+        "| a | b |\n",
+        "*a ",
+        "[[a][",
+        "#+BEGIN_SRC\n",
+        "- a :: b\n",
+        "[fn:a:",
+        "\\\\(a",
+        "a^{b",
+    ],
 )
 def test_reading_takes_linear_time(piece: str) -> None:
     assert_linear(org_text, piece)

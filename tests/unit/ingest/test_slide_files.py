@@ -61,3 +61,34 @@ def test_drawn_things_are_read_from_their_parts(kind: str) -> None:
     deck = Deck()
     deck.add(shape("Plan") + frame(reference), {"drawn/one.xml": content}, {"drawn/one.xml": kind})
     assert read_slides(deck.raw()).text == "Plan\n\nBuy; Sell\n"
+
+
+RUNS = "<a:r><a:t>Photo</a:t></a:r><a:r><a:t>synthesis</a:t></a:r><a:br/><a:r><a:t>of algae</a:t></a:r>"
+
+
+def test_a_word_of_several_runs_stays_whole() -> None:
+    deck = Deck()
+    title = shape("TITLE", kind="title").replace("<a:r><a:t>TITLE</a:t></a:r>", RUNS)
+    assert RUNS in title
+    comment = f"<p188:cmLst xmlns:p188='c' xmlns:a='a'><p188:cm><p188:txBody><a:p>{RUNS}</a:p></p188:txBody></p188:cm></p188:cmLst>"
+    diagram = f"<dgm:dataModel xmlns:dgm='d' xmlns:a='a'><dgm:pt><dgm:t><a:p>{RUNS}</a:p><a:p><a:r><a:t>light</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:dataModel>"
+    deck.add(
+        title + frame('<dgm:relIds r:dm="r2"/>'),
+        {"comments/c1.xml": comment, "diagrams/data1.xml": diagram},
+        {"comments/c1.xml": "comments", "diagrams/data1.xml": "diagramData"},
+    )
+    text = read_slides(deck.raw()).text
+    assert text.startswith("## Photosynthesis of algae\n")
+    assert "> Comment: Photosynthesis of algae" in text
+    assert "Photosynthesis of algae; light" in text
+
+
+def test_a_formula_keeps_its_levels() -> None:
+    deck = Deck()
+    math = (
+        '<mc:AlternateContent xmlns:mc="mc"><mc:Choice><a14:m xmlns:a14="a14" xmlns:m="m"><m:oMath><m:sSup>'
+        "<m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>6</m:t></m:r></m:sup></m:sSup></m:oMath></a14:m></mc:Choice>"
+        "<mc:Fallback><a:r><a:t>106</a:t></a:r></mc:Fallback></mc:AlternateContent>"
+    )
+    deck.add(shape("BODY").replace("<a:r><a:t>BODY</a:t></a:r>", math))
+    assert read_slides(deck.raw()).text == "10^6\n"

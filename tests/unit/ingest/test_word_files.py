@@ -190,3 +190,29 @@ def test_entities_of_a_file_are_not_resolved(tmp_path: Path) -> None:
     with zipfile.ZipFile(BytesIO(raw)) as archive:
         members: dict[str, str | bytes] = {name: archive.read(name) for name in archive.namelist()}
     assert "hunter2" not in read_word(zipped({**members, "word/document.xml": bad})).text
+
+
+@pytest.mark.parametrize(
+    ("content", "expected", "warnings"),
+    [
+        ("<w:t>Left</w:t><w:ptab/><w:t>Right</w:t>", "Left Right\n", ()),
+        (
+            "<w:ruby><w:rt><w:r><w:t>とうきょう</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>東京</w:t></w:r></w:rubyBase></w:ruby>",
+            "東京(とうきょう)\n",
+            (),
+        ),
+        ('<w:pict><v:shape><v:textpath string="DRAFT"/></v:shape></w:pict>', "DRAFT\n", ()),
+        ('<w:t>angle </w:t><w:sym w:font="Symbol" w:char="F061"/>', "angle α\n", ()),
+        ('<w:sym w:font="MS Gothic" w:char="2611"/><w:t> done</w:t>', "☑ done\n", ()),
+        (
+            '<w:t>x</w:t><w:sym w:font="Wingdings" w:char="F04A"/>',
+            "x\n",
+            ("signs of the font Wingdings were not read: 1",),
+        ),
+    ],
+)
+def test_what_is_not_in_a_text_run_is_read_or_told(
+    content: str, expected: str, warnings: tuple[str, ...]
+) -> None:
+    found = read_word(docx(paragraph(f"<w:r>{content}</w:r>"), {}))
+    assert (found.text, found.warnings) == (expected, warnings)

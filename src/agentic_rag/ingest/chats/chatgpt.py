@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -19,6 +20,7 @@ from agentic_rag.ingest.chats.messages import (
 
 _SENDERS = {"user": "User", "assistant": "ChatGPT"}
 _CONTENTS = frozenset({"text", "multimodal_text", "code"})
+_CANVAS = "canmore.create_textdoc"
 _MARKS = re.compile("\ue200[^\ue200\ue201]*\ue201|[\ue200-\ue206]|【\\d+[^】]{0,40}】")
 """References to search results, which the page draws as buttons."""
 
@@ -49,12 +51,11 @@ def chatgpt_threads(json_value: object) -> Iterator[Thread]:
 
 
 def _message(identity: str, message_json: Json) -> Message | None:
-    """None for what is not shown: instructions, calls of tools and their results, thoughts."""
+    """None for what is not shown: instructions, calls of tools but for a document's (a canvas), thoughts."""
     sender = _SENDERS.get(text_of(inner(message_json, "author").get("role")))
     content, about = inner(message_json, "content"), inner(message_json, "metadata")
-    is_hidden = (
-        about.get("is_visually_hidden_from_conversation") or message_json.get("recipient", "all") != "all"
-    )
+    recipient = message_json.get("recipient", "all")
+    is_hidden = about.get("is_visually_hidden_from_conversation") or recipient not in ("all", _CANVAS)
     if sender is None or is_hidden or text_of(content.get("content_type")) not in _CONTENTS:
         return None
     given = content.get("parts")
@@ -64,4 +65,15 @@ def _message(identity: str, message_json: Json) -> Message | None:
     names = [name_of(one.get("name")) for one in objects(about.get("attachments"))]
     unnamed = ("",) * max(0, len(pictures) - len(names))
     text = _MARKS.sub("", "\n".join(filter(None, texts)))
+    text = _canvas_text(text) if recipient == _CANVAS else text
     return Message(identity, sender, moment(message_json.get("create_time")), text, (*names, *unnamed))
+
+
+def _canvas_text(call: str) -> str:
+    """Name and content of the document that a call makes."""
+    try:
+        written = json.loads(call)
+    except (ValueError, RecursionError):
+        return ""
+    document = written if isinstance(written, dict) else {}
+    return "\n".join(filter(None, (text_of(document.get(key)) for key in ("name", "content"))))

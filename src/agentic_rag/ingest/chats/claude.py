@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentic_rag.domain.json_values import Json
-from agentic_rag.ingest.chats.messages import Message, Thread, branch, moment, name_of, objects, text_of
+from agentic_rag.ingest.chats.messages import (
+    Message,
+    Thread,
+    branch,
+    inner,
+    moment,
+    name_of,
+    objects,
+    text_of,
+)
 
 _SENDERS = {"human": "User", "assistant": "Claude"}
 
@@ -40,11 +49,7 @@ def _visible_branch(messages: list[Json], conversation: Json) -> list[Json]:
 
 
 def _message(message_json: Json) -> Message:
-    blocks = [
-        text_of(block.get("text"))
-        for block in objects(message_json.get("content"))
-        if block.get("type") == "text"
-    ]
+    blocks = [text for block in objects(message_json.get("content")) if (text := _block_text(block))]
     pasted = list(objects(message_json.get("attachments")))
     read = [text_of(one.get("extracted_content")) for one in pasted]
     texts = [*(blocks or [text_of(message_json.get("text"))]), *read]
@@ -56,3 +61,14 @@ def _message(message_json: Json) -> Message:
         "\n".join(filter(None, texts)),
         tuple(name_of(one.get("file_name")) for one in [*unread, *objects(message_json.get("files"))]),
     )
+
+
+def _block_text(block: Json) -> str:
+    """A block's text, or the document that stands beside the conversation (an artifact); "" for thoughts and tools."""
+    if block.get("type") == "text":
+        return text_of(block.get("text"))
+    written = (
+        inner(block, "input") if (block.get("type"), block.get("name")) == ("tool_use", "artifacts") else {}
+    )
+    content = text_of(written.get("content")) or text_of(written.get("new_str"))
+    return "\n".join(filter(None, [text_of(written.get("title")), content])) if content else ""

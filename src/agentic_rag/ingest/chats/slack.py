@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from agentic_rag.domain.json_values import Json
 from agentic_rag.ingest.chats.messages import Message, Thread, inner, moment, name_of, objects, text_of
@@ -13,6 +14,7 @@ from agentic_rag.ingest.chats.messages import Message, Thread, inner, moment, na
 DAY_FILE = re.compile(r"(?P<base>(?:.*/)?)(?P<channel>[^/]+)/\d{4}-\d\d-\d\d\.json")
 _OWN = frozenset({"", "bot_message", "file_share", "file_comment", "me_message", "thread_broadcast"})
 """Subtypes of what somebody wrote; the others are notices."""
+_DEEPEST = 20
 _REFERENCE = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
 
 
@@ -60,15 +62,47 @@ def slack_thread(json_value: object, channel: str, names: Names) -> Thread:
 def _message(message_json: Json, names: Names) -> Message:
     user = text_of(message_json.get("user"))
     sender = name_of(names.users.get(user), inner(message_json, "user_profile").get("real_name"), message_json.get("username"), user)  # fmt: skip
-    # What a program posts is often in attachments alone.
-    posted = [
-        name_of(one.get("text"), one.get("fallback")) for one in objects(message_json.get("attachments"))
-    ]
-    text = text_of(message_json.get("text")) or "\n".join(filter(None, posted))
+    # What a program posts is often in blocks or attachments alone.
+    text = text_of(message_json.get("text")) or "\n".join(_block_texts(message_json.get("blocks")))
+    posted = chain.from_iterable(map(_attachment_texts, objects(message_json.get("attachments"))))
+    text = "\n".join([*filter(None, [text]), *(one for one in dict.fromkeys(posted) if one not in text)])
     files = tuple(name_of(one.get("name"), one.get("title")) for one in objects(message_json.get("files")))
     return Message(
         text_of(message_json.get("ts")), sender, moment(message_json.get("ts")), _plain(text, names), files
     )
+
+
+def _attachment_texts(attachment: Json) -> Iterator[str]:
+    """The texts that Slack shows of an attachment, such as what a link leads to; else what stands for all of it."""
+    shown = [text_of(attachment.get(key)) for key in ("pretext", "title", "text")]
+    shown += [
+        ": ".join(filter(None, (text_of(one.get("title")), text_of(one.get("value")))))
+        for one in objects(attachment.get("fields"))
+    ]
+    shown += _block_texts(attachment.get("blocks"))
+    yield from filter(None, shown if any(shown) else [text_of(attachment.get("fallback"))])
+
+
+def _block_texts(blocks: object) -> list[str]:
+    """The texts of blocks, each in one line: of rich text, of sections with fields, of headers."""
+    return [line for one in objects(blocks) if (line := "".join(_pieces(one)).strip())]
+
+
+def _pieces(block: Json, depth: int = 0) -> Iterator[str]:
+    kind = text_of(block.get("type"))
+    if kind == "user":
+        yield f"<@{text_of(block.get('user_id'))}>"
+    elif kind == "link":
+        yield f"<{text_of(block.get('url'))}|{text_of(block.get('text'))}>"
+    elif kind == "emoji":
+        yield f":{text_of(block.get('name'))}:"
+    elif depth < _DEEPEST:
+        yield text_of(block.get("text"))
+        for key in ("text", "fields", "elements"):
+            inner_blocks = block.get(key)
+            for one in objects([inner_blocks] if isinstance(inner_blocks, dict) else inner_blocks):
+                yield from _pieces(one, depth + 1)
+        yield "\n" * kind.startswith(("rich_text_", "mrkdwn", "plain_text"))
 
 
 def _plain(text: str, names: Names) -> str:

@@ -41,8 +41,8 @@ def _message(chat_json: Json) -> Message:
     poll = inner(chat_json, "poll")
     answers = [text_of(one.get("text")) for one in objects(poll.get("answers"))]
     texts = [f"(forwarded from {source})" if source else "", _text(chat_json.get("text"))]
-    texts += [_text(poll.get("question")), ", ".join(filter(None, answers))]
-    has_media = any(chat_json.get(key) for key in _MEDIA)
+    texts += [_text(poll.get("question")), ", ".join(filter(None, answers)), *_particulars(chat_json)]
+    has_media = any(chat_json.get(key) for key in _MEDIA) and not any(_particulars(chat_json))
     return Message(
         text_of(chat_json.get("id")),
         name_of(chat_json.get("from")) or ("Deleted account" if chat_json.get("from_id") else ""),
@@ -50,6 +50,15 @@ def _message(chat_json: Json) -> Message:
         " ".join(filter(None, texts)) if any(texts[1:]) else "",
         (name_of(chat_json.get("file_name")),) if has_media else (),
     )
+
+
+def _particulars(chat_json: Json) -> Iterator[str]:
+    """The words of a place, a contact and a checklist."""
+    contact, tasks = inner(chat_json, "contact_information"), inner(chat_json, "todo_list")
+    yield from (text_of(chat_json.get(key)) for key in ("place_name", "address"))
+    yield from (text_of(contact.get(key)) for key in ("first_name", "last_name", "phone_number"))
+    yield _text(tasks.get("title"))
+    yield ", ".join(filter(None, (_text(one.get("text")) for one in objects(tasks.get("items")))))
 
 
 def _text(value: object) -> str:

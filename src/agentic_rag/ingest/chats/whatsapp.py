@@ -29,7 +29,7 @@ _ATTACHMENT = re.compile(
     r"<[^<>:\n]{1,40}: (?P<ios>[^<>\n]+)>|(?P<left>[^\n•]+) • [^\n]*document omitted"
     r"|(?P<android>[A-Z]{3}-\d{8}-WA\d+\.\w+|[^\n]+\.\w+(?= \(file attached\))) \([^()\n]+\)"
 )
-_EDIT_NOTICE = "<This message was edited>"
+_EDIT_NOTICE = re.compile("(?:\u200e<[^<>\\n]{1,60}>|<This message was edited>)\\Z")
 _DELETION_NOTICES = frozenset({"This message was deleted", "You deleted this message", "null"})
 _FILE_NAME = re.compile(r"(?:WhatsApp[ -]Chat (?:with |mit |- )?)?(.+?)(?: ?\(\d+\))?", re.IGNORECASE)
 
@@ -115,13 +115,19 @@ def _message(head: re.Match[str], body: str, order: str) -> Message | None:
     if sender is None:
         return None
     written = body[sender.end() :]
-    text, attachments = _content(_MARKS.sub("", written).strip().removesuffix(_EDIT_NOTICE).strip())
+    text, attachments = _content(_MARKS.sub("", _strip_notice(written)).strip())
     if head["open"] and written.startswith("\u200e") and not attachments:
         return None
     time = _time(head, order)
     key = f"{int(head['hour']):02}:{head['minute']}" if time is None else f"{time:%H:%M:%S}"
     name = name_of(_MARKS.sub("", sender[1])).removeprefix("~").strip()
     return Message(key, name, time, text, attachments)
+
+
+def _strip_notice(text: str) -> str:
+    """The text without the notice of its change, which in any language stands in brackets behind a mark."""
+    rest = _EDIT_NOTICE.sub("", text.rstrip())
+    return rest if rest.strip(" \u200e") else text
 
 
 def _content(text: str) -> tuple[str, tuple[str, ...]]:

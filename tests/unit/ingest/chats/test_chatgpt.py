@@ -101,3 +101,13 @@ def test_missing_fields_and_circles_end_the_branch():
     assert looks_like_chatgpt(broken)
     assert [thread.messages for thread in chatgpt_threads(broken)] == [(), (), ()]
     assert not any(map(looks_like_chatgpt, ([], {}, [1], [{"mapping": 1}], "mapping")))
+
+
+def test_a_document_beside_the_conversation():
+    call = '{"name": "Plan", "type": "document", "content": "Row at six."}'
+    nodes = [
+        node("a", None, "assistant", call, recipient="canmore.create_textdoc"),
+        node("b", "a", "assistant", "not JSON", recipient="canmore.create_textdoc"),
+        node("c", "b", "assistant", call, recipient="python"),
+    ]
+    assert lines(*nodes) == ["ChatGPT: Plan\nRow at six.", ""]

@@ -69,3 +69,18 @@ def test_missing_fields():
         [],
     ]
     assert not any(map(looks_like_claude, ([], {}, [{"chat_messages": {}}])))
+
+
+def test_a_document_beside_the_conversation():
+    def made(**written: str) -> dict[str, Any]:
+        return {"type": "tool_use", "name": "artifacts", "input": written}
+
+    blocks = [
+        {"type": "text", "text": "Here."},
+        made(command="create", title="Plan", content="Row at six."),
+        made(command="update", old_str="six", new_str="seven"),
+        {"type": "tool_use", "name": "web_search", "input": {"content": "secret"}},
+    ]
+    assert lines(message("1", "assistant", "Here.", content=blocks)) == [
+        "Claude: Here.\nPlan\nRow at six.\nseven"
+    ]

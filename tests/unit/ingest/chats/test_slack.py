@@ -66,3 +66,29 @@ def test_a_day_file_is_known_by_its_path():
     assert day is not None
     assert (day["base"], day["channel"]) == ("export/", "general")
     assert DAY_FILE.fullmatch("2024-05-01.json") is None
+
+
+def test_words_in_blocks_and_attachments_alone():
+    rich = {
+        "type": "rich_text",
+        "elements": [
+            {
+                "type": "rich_text_section",
+                "elements": [{"type": "text", "text": "Ask "}, {"type": "user", "user_id": "U2"}, {"type": "link", "url": "https://a.example"}],
+            },
+            {"type": "rich_text_list", "elements": [{"type": "rich_text_section", "elements": [{"type": "text", "text": "oars"}]}]},
+        ],
+    }  # fmt: skip
+    section = {"type": "section", "text": {"type": "mrkdwn", "text": "Disk"}, "fields": [{"type": "mrkdwn", "text": "full"}]}  # fmt: skip
+    posted = {"fallback": "Build 88 failed", "title": "Build 88", "text": "failed", "fields": [{"title": "Branch", "value": "heron"}]}  # fmt: skip
+    assert lines(
+        message("", blocks=[rich]),
+        message("", None, username="CI", blocks=[section]),
+        message("", None, username="CI", attachments=[posted]),
+        message("see", attachments=[{"title": "A page", "text": "its words"}], blocks=[rich]),
+    ) == [
+        "Ann Lee: Ask @Bobhttps://a.example\noars",
+        "CI: Disk\nfull",
+        "CI: Build 88\nfailed\nBranch: heron",
+        "Ann Lee: see\nA page\nits words",
+    ]

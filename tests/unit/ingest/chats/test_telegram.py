@@ -106,3 +106,18 @@ def test_missing_fields_and_other_json():
         7,
     ]
     assert not any(map(looks_like_telegram, others))
+
+
+def test_places_contacts_and_checklists():
+    contact = {"first_name": "Gustav", "last_name": "Rahn", "phone_number": "+49 1"}
+    written = chat(
+        message(1, "", contact_information=contact),
+        message(2, "", location_information={"latitude": 1}, place_name="Pier Nine", address="Quay 4"),
+        message(3, "", todo_list={"title": "Pack", "items": [{"id": 1, "text": "oars"}, {"id": 2, "text": "rope"}]}),
+        message(4, "", location_information={"latitude": 1}),
+    )  # fmt: skip
+    (thread,) = telegram_threads(written)
+    assert [one.line for one in thread.messages] == [
+        "Mara: Gustav Rahn +49 1", "Mara: Pier Nine Quay 4", "Mara: Pack oars, rope", "",
+    ]  # fmt: skip
+    assert [len(one.attachments) for one in thread.messages] == [0, 0, 0, 1]

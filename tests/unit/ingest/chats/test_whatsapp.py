@@ -145,3 +145,14 @@ def test_a_long_message_takes_linear_time():
 def test_no_text_ends_the_reader(lines: list[str]):
     whole = "13/05/2024, 09:15 - A: x\n" + "\n".join(f"1/1/24, 1:0{line}" for line in lines)
     assert thread(whole).messages[0].sender == "A"
+
+
+def test_the_notice_of_a_change_is_left_out_in_any_language():
+    chat = (
+        "03.05.24, 21:14 - Mara: Um acht. \u200e<Diese Nachricht wurde bearbeitet.>\n"
+        "03.05.24, 21:15 - Mara: Um neun. <This message was edited>\n"
+        "03.05.24, 21:16 - Mara: Siehe <b> und <Anhang B>\n"
+    )
+    assert [one.text for one in whatsapp_thread(chat, "x").messages] == [
+        "Um acht.", "Um neun.", "Siehe <b> und <Anhang B>",
+    ]  # fmt: skip
