@@ -17,7 +17,7 @@ from agentic_rag.notes.frontmatter import frontmatter_of
 MOST_BYTES = 500_000_000
 """Of all pages of a zip."""
 _MOST_NESTED = 2
-_ID = r"[ _]?[0-9a-f]{32}"
+_ID = r"(?:[ _]|(?<![0-9a-f]))[0-9a-f]{32}"
 _EXPORTED_NAME = re.compile(rf".*\S{_ID}(?:_all)?\.(?:md|csv)")
 _IN_NAME = re.compile(rf"(?<=\S){_ID}(?=(?:_all)?(?:\.\w+)?$)")
 _LINK = re.compile(r"(\]\()([^()\s]+\.(?:md|csv)(?:#[^()\s]*)?)(\))")

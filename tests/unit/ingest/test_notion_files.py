@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.ingest import notion_files
 from agentic_rag.ingest.files import SourceError
-from agentic_rag.ingest.notion_files import database_text, names_of, page_text
+from agentic_rag.ingest.notion_files import database_text, is_of_notion, names_of, page_text
 from agentic_rag.ingest.sources import SourceScan, discover, made_text
 from agentic_rag.notes.catalogue import note_of
 from growth import assert_linear
@@ -135,3 +135,17 @@ def test_any_text_is_read_and_the_paragraph_after_it(text: str) -> None:
 @pytest.mark.parametrize("piece", ["](", "a: b\n", "](a.md", "a (b.md), "])
 def test_reading_takes_linear_time(piece: str) -> None:
     assert_linear(lambda text: page_text(f"# a\n\n{text}", "a.md", {"a.md": "a.md"}), piece)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_exported"),
+    [
+        ("Plan 0123456789abcdef0123456789abcdef.md", True),
+        ("Café_0123456789abcdef0123456789abcdef.md", True),
+        ("da39a3ee5e6b4b0d3255bfef95601890afd80709.md", False),
+        ("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855.md", False),
+        ("note-da39a3ee5e6b4b0d3255bfef95601890afd80709.md", False),
+    ],
+)
+def test_a_longer_digest_is_no_id_of_a_page(name: str, is_exported: bool) -> None:
+    assert is_of_notion(name) == is_exported
