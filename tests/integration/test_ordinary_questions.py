@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentic_rag import RagConfig, open_rag
+from agentic_rag import Answer, RagConfig, open_rag
 
 VAULT = {
     "Wetsuits/Long John.md": "---\nthickness: 3\n---\nWithout sleeves.\n",
@@ -58,6 +58,11 @@ def stored(folder: Path, vault: dict[str, str]) -> Path:
     return folder / "data"
 
 
+async def asked(data_dir: Path, question: str) -> Answer:
+    async with open_rag(RagConfig(data_dir=data_dir)) as rag:
+        return await rag.ask(question)
+
+
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return stored(tmp_path_factory.mktemp("surf"), VAULT)
@@ -84,8 +89,7 @@ def crew(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 async def test_the_first_line(data_dir: Path, question: str, first: str) -> None:
-    async with open_rag(RagConfig(data_dir=data_dir)) as rag:
-        answer = await rag.ask(question)
+    answer = await asked(data_dir, question)
     assert answer.text.splitlines()[0].split(" [")[0] == first
 
 
@@ -105,8 +109,7 @@ async def test_the_first_line(data_dir: Path, question: str, first: str) -> None
     ],
 )
 async def test_what_is_listed(crew: Path, question: str, lines: set[str]) -> None:
-    async with open_rag(RagConfig(data_dir=crew)) as rag:
-        answer = await rag.ask(question)
+    answer = await asked(crew, question)
     assert {
         line.removeprefix("- ").split(" —")[0].split(" [")[0]
         for line in answer.text.splitlines()
@@ -128,8 +131,7 @@ async def test_what_is_listed(crew: Path, question: str, lines: set[str]) -> Non
     ],
 )
 async def test_what_is_said(crew: Path, question: str, part: str) -> None:
-    async with open_rag(RagConfig(data_dir=crew)) as rag:
-        answer = await rag.ask(question)
+    answer = await asked(crew, question)
     assert part in answer.text
 
 
@@ -137,6 +139,5 @@ async def test_what_is_said(crew: Path, question: str, part: str) -> None:
     "question", ["How much does Ivo earn?", "叔叔的生日是哪天？", "How much does Nell earn?"]
 )
 async def test_what_no_note_says(crew: Path, question: str) -> None:
-    async with open_rag(RagConfig(data_dir=crew)) as rag:
-        answer = await rag.ask(question)
+    answer = await asked(crew, question)
     assert answer.abstained

@@ -13,6 +13,7 @@ from agentic_rag.dates.months import day_text
 from agentic_rag.domain.results import AnswerLine
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.question import Question
+from agentic_rag.questions.words import parts
 from agentic_rag.text import fold, tokens
 
 NEAR_TIE = 0.08
@@ -436,11 +437,10 @@ def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed
 
 def _is_named_property(question: Question, unit: Unit) -> bool:
     """Whether a unit is a property of several words that stand in the question one after the other: ``on_call``."""
-    words = [] if unit.key is None else _KEY_WORDS.findall(unit.key.casefold())
-    return len(words) > 1 and " ".join(words) in " ".join(_KEY_WORDS.findall(fold(question.text).casefold()))
+    words = () if unit.key is None else parts(unit.key)
+    return len(words) > 1 and f" {' '.join(words)} " in f" {' '.join(parts(question.text))} "
 
 
-_KEY_WORDS = re.compile(r"[^\W_]+")
 _WHO = re.compile(r"\bwho\b|谁", re.IGNORECASE)
 
 

@@ -97,9 +97,8 @@ class LangChainChat:
     def name(self) -> str:
         """The model's name, else its class."""
         model = _innermost(self._model)
-        with suppress(
-            TypeError, ValueError
-        ):  # a model that is only chosen by the run's config has no name yet
+        # A model that is only chosen by the run's config has no name yet.
+        with suppress(TypeError, ValueError):
             names = (getattr(model, key, None) for key in ("model_name", "model"))
             return next((name for name in names if isinstance(name, str) and name), type(model).__name__)
         return type(model).__name__

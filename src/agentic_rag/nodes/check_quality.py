@@ -106,8 +106,7 @@ async def check_quality(
                 across = best >= ACROSS and _is_across(request.asked, results[0]["content"])
                 # A chat model reads the passages, and says itself what they lack; who names the operation asks for
                 # passages.
-                is_named = request.operation_reason is None
-                if parameters.answer.method != "chat" and not across and not is_named:
+                if parameters.answer.method != "chat" and not across and not request.is_operation_named:
                     decision = "abstain"
     return {
         "quality": {
@@ -138,9 +137,8 @@ def _is_across(question: str, passage: str) -> bool:
 def _is_read_as_units(request: Request) -> bool:
     """Whether units may answer: where a passage is asked for, and where nobody named the operation and the question wants
     no test."""
-    is_chosen = request.operation_reason is not None
     return request.operation is CanvasOperation.DOCUMENT_RETRIEVAL or (
-        is_chosen and request.operation is not CanvasOperation.VERIFICATION_CANVAS
+        not request.is_operation_named and request.operation is not CanvasOperation.VERIFICATION_CANVAS
     )
 
 
@@ -151,8 +149,9 @@ def _is_passage(request: Request, question: Question) -> bool:
     """Whether a passage is asked for; a question for a reason or a difference is, where nobody named the operation."""
     if request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
         return True
-    is_chosen = request.operation_reason is not None
-    return is_chosen and (question.form == "compare" or _WHY.search(request.asked) is not None)
+    return not request.is_operation_named and (
+        question.form == "compare" or _WHY.search(request.asked) is not None
+    )
 
 
 YEAR_DAYS = 300

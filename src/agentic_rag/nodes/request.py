@@ -119,6 +119,11 @@ class Request:
         return cast(FusionParameters, self._fusion)
 
     @property
+    def is_operation_named(self) -> bool:
+        """Whether the caller named the operation, so that its words chose none."""
+        return self.operation_reason is None
+
+    @property
     def asks_memory(self) -> bool:
         """Whether a user is given."""
         return self.user_id is not None

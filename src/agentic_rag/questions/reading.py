@@ -81,11 +81,12 @@ async def read_query(
     titles = _titles(draft)
     if time is not None and any(place.overlaps(time.span) for _, place in titles):
         draft.time = None  # the date belongs to the name of a note
-    tasks = tasks_of_named(draft, titles)
-    entries = (
-        tasks if tasks is not None and TASKS.search(draft.text) else await entries_of_named(draft, titles)
-    )
-    entries = entries or tasks or await entries_of_table(draft, titles)
+    are_tasks_named = TASKS.search(draft.text) is not None
+    entries = tasks_of_named(draft, titles) if are_tasks_named else None
+    entries = entries or await entries_of_named(draft, titles)
+    if not are_tasks_named:
+        entries = entries or tasks_of_named(draft, titles)
+    entries = entries or await entries_of_table(draft, titles)
     if entries is not None:
         return entries
     if titles and await read_contents(draft, titles):
@@ -176,8 +177,8 @@ def _is_asked(draft: Draft, strength: int, rest: Sequence[Word], *, is_tagged: b
         not is_one and strength > 0 and (bool(draft.classes) or is_kind)
     )
     is_dated = draft.time is not None and strength > 0 and len(rest) <= 1 and not VALUE.search(draft.text)
-    is_said = strength > 0 or (bool(draft.shown_keys) and draft.strength > 0)
-    is_of_people = is_said and WHO.search(draft.text) and is_people(" ".join(draft.classes[:1]))
+    has_condition = strength > 0 or (bool(draft.shown_keys) and draft.strength > 0)
+    is_of_people = has_condition and WHO.search(draft.text) and is_people(" ".join(draft.classes[:1]))
     return (
         draft.asks_many
         or is_tagged
@@ -232,10 +233,15 @@ def _names_another_kind(draft: Draft) -> bool:
 def _asks_for_own(draft: Draft, rest: Sequence[Word]) -> bool:
     """Whether something of a value is asked for that is no kind of notes, "what are Tom's dogs called?", or a property that
     the notes with the value lack: 爸爸的生日."""
-    own = {field.key for note in draft.members() for field in note.fields}
-    lacking = [place for key, place in draft.vocabulary.keys_in(draft.words) if key not in own]
-    return any(draft.text[: word.start].rstrip().endswith(("'s", "’s")) for word in rest) or any(
-        draft.is_free(place) and draft.text[: place.start].endswith("的") for place in lacking
+    if any(draft.text[: word.start].rstrip().endswith(("'s", "’s")) for word in rest):
+        return True
+    keys = [
+        key
+        for key, place in draft.vocabulary.keys_in(draft.words)
+        if draft.is_free(place) and draft.text[: place.start].endswith("的")
+    ]
+    return bool(keys) and not {field.key for note in draft.members() for field in note.fields}.issuperset(
+        keys
     )
 
 

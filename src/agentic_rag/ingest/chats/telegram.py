@@ -41,8 +41,9 @@ def _message(chat_json: Json) -> Message:
     poll = inner(chat_json, "poll")
     answers = [text_of(one.get("text")) for one in objects(poll.get("answers"))]
     texts = [f"(forwarded from {source})" if source else "", _text(chat_json.get("text"))]
-    texts += [_text(poll.get("question")), ", ".join(filter(None, answers)), *_particulars(chat_json)]
-    has_media = any(chat_json.get(key) for key in _MEDIA) and not any(_particulars(chat_json))
+    particulars = list(_particulars(chat_json))
+    texts += [_text(poll.get("question")), ", ".join(filter(None, answers)), *particulars]
+    has_media = any(chat_json.get(key) for key in _MEDIA) and not any(particulars)
     return Message(
         text_of(chat_json.get("id")),
         name_of(chat_json.get("from")) or ("Deleted account" if chat_json.get("from_id") else ""),
