@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -11,10 +11,10 @@ from agentic_rag.answering.citations import region
 from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote, fits
 from agentic_rag.dates.months import day_text
 from agentic_rag.domain.results import AnswerLine
-from agentic_rag.notes.units import LIST_KINDS, Unit
+from agentic_rag.notes.units import LIST_KINDS, RECORD_KEYS, Unit
 from agentic_rag.questions.question import Question
 from agentic_rag.questions.words import parts
-from agentic_rag.text import fold, tokens
+from agentic_rag.text import fold, starts_cjk, tokens
 
 NEAR_TIE = 0.08
 """Units this near to the best one answer beside it."""
@@ -96,12 +96,24 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
         lines = (_line(one.unit, one.note, _with_author(one.unit, one.note)) for one in near)
         return ComposedAnswer(tuple(lines), tuple(near))
     candidates = [one for one in candidates if not _is_title(one.unit, one.note)] or candidates
-    candidates = _of_named(question, _without_labels(candidates))
+    candidates = _of_named(question, _without_labels(_without_records(question, candidates)))
+    if not candidates:
+        return ComposedAnswer()
     if question.form == "howto":
         candidates = [
             one for one in candidates if one.unit.kind != "property" or one.unit.headings
         ] or candidates
-    for form in (_steps, _both, _definition, _below, _whole_list, _subheadings, _under_heading, _goes_on):
+    for form in (
+        _steps,
+        _both,
+        _definition,
+        _below,
+        _whole_list,
+        _subheadings,
+        _named_note,
+        _under_heading,
+        _goes_on,
+    ):
         answer = form(question, candidates)
         if answer is not None:
             return answer
@@ -151,6 +163,24 @@ def _without_labels(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         one for one in candidates if one.unit.kind != "sentence" or (id(one.note), one.unit.text) not in leads
     ]
     return left or candidates
+
+
+def _without_records(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates without the properties that only file a note, its tags and when it was written, unless they are what
+    is asked for."""
+    asked = {term.token for term in question.terms}
+    return [
+        one
+        for one in candidates
+        if one.unit.kind != "property"
+        or not (
+            (str(one.unit.key).casefold() in RECORD_KEYS and not _clear(one.own))
+            or (str(one.unit.key).casefold() in _TAGS and "tag" not in asked)
+        )
+    ]
+
+
+_TAGS = frozenset({"tags", "tag"})
 
 
 def _is_under_label(unit: Unit) -> bool:
@@ -382,19 +412,27 @@ MAX_COMPARED, MAX_SHARED, MAX_CARD = 4, 6, 4
 
 def _of_names(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
     """The best units that together express the names of the question."""
-    names = [term.token for term in question.terms if term.is_name] or [t.token for t in question.terms]
+    specific = [term for term in question.terms if not term.is_generic]
+    names = [term.token for term in specific if term.is_name] or [term.token for term in specific]
+    # A unit that has a name in its letters goes before one that has something like it.
+    clearest = {
+        name: max(max(one.own.get(name, 0.0), one.near.get(name, 0.0)) for one in candidates)
+        for name in names
+    }
     chosen: list[Candidate] = []
     covered: set[str] = set()
     for one in candidates:
         matched = {
-            term for term in names if one.own.get(term, 0.0) >= CLEAR or one.near.get(term, 0.0) >= CLEAR
+            name
+            for name in names
+            if max(one.own.get(name, 0.0), one.near.get(name, 0.0)) >= max(CLEAR, clearest[name] - SLIGHT)
         }
         if matched - covered:
             chosen.append(one)
             covered |= matched
         if len(chosen) == 2:
             break
-    return chosen
+    return sorted(chosen, key=lambda one: max(names, key=lambda name: one.own.get(name, 0.0)) != names[0])
 
 
 def _with_title(one: Candidate) -> str:
@@ -424,15 +462,64 @@ def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed
     notes = {id(one.note): one.note for one in candidates}
     named = {name for name, note in notes.items() if _is_named(question, note)}
     own = [one for one in candidates if id(one.note) in named]
-    for one in own or candidates[:40]:
+    begun, within = _defining(own or candidates[:40], terms)
+    for one in (*begun, *within, *([] if own else _below_heading(candidates[:40], terms))):
+        return ComposedAnswer((_line(one.unit, one.note),), (one,), is_definition=True)
+    return _opening(question, own)
+
+
+def _defining(candidates: Sequence[Candidate], terms: Set[str]) -> tuple[list[Candidate], list[Candidate]]:
+    """Units that say what the terms are: those that begin with them, "A ketch is …", and others, "… is called a ketch"."""
+    begun: list[Candidate] = []
+    within: list[Candidate] = []
+    for one in candidates:
         unit = one.unit
         if unit.kind not in ("sentence", "item", "step") or _clear(one.own) < terms:
             continue
-        if unit.key is not None or _IS.search(unit.text[: 40 + sum(map(len, terms))]):
-            head = unit.key or unit.text[: _IS.search(unit.text).start()]  # type: ignore[union-attr]
-            if len(head) <= 30 + sum(map(len, terms)):
-                return ComposedAnswer((_line(unit, one.note),), (one,), is_definition=True)
-    return _opening(question, own)
+        is_keyed = unit.key is not None and _has_all(unit.key, terms)
+        verb = _IS.search(unit.text[: 40 + sum(map(len, terms))])
+        head = str(unit.key) if is_keyed else unit.text[: verb.start()] if verb is not None else None
+        if head is not None and len(head) <= 30 + sum(map(len, terms)):
+            if _begins_with_all(head, terms):
+                begun.append(one)
+            elif verb is not None and _has_all(
+                unit.text[verb.end() : verb.end() + NAMING + len(" ".join(terms))], terms
+            ):
+                within.append(one)
+    return begun, within
+
+
+NAMING = 15
+"""Characters between the verb of a definition and the name that it gives."""
+
+
+def _below_heading(candidates: Sequence[Candidate], terms: Set[str]) -> Iterator[Candidate]:
+    """The first sentence below each heading that is called by the terms."""
+    for one in candidates:
+        unit = one.unit
+        if unit.headings and {*tokens(unit.headings[-1])} == terms:
+            beside = (other for other in one.note.reading.units if other.headings == unit.headings)
+            first = next((other for other in beside if other.kind == "sentence"), None)
+            if first is not None:
+                yield replace(one, unit=first)
+
+
+def _has_all(text: str, terms: Set[str]) -> bool:
+    plain = fold(text).casefold()
+    words = {*tokens(text)}
+    return all(term in words or (starts_cjk(term) and term in plain) for term in terms)
+
+
+def _begins_with_all(head: str, terms: Set[str]) -> bool:
+    """Whether a subject is the terms, "a ketch", "a ketch with two masts", and nothing of theirs, "one flaw of a ketch"."""
+    begin = _BEFORE_NAME.match(head)
+    opening = head if begin is None else head[begin.end() :]
+    return _has_all(opening, terms) and any(_has_all(opening.split(maxsplit=1)[0], {term}) for term in terms)
+
+
+_BEFORE_NAME = re.compile(
+    r"\W*(?:(?:in|on|at|for|when|if)\b[^,，]*[,，]\s*)?(?:(?:an?|the|term|word)\s+)*", re.IGNORECASE
+)
 
 
 def _is_named_property(question: Question, unit: Unit) -> bool:
@@ -461,14 +548,28 @@ def _opening(question: Question, own: Sequence[Candidate]) -> ComposedAnswer | N
         return None
     note = own[0].note
     first = next((unit for unit in _statements(note) if unit.kind == "sentence"), None)
-    lines = [] if first is None else [_line(first, note)]
+    lines = [] if first is None else [_line(unit, note) for unit in _with_next(first, note)]
     card = [unit for unit in note.reading.units if unit.kind == "property" and not unit.headings]
-    card = [unit for unit in card if unit.key not in ("tags", "tag") and not _is_title(unit, note)][:MAX_CARD]
+    filing = _TAGS | RECORD_KEYS
+    card = [unit for unit in card if str(unit.key).casefold() not in filing and not _is_title(unit, note)]
+    card = card[:MAX_CARD]
     if len(card) > 1:
         text = "; ".join(unit.display_text() for unit in card)
         place = 0 if _WHO.search(question.text) else len(lines)
         lines.insert(place, Line(f"{note.title}: {text}", note, card[0].start, card[-1].end, ()))
     return ComposedAnswer(tuple(lines), (own[0],)) if lines else None
+
+
+def _with_next(unit: Unit, note: SourceNote) -> list[Unit]:
+    """A sentence, and where it is a mere line without a full stop, "Wondrous item, uncommon", the one behind it."""
+    if not unit.text[-1:].isalnum():
+        return [unit]
+    behind = [
+        one
+        for one in _statements(note)
+        if one.kind == "sentence" and one.key is None and one.start > unit.end
+    ]
+    return [unit, *behind[:1]]
 
 
 def _below(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
@@ -522,7 +623,7 @@ def _best_listed(question: Question, candidates: Sequence[Candidate]) -> Candida
 def _subheadings(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """The headings below the one that is asked for, where things are asked for."""
     best = candidates[0]
-    if question.form != "list":
+    if question.form != "list" or best.unit.kind == "row" or best.unit.key is not None:
         return None
     for depth in range(len(best.unit.headings), 0, -1):
         path = best.unit.headings[:depth]
@@ -549,6 +650,17 @@ def _entry(unit: Unit) -> str:
     return f"{'  ' * unit.depth}- {state}{unit.own()}"
 
 
+def _named_note(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
+    """What the note states first, where only its name is said, "what does constinit do?": no values of its sheet."""
+    best = candidates[0]
+    if question.form != "fact" or question.wants or not _is_named(question, best.note):
+        return None
+    units = [unit for unit in _statements(best.note) if unit.key is None]
+    if not units or _clear(best.own) - _clear(best.near) - _clear(best.above):
+        return None
+    return ComposedAnswer(tuple(_line(unit, best.note) for unit in units[:SECTION]), (best,))
+
+
 def _under_heading(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """What stands under the heading that is asked for, where no unit says more than the heading."""
     best = candidates[0]
@@ -561,6 +673,8 @@ def _under_heading(question: Question, candidates: Sequence[Candidate]) -> Compo
     if not _clear(best.near) and best.unit.kind == "property":
         return None
     units = [u for u in best.note.reading.units if u.headings == best.unit.headings]
+    if best.unit.kind == "sentence" and best.unit.parents:
+        units = [u for u in units if u.parents == best.unit.parents]
     if not units:
         return None
     first = units[0]

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -38,6 +38,11 @@ from agentic_rag.text import fold, starts_cjk, tokens
 LEVELS = np.array((1.0, 0.9, 0.75))
 """Level of a term in the unit's own words, in the items above it and its innermost heading, and in other headings and
 the note's title, folders and tags."""
+TITLE_WEIGHT, NAME_WEIGHT = 1.05, 1.15
+"""Weight of a term where the label, innermost heading or title that it stands in is named whole by the question: what
+stands below it is about the term, and not what only mentions it; and where it is the unit's own name."""
+OWN_VALUE = 0.2
+"""For a unit whose name and whose note's or heading's name the question has: ``Speed`` of the note Goblin."""
 SIMILAR = 0.85
 """Factor on the level of a word that is only similar to the term: another ending, a slip of the pen."""
 LIKE, UNLIKE, ALIKE = 0.9, 0.42, 0.68
@@ -56,6 +61,9 @@ PRIOR, ORDER = 0.3, 0.3
 """Weight of the passage's relevance, and of its note's place in the ranking (1 / place)."""
 HEAD = 0.1
 """For a unit that begins with what a value is wanted of: ``salt 4 g``, a table's row, a property."""
+MEASURE = 0.25
+"""For a unit that names the measure that is asked for as its own, ``Speed: 30 ft.`` of "how fast is it?", or says it with
+a number, "5 feet tall"."""
 LONG, LENGTH = 0.08, 150
 """Taken from a unit longer than LENGTH code points, times ln of how much longer: many words match something."""
 ASKING = 0.35
@@ -323,11 +331,15 @@ def score_units(
     }
     total = sum(rarity.values()) or 1.0
     weights = np.array([rarity[term] for term in terms])
-    by_terms = ((levels * LEVELS[:, None]).max(axis=1) * weights).sum(axis=1) / total
+    weighted = (levels * LEVELS[:, None]).max(axis=1)
+    by_name, is_own_value = _named_whole(terms, units)
+    by_terms = (np.maximum(weighted, by_name) * weights).sum(axis=1) / total + OWN_VALUE * is_own_value
     candidates = []
     for (unit, note, chunk), score, three in zip(units, by_terms.tolist(), levels.tolist(), strict=True):
         score += FIT * fits(question, unit)
-        score += HEAD * (bool(question.wants) and _begins_with(unit, terms))
+        score += MEASURE * _states_measure(question, unit)
+        is_headed = bool(question.wants) or question.form in ("list", "definition")
+        score += HEAD * (is_headed and _begins_with(unit, terms))
         score += KEY * (keys or {}).get(unit.key or "", 0.0) * (unit.kind == "property")
         score += PRIOR * _relevance(chunk, note) + ORDER / (1 + note.order)
         score -= LONG * math.log1p(max(0, len(unit.text) - LENGTH) / LENGTH)
@@ -346,12 +358,13 @@ def is_question(unit: Unit) -> bool:
 
 def _repeated_sentences(notes: Sequence[SourceNote]) -> frozenset[str]:
     """Sentences that stand in REPEATED of the notes or more: notices and licences, which answer nothing."""
-    counts = Counter(
-        text
-        for note in notes
-        for text in {u.text for u in note.reading.units if u.kind == "sentence" and len(u.text) >= NOTICE}
-    )
+    counts = Counter(text for note in notes for text in {u.text for u in note.reading.units if _is_notice(u)})
     return frozenset(text for text, count in counts.items() if count >= REPEATED_NOTES)
+
+
+def _is_notice(unit: Unit) -> bool:
+    """Whether a unit may be one; a value that has a name is of its own note, however many have the same."""
+    return unit.kind == "sentence" and unit.key is None and len(unit.text) >= NOTICE
 
 
 REPEATED_NOTES, NOTICE = 3, 20
@@ -392,6 +405,36 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
     return levels
 
 
+_REMARK = re.compile(r"\s*[（(][^()（）]*[)）]\s*$")
+"""What tells apart titles of one name: ``Ape (Creature)``."""
+
+
+def _named_whole(
+    terms: Sequence[str], units: Sequence[PlacedUnit]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Of each unit the weight of the terms in its name, or in one above it, of which the question has every word, else 0,
+    shape (units, terms); and whether the question has both, the thing and the name of its value, shape (units,)."""
+    known = list(map(regular, terms))
+    all_known = frozenset(known)
+
+    @cache
+    def places_of(text: str) -> frozenset[int]:
+        words = frozenset(map(regular, tokens(_REMARK.sub("", text))))
+        return frozenset(map(known.index, words)) if words and words <= all_known else frozenset()
+
+    levels = np.zeros((len(units), len(terms)))
+    is_own_value = np.zeros(len(units), dtype=bool)
+    for u, (unit, note, _) in enumerate(units):
+        label = () if unit.kind in LIST_KINDS else unit.parents
+        above = [places_of(text) for text in (*label, *unit.headings[-1:], note.title)]
+        own = places_of(unit.key or "")
+        for places in above:
+            levels[u, list(places)] = TITLE_WEIGHT
+        levels[u, list(own)] = NAME_WEIGHT
+        is_own_value[u] = bool(own) and any(places - own for places in above)
+    return levels, is_own_value
+
+
 _COSTS = frozenset("cost price pay paid spend spent fee 钱 价 价格 价钱 花 花费 费用".split())
 """Words that an amount of money expresses: "paid 38 euros" says what something cost."""
 _MONEY = re.compile(
@@ -406,6 +449,14 @@ def _begins_with(unit: Unit, terms: Sequence[str]) -> bool:
     plain = _fold(own)
     first = next(iter(tokens(own[:MAX_HEAD])), None)
     return any(plain.startswith(term) if starts_cjk(term) else term == first for term in terms)
+
+
+def _states_measure(question: Question, unit: Unit) -> bool:
+    if not question.measure:
+        return False
+    names = (unit.key or "", *unit.parents, *(name for name, _ in unit.columns))
+    stated = question.asked_as and re.search(rf"\d[^.;]{{0,20}}\b{question.asked_as}\b", unit.text)
+    return bool(stated) or any(question.measure in tokens(name) for name in names)
 
 
 MAX_HEAD = 40

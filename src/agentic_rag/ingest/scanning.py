@@ -14,7 +14,7 @@ from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import SourceError
 from agentic_rag.ingest.remembered import SeenFiles, stamp_of_all
 
-PARSER_VERSION = "6"
+PARSER_VERSION = "7"
 """Part of every content hash: raise it when a parser gives another document for the same bytes."""
 
 KINDS = (

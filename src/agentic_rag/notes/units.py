@@ -54,7 +54,7 @@ class Unit:
     headings: tuple[str, ...] = ()
     """Headings above it, outermost first; lines in bold that stand alone and callout titles count as headings."""
     parents: tuple[str, ...] = ()
-    """Items above a list item, outermost first."""
+    """Items above a list item, outermost first; of a sentence the label in bold that its paragraph begins with."""
     lead: str | None = None
     """The question, or line with a colon, that its block follows; it gives meaning and is not shown."""
     key: str | None = None
@@ -176,6 +176,8 @@ def _left_out(text: str, front: Frontmatter) -> list[tuple[int, int]]:
     return apart
 
 
+RECORD_KEYS = frozenset({"created", "modified", "updated"})
+"""Properties in which programs record when a note was written: they state nothing of what it is about."""
 _SILENT_KEYS = frozenset({"aliases", "alias", "cssclasses", "cssclass", "publish", "position"})
 """Properties that steer the program and state nothing of their note."""
 
@@ -224,6 +226,16 @@ _TASK = re.compile(r"\[(?P<state>.)\][ \t]+")
 _MARKERS = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
 _SPACES = re.compile(r"[ \t]*")
 _BOLD_LINE = re.compile(r"^(?:\*\*|__)(?P<title>(?:(?!\*\*|__).){1,80})(?:\*\*|__)[:：]?$")
+_LABEL = re.compile(
+    r"(?P<mark>\*{2,3}|_{2,3})(?P<label>(?!\s)[^*_.\n:：!?]{1,60})(?:\.(?P=mark)|(?P=mark)\.)[ \t]+(?=\S)"
+)
+"""A label that a paragraph begins with: ``***Keen Smell***. The troll …``, ``**Note.** …``."""
+_BOLD_KEY = re.compile(
+    r"^(?:\*\*|__)(?P<key>[^\W\d_][^*_.,;:：!?\n]{0,40})(?:\*\*|__)[ \t]+(?P<value>[^\s*_–—=(][^\n]{0,150})$",
+    re.MULTILINE,
+)
+"""A whole line of a name in bold and its value, ``**Armor Class** 15``, and how many make a note a sheet of values."""
+SHEET = 3
 _FOOTNOTE = re.compile(r"^[ \t]{0,3}\[\^(?P<label>[^\]\s]+)\]:[ \t]*(?P<text>(?s:.*?))(?=^[ \t]{0,3}\[\^[^\]\s]+\]:|\Z|\r?\n[ \t]*\r?\n)", re.MULTILINE)  # fmt: skip
 _FOOTNOTE_MARK = re.compile(r"\[\^(?P<label>[^\]\s]+)\](?!:)")
 _INLINE_NOTE = re.compile(r"\^\[(?P<text>[^\[\]]*(?:\[\[[^\[\]]*\]\][^\[\]]*)*)\]")
@@ -414,7 +426,14 @@ class _Reader:
                 self._lead = None
                 self.places.setdefault(self._headings(), (start, end))
                 return
-        first = self._masked_text[start:end].lstrip(" \t>").partition("\n")[0].strip()
+        lead = end - len(self._masked_text[start:end].lstrip(" \t>"))
+        label = _LABEL.match(self._masked_text, lead, end)
+        if label is not None:
+            parents = (readable(label["label"]),)
+            for unit in self._running(label.end(), end):
+                yield replace(unit, parents=parents) if unit.kind == "sentence" else unit
+            return
+        first = self._masked_text[lead:end].partition("\n")[0].strip()
         bold = _BOLD_LINE.match(first)
         if bold is None:
             yield from self._running(start, end)
@@ -537,7 +556,7 @@ class _Reader:
 
     def _sentences(self, start: int, end: int, frame: Unit) -> Iterator[Unit]:
         """Sentences of running text; a last one that asks, or ends in a colon, leads the next block."""
-        lead, shown, a = self._lead, "", 0
+        lead, shown, a, is_remark = self._lead, "", 0, False
         before: str | None = None
         for a, b in split_sentences(self._masked_text[start:end]):
             written = self._masked_text[start + a : start + b]
@@ -555,9 +574,11 @@ class _Reader:
                 frame, start=begin, end=start + b, text=shown, lead=above, fields=named, footnote=notes
             )
             before = shown
-            yield unit if _leads(shown) else self._define_unit(unit, written)
+            unit = unit if _leads(shown) else self._define_unit(unit, written)
+            is_remark = unit.key is not None or written.startswith(("*", "_"))
+            yield unit
         if frame.kind == "sentence":
-            is_title = len(shown) <= MAX_TITLE and shown[-1:].isalnum() and a == 0
+            is_title = len(shown) <= MAX_TITLE and shown[-1:].isalnum() and a == 0 and not is_remark
             self._lead = shown if _leads(shown) or (shown and is_title) else None
 
     def _fields(self, start: int, end: int) -> tuple[InlineField, ...]:
@@ -593,13 +614,22 @@ class _Reader:
         return readable(_INLINE_NOTE.sub("", unit_text))
 
     def _define_unit(self, unit: Unit, unit_text: str) -> Unit:
-        """The unit with the name that it gives to its value: ``Phone: 555``, ``**Term**: …``, ``question::answer``."""
+        """The unit with the name that it gives to its value: ``Phone: 555``, ``**Term**: …``, ``question::answer``, and
+        ``**Speed** 30 ft.`` among other such lines."""
+        in_bold = _BOLD_KEY.match(unit_text.strip()) if unit_text.startswith(("**", "__")) else None
+        if in_bold is not None and self._is_sheet:
+            return replace(unit, key=readable(in_bold["key"]), text=readable(in_bold["value"]))
         found = _DEFINITION.match(unit.text)
         if found is None or unit.fields or "://" in unit.text[: found.end("key") + 4]:
             return unit
         if found["sign"] == "::" and " " not in found["key"] and "`" in unit_text:
             return unit
         return replace(unit, key=found["key"].strip(), text=found["value"])
+
+    @cached_property
+    def _is_sheet(self) -> bool:
+        """Whether the note states values in lines of their own, each after its name in bold."""
+        return len(list(islice(_BOLD_KEY.finditer(self._masked_text), SHEET))) == SHEET
 
     def _is_nothing(self, unit_text: str, display_text: str) -> bool:
         """Whether a text states nothing: tags, a rule, an address, a placeholder of a template."""

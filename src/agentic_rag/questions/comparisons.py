@@ -226,11 +226,12 @@ def _add(comparisons: list[Comparison], operator: Operator, match: re.Match[str]
         or (match["sign"] or "").strip()
         or ("%" if match["percent"] else "")
     )
-    concept = "" if operator == "$eq" else _concept(match.group())
+    concept = "" if operator == "$eq" else concept_of(match.group())
     _append(comparisons, Comparison(operator, value, Span(*match.span()), unit, concept=concept))
 
 
-def _concept(words: str) -> str:
+def concept_of(words: str) -> str:
+    """What a comparative among the words compares, by a noun: ``weight`` of "which is heavier"; empty for none."""
     return next((concept for concept, pattern in _DIMENSIONS if pattern.search(words)), "")
 
 

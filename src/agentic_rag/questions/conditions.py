@@ -49,7 +49,7 @@ async def read_values(draft: Draft) -> None:
             is_generic and all(any(matches(one, f) for one in conditions) for f in members)
         ):
             continue
-        conditions = await _choose_property(draft, conditions)
+        conditions = await _choose_property(draft, conditions, place)
         condition: Expression = conditions[0] if len(conditions) == 1 else Or(tuple(conditions))
         negation = negation_before(draft.text, place)
         if negation is None and len(conditions) == 1:
@@ -113,13 +113,19 @@ def _join_to_earlier(
     return False
 
 
-async def _choose_property(draft: Draft, conditions: list[Comparison]) -> list[Comparison]:
-    """Of one value in several properties: the one that is named, else the nearest to the question."""
+_OF_ONE = re.compile(r"\b(?:by|from|of|von|aus)\s+$")
+"""Before a value: it stands in one relation to the thing, "books by Ann", and not in any, "projects with Ann"."""
+
+
+async def _choose_property(draft: Draft, conditions: list[Comparison], place: Span) -> list[Comparison]:
+    """Of one value in several properties: the one that is named; else the nearest to the question; all, where it says
+    nothing but the value, "which projects is Ann on?"."""
     keys = {one.key: one for one in conditions}
     named = [key for key, _ in draft.vocabulary.keys_in(draft.words) if key in keys]
     if named:
         return [keys[named[0]]]
-    if len(conditions) == 1:
+    says_more = draft.rest(place) or _OF_ONE.search(draft.text[: place.start])
+    if len(conditions) == 1 or (draft.classes and not says_more):
         return conditions
     near = await draft.nearest(draft.text, list(keys))
     best = max(near.values())

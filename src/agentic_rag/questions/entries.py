@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
-from agentic_rag.domain.filters import Comparison, Expression, matches
+from agentic_rag.domain.filters import Comparison, Expression, Or, matches
 from agentic_rag.domain.notes import Note, Row
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
@@ -37,6 +39,8 @@ async def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
     if not draft.asks_many and ONE.search(draft.text):
         return None
     for note, place in titles:
+        if _is_property_of_another(draft, note, place):
+            continue
         rows = [row for row in note.rows if row.fields and row.state is None]
         conditions, spans = await _row_conditions(draft, rows) if len(rows) > 1 else ([], [])
         if conditions and (draft.asks_many or not draft.rest(place, *spans)):
@@ -44,6 +48,13 @@ async def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
             where = (Comparison("path", "$eq", note.path),)
             return Query("entries", draft.list_or_count, (note.title,), where, tuple(conditions))
     return None
+
+
+def _is_property_of_another(draft: Draft, note: Note, place: Span) -> bool:
+    """Whether a title is meant as a property of another note that is named: "which languages does the goblin speak?"."""
+    keys = {key for key, named in draft.vocabulary.keys_in(draft.words) if named.overlaps(place)}
+    others = (one for one, _ in draft.vocabulary.titles_in(draft.words) if one is not note)
+    return bool(keys) and any(keys.intersection(field.key for field in one.fields) for one in others)
 
 
 async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
@@ -54,6 +65,8 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
     noun = (superlative_noun(draft.text) if superlative else None) or head_noun(draft.text)
     noun = noun or extreme_noun(draft.text)
     titles = titles or draft.vocabulary.titles_in(draft.words)  # a title may be the value of a link as well
+    if superlative is not None:
+        titles = [one for one in titles if not one[1].overlaps(superlative.span)]
     if noun is None and (superlative is None or not titles):
         return None
     paths = {note.path for note, place in titles if noun is None or not place.overlaps(noun)}
@@ -63,12 +76,20 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
         members = [] if superlative is None else _members(draft, classes)
         if not members or any(is_number(one.value) for note in members for one in note.fields):
             return None
-        paths, name = {note.path for note in members}, None
+        of_members = {note.path for note in members}
+        if any(note.path in of_members for note, _ in draft.vocabulary.tables):
+            paths, name = of_members, None
     tables = [
         (note, rows)
         for note, rows in draft.vocabulary.tables
         if (not paths or note.path in paths) and (name is None or name in _names(note.title, rows[0]))
     ]
+    if len(tables) > 1:  # the one whose rows are called so, else the one whose note or heading is
+        tables = [one for one in tables if parts(one[1][0].fields[0].key) == (name,)] or [
+            (note, rows)
+            for note, rows in tables
+            if (name,) in (parts(note.title), *map(parts, rows[0].headings[-1:]))
+        ]
     if len(tables) != 1:
         return None
     ((note, rows),) = tables
@@ -108,9 +129,18 @@ def _members(draft: Draft, classes: Sequence[NoteClass]) -> list[Note]:
     ]
 
 
+def _label_column(row: Row) -> str:
+    """The column that says what a row is: the first that does not number it."""
+    return next((field.key for field in row.fields if not is_number(field.value)), row.fields[0].key)
+
+
+_BEHIND_HEAD = re.compile(r"\s+(?:of|for|in|to|from|with|on|by)\s.*", re.IGNORECASE | re.DOTALL)
+
+
 def _names(title: str, row: Row) -> tuple[str, ...]:
-    """The words of what the rows of a table are called by."""
-    return parts(" ".join((row.fields[0].key, *row.headings[-1:], title)))
+    """The words of what the rows of a table are called by; of a bag of beans they are no beans."""
+    names = (_label_column(row), *row.headings[-1:], title)
+    return parts(" ".join(_BEHIND_HEAD.sub("", name) for name in names))
 
 
 async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expression], list[Span]]:
@@ -122,11 +152,13 @@ async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expre
     numeric = {key: its for key, its in values.items() if sum(map(is_number, its)) * 2 >= len(its)}
     conditions: list[Expression] = []
     spans = [place for key in values if (place := draft.words.find(key)) is not None]
+    column_places = [*spans]  # "how many rages …?" asks for a column and not for a value
     for number in comparisons.comparisons(draft.text):
         key = await _key_of(draft, number, numeric)
         if key is not None:
             conditions.append(comparison_on(key, number, numeric[key]))
             spans.append(number.span)
+    met: dict[Span, list[Comparison]] = {}
     for key, its in values.items():
         texts = [value for value in dict.fromkeys(map(str, its)) if not is_number(value) and len(value) > 2]
         place = draft.words.find(key)
@@ -135,11 +167,15 @@ async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expre
             conditions.append(
                 Comparison(key, "$in", tuple(one for one in its if str(one).casefold() in wanted))
             )
-        for value in texts:
+        for value, cells in _cells_by_value(texts).items():
             place = draft.words.find(value)
-            if place is not None:
-                conditions.append(Comparison(key, "$eq", value))
-                spans.append(place)
+            is_column = place is not None and any(place.overlaps(one) for one in column_places)
+            if place is not None and (value in texts or not is_column):
+                met.setdefault(place, []).append(_of_cells(key, value, cells, texts))
+    for place, of_place in met.items():
+        whole = [one for one in of_place if one.operator == "$eq"] or of_place
+        conditions.append(whole[0] if len(whole) == 1 else Or(tuple(whole)))
+        spans.append(place)
     share = {key: sum(map(is_date, its)) / len(its) for key, its in values.items()}
     dates = [key for key, part in share.items() if part >= 0.5 or (part and draft.words.find(key))]
     years = [key for key, its in numeric.items() if all(isinstance(one, int) and one in YEARS for one in its)]
@@ -151,6 +187,36 @@ async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expre
         conditions.append(within((named or dates)[0], draft.time))
         spans.append(draft.time.span)
     return conditions, spans
+
+
+_BETWEEN_VALUES = re.compile(r"[,;]\s+|[、，；]")
+_REMARK = re.compile(r"\s*[（(][^()（）]*[)）]")
+MAX_VALUE = 40
+"""Code points of one value among several of a cell."""
+
+
+def _cells_by_value(cells: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The cells that have each value: whole ones, and those that list it, ``Finesse, light, thrown (range 20/60)``."""
+    by_value: dict[str, list[str]] = {cell: [cell] for cell in cells}
+    for cell in cells:
+        parts = _BETWEEN_VALUES.split(_REMARK.sub("", cell))
+        for part in dict.fromkeys(parts if max(map(len, parts)) <= MAX_VALUE else ()):
+            same = next((name for name in by_value if name.casefold() == part.casefold()), part)
+            if len(part) > 2 and cell not in by_value.setdefault(same, []):
+                by_value[same].append(cell)
+    return {value: tuple(its) for value, its in by_value.items()}
+
+
+def _of_cells(key: str, value: str, cells: Sequence[str], column: Sequence[str]) -> Comparison:
+    """The condition that a cell has a value, whole or among others."""
+    if list(cells) == [value]:
+        return Comparison(key, "$eq", value)
+    containing = [cell for cell in column if value.casefold() in cell.casefold()]
+    return (
+        Comparison(key, "$contains", value)
+        if set(containing) == set(cells)
+        else Comparison(key, "$in", tuple(cells))
+    )
 
 
 async def _key_of(
@@ -188,7 +254,8 @@ def entries_of_members(draft: Draft) -> Query | None:
         if any(row.fields for row in note.rows):
             conditions = [Comparison("path", "$eq", note.path)]
             draft.cover(place)
-    if len(draft.rest()) > MAX_REST:
+    rest = draft.rest()
+    if len(rest) > MAX_REST or (rest and not draft.classes and _are_of_several(draft, conditions)):
         return None
     return Query(
         "entries",
@@ -198,3 +265,15 @@ def entries_of_members(draft: Draft) -> Query | None:
         tuple(draft.entry_conditions),
         shown_keys=tuple(draft.shown_keys),
     )
+
+
+def _are_of_several(draft: Draft, conditions: Sequence[Expression]) -> bool:
+    """Whether several notes have entries that the conditions select: what else the question says tells which are meant."""
+    snapshot = draft.vocabulary.snapshot
+    notes = (
+        note
+        for note in snapshot.notes
+        if all(matches(one, snapshot.facts[note.document_id]) for one in conditions)
+        and any(all(matches(one, row.facts()) for one in draft.entry_conditions) for row in note.rows)
+    )
+    return len(list(islice(notes, 2))) > 1

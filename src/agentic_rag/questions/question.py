@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agentic_rag.dates.spans import Span
+from agentic_rag.questions.comparisons import concept_of
 from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS, GERMAN_WORDS
 from agentic_rag.questions.homophones import written_as
 from agentic_rag.text import STOPWORDS, fold, placed_contents, script, simplify, starts_cjk, tokens
@@ -79,6 +80,7 @@ _PHRASE = re.compile(
 )
 _LIST = _any(
     r"\b(?:which|what) (?:\w+ ){0,2}?\w+s\b|\blist\b|\ball (?:the |my |of )?\w+s?\b|\bnames? (?:of|all)\b|\bwhat else\b|\bwho all\b",
+    r"\bwhat (?:are|were) (?:the|my|our|his|her|their|all|some) (?:[\w-]+ ){0,3}?[\w-]+s\b",
     r"\bwhat (?:do|did|does) (?:i|we) (?:need|have|want|spend|buy|pack|write|do)\b|\bwhat(?:'s|’s| is) (?:on|in) (?:the|my)\b|\bingredients?\b",
     r"哪些|有什么|有哪|列出|清单|都有|几种|什么材料|材料|原料|配料|食材",
     r"\b(?:welche|liste|alle)\b",
@@ -87,8 +89,13 @@ _ASKS = _any(
     r"[?？]\s*$", r"\b(?:what|which|who|whom|whose|when|where|why|how)\b", r"什么|哪|谁|几|多少|怎|为何|如何|吗\s*$",
     r"\b(?:was|wer|wo|wann|warum|wie|welche[rsnm]?)\b",
 )  # fmt: skip
+_VERB = re.compile(
+    r"^\W*(?:and |so )?what \w+s (?:an?|the|my|our|your|his|her|their|it|me|us|him|them|when|if|to)\b",
+    re.IGNORECASE,
+)
+"""A verb and not a plural after "what": "what stops a troll?"."""
 _NOT_LIST = frozenset(
-    "is was does has this its his us plus less across series class address process status".split()
+    "is was does has happens this its his us plus less across series class address process status".split()
 )
 _CAPITALISED_NAME = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’&.-]*[\w]|(?<![\w'’])[A-Z](?![\w'’])")
 _QUOTED_NAME = re.compile(r"[《「『“\"]([^》」』”\"]{1,60})[》」』”\"]")
@@ -97,6 +104,13 @@ _HOW = re.compile(
     re.IGNORECASE,
 )
 """Words that ask with "how", which no answer repeats."""
+_MEASURES = {
+    "fast": "speed", "heavy": "weight", "tall": "height", "high": "height", "old": "age", "deep": "depth", "wide": "width",
+    "hot": "temperature", "warm": "temperature", "cold": "temperature", "large": "size", "big": "size", "long": "duration",
+    "often": "frequency", "far": "distance",
+}  # fmt: skip
+_VALUE_NOUNS = frozenset("rate score number amount valu".split())
+"""Stems that say no more than that there is a value, behind the noun that names it."""
 _WITH_DIGIT = re.compile(r"[\w.-]*\d[\w.-]*")
 _FIRST_WORD = re.compile(r"^\W*[\w'’]+")
 
@@ -132,6 +146,10 @@ class Question:
     script: str
     days: Span | None = None
     """The span of days that it names, which an answer has to be of; ``DAYS`` stands for it among the terms."""
+    measure: str = ""
+    """Stem of what is asked for with "how" or compared, as notes name it: ``speed`` of "how fast is it?"."""
+    asked_as: str = ""
+    """The word behind "how" that asks for it: ``fast``."""
 
     @classmethod
     def of(cls, text: str, carried_text: str = "") -> Question:
@@ -144,7 +162,12 @@ class Question:
         plain = fold(text)
         known = set(tokens(carried_text))
         terms = (replace(t, is_name=False, is_generic=True) if t.token in known else t for t in _terms(text))
-        return cls(text, tuple(terms), _form(plain), _wants(plain), script(text))
+        how = _HOW.search(plain)
+        word = "" if how is None else how["word"]
+        return cls(
+            text, tuple(terms), _form(plain), _wants(plain), script(text),
+            measure=_measure(plain, word), asked_as=word,
+        )  # fmt: skip
 
     @property
     def asks_one(self) -> bool:
@@ -306,13 +329,23 @@ def _terms(text: str) -> tuple[Term, ...]:
     names = _name_spans(text)
     comparing = [match.span() for match in _COMPARE.finditer(text)]
     terms: dict[str, Term] = {}
+    before = -1
     asked = ANSWER_HAN.sub(lambda phrase: " " * len(phrase.group()), text)
     for token, start, end in placed_contents(asked):
         if (start, end) not in how and token not in terms and token not in german:
             is_name = any(a <= start and end <= b for a, b in names)
             is_generic = token in ANSWER_STEMS or any(a <= start and end <= b for a, b in comparing)
+            is_compound = start - 1 == before and not text[:before].endswith(("'s", "’s"))
+            is_generic |= token in _VALUE_NOUNS and is_compound  # "challenge rating", "page number"
             terms[token] = Term(token, start, end, is_name, is_generic)
+        before = end
     return tuple(terms.values())
+
+
+def _measure(text: str, asked_as: str) -> str:
+    comparing = _COMPARE.search(text)
+    concept = concept_of(comparing.group()) if comparing else _MEASURES.get(asked_as, "")
+    return next(iter(tokens(concept)), "")
 
 
 def named_phrase(text: str) -> tuple[int, int] | None:
@@ -332,6 +365,7 @@ def _form(text: str) -> Form:
         listed is not None
         and listed.group().split()[-1].casefold() not in _NOT_LIST
         and not _YESNO.match(text)
+        and not _VERB.match(text)
     ):
         return "list"
     if _AMOUNT.search(text) or _DATE.search(text):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.notes import Note
+from agentic_rag.notes.units import RECORD_KEYS
 from agentic_rag.questions.aggregates import counts_all_notes, read_aggregate, read_limit
 from agentic_rag.questions.conditions import (
     read_activity,
@@ -49,9 +50,6 @@ from agentic_rag.questions.times import Time
 from agentic_rag.questions.values import date_keys, within
 from agentic_rag.questions.vocabulary import Vocabulary
 from agentic_rag.questions.words import Span, Word, Words, parts, stem
-
-_AUTOMATIC = frozenset({"created", "modified", "updated"})
-"""Date properties that tell of the file and not of what it is about."""
 
 
 async def read_query(
@@ -133,7 +131,9 @@ async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tag
         rest = []
     if not is_extreme and not _is_asked(draft, strength, rest, is_tagged=is_tagged):
         return _of_days(draft, titles)
-    if not draft.classes and (_names_another_kind(draft) or _asks_for_own(draft, rest)):
+    if not draft.classes and (
+        _names_another_kind(draft) or _asks_for_own(draft, rest) or _asks_for_aspect(draft, rest)
+    ):
         return _of_days(draft, titles)
     is_counted = draft.list_or_count == "count"
     is_of_class = bool(draft.classes) and (order is not None or is_counted)
@@ -245,6 +245,12 @@ def _asks_for_own(draft: Draft, rest: Sequence[Word]) -> bool:
     )
 
 
+def _asks_for_aspect(draft: Draft, rest: Sequence[Word]) -> bool:
+    """Whether something of a value is asked for, and not the notes that have it: "the effects of frost"."""
+    ends = (part.end() for word in rest if (part := _OF_VALUE.match(draft.text, word.end)) is not None)
+    return any(span.start == end for end in ends for span in draft.spans)
+
+
 def _is_listed(draft: Draft) -> bool:
     """Whether all notes of a class are asked for: "list my books", "which games do I have?"."""
     return bool(draft.classes) and draft.asks_many and not draft.rest()
@@ -259,6 +265,7 @@ def _of_days(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
     return Query("notes", "list", (), (within("date", draft.time),), residual=places(rest))
 
 
+_OF_VALUE = re.compile(r"\s+of (?:being |the |an? |my )*")
 _OF = re.compile(r"\bof (?:the |my )?$")
 _HAS = re.compile(r"['’]s\s+\w|\s+ha(?:ve|s)\b|的")
 
@@ -277,7 +284,7 @@ def _show_dates(draft: Draft) -> None:
     if all(note.date is not None and note.date in note.title for note in members):
         return
     keys = date_keys(field for note in members for field in note.fields)
-    own = [key for key in keys if key.casefold() not in _AUTOMATIC]
+    own = [key for key in keys if key.casefold() not in RECORD_KEYS]
     draft.shown_keys[:0] = own or keys
 
 

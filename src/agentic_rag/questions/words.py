@@ -185,7 +185,7 @@ IRREGULAR = {
     "sown": "sow", "grown": "grow", "grew": "grow", "shown": "show", "taken": "take", "took": "take", "given": "give", "gave": "give",
     "eaten": "eat", "ate": "eat", "driven": "drive", "drove": "drive", "chosen": "choos", "chose": "choos", "worn": "wear", "built": "build",
     "sent": "send", "sold": "sell", "brought": "bring", "taught": "teach", "caught": "catch", "held": "hold", "broken": "break", "lent": "lend",
-    "dailies": "daili", "dailys": "daili", "children": "child", "movies": "movi", "films": "film", "began": "begin", "begun": "begin",
+    "dailies": "daili", "dailys": "daili", "children": "child", "movies": "movi", "films": "film", "began": "begin", "begun": "begin", "dice": "die",
 }  # fmt: skip
 """What ``regular`` maps to another word; no form is its own."""
 

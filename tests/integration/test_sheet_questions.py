@@ -1,0 +1,181 @@
+"""Questions to notes that are sheets of values, and to tables: ``**Speed** 6 knots``, ``***Towing***. The skiff …``, cells that
+list several values, the measure that "how fast" asks for."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agentic_rag import Answer, RagConfig, open_rag
+
+SKIFF = """## Skiff
+
+*Open boat, oars*
+
+**Speed** 6 knots
+
+**Weight** 90 kg
+
+**Hull** oak, larch
+
+**Signals** lamp, horn
+
+***Leaks***. A skiff that has dried out takes water for a day. Wet sacks on the planks stop it. The skiff then swells tight.
+
+###### Tasks
+
+***Towing***. It pulls one raft. The line is 12 metres long.
+"""
+BARGE = """## Barge
+
+*Flat boat, towed*
+
+**Speed** 3 knots
+
+**Weight** 40 tonnes
+
+**Hull** steel
+
+**Signals** bell
+
+***Leaks***. The bilge pump runs hourly.
+"""
+PUNT = """## Punt
+
+*Flat boat, pole*
+
+**Speed** 2 knots
+
+**Weight** 150 kg
+
+**Hull** pine
+
+**Signals** none
+
+***Rest***. Punts lie on the mud.
+"""
+KNOTS = """# Knots
+
+Sailors tie a skiff with hundreds of knots, says the guide, and it takes four days to learn ten.
+
+**Table- Common knots**
+
+| Name | Use | Suits | Strength |
+|---|---|---|---|
+| Bowline | loop | Nylon, hemp (wet only) | 65 % |
+| Sheet bend | joining | Hemp, cotton | 55 % |
+| Clove hitch | post | Nylon | 60 % |
+
+## Seizing
+
+A loop with seizing is a bight that thin twine holds. Seizing takes an hour.
+
+### Slipped hitch
+
+It comes loose at a pull.
+
+## Frostbite of ropes
+
+- Wet rope turns stiff.
+- It breaks at a bend.
+"""
+VAULT = {
+    "Craft/Skiff.md": SKIFF,
+    "Craft/Barge.md": BARGE,
+    "Craft/Punt.md": PUNT,
+    "Craft/Ferry (Chain).md": "*Flat boat, chain*\n\n**Speed** 1 knot\n\n**Weight** 9 tonnes\n\n**Hull** steel\n\nThe ferry carries two cars.\n",
+    "Rules/Knots.md": KNOTS,
+    "Terms/luffing.md": "---\ncreated: 2024-01-05\nparent: '[[Sails]]'\ntags: [sailing/faults]\n---\n**Luffing**, dreaded by racers, empties the sail of wind.\nOne cure of luffing is to bear away.\n",
+    "Terms/gybe.md": "---\ncreated: 2024-01-06\n---\nWhen the stern passes through the wind, this turn is called a gybe.\nIt is quick.\n",
+    "Terms/baggywrinkle.md": "---\ncreated: 2024-01-07\nmodified: 2024-02-01\n---\n#stub\n",
+    "Terms/points of sail.md": "Sailors know them by heart.\n\n- close-hauled\n- reach\n- run\n",
+    "Regattas/Round Fyn.md": "---\nskipper: Ada Holm\ncrew: [Bo Lind, Cai Ross]\n---\nWindy.\n",
+    "Regattas/Kattegat.md": "---\nskipper: Bo Lind\ncrew: [Ada Holm]\n---\nCalm.\n",
+    "Regattas/Skagen.md": "---\nskipper: Cai Ross\ncrew: []\n---\nCold.\n",
+    "Rules/Signals.md": "# Signals\n\n| Signals | Heard at |\n|---|---|\n| Barge | 900 m |\n| Skiff | 300 m |\n",
+    "Rules/Shop of Sails.md": "| No | Sail | Price |\n|---|---|---|\n| 1 | jib | 200 |\n| 2 | storm jib | 350 |\n",
+}
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("harbour")
+    for path, text in VAULT.items():
+        note = folder / "vault" / path
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text(text, encoding="utf-8")
+
+    async def ingest() -> None:
+        async with open_rag(RagConfig(data_dir=folder / "data")) as rag:
+            await rag.ingest(folder / "vault")
+
+    asyncio.run(ingest())
+    return folder / "data"
+
+
+async def asked(data_dir: Path, question: str) -> Answer:
+    async with open_rag(RagConfig(data_dir=data_dir)) as rag:
+        return await rag.ask(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        # a value after its name in bold, of the note that is named and not of what mentions it
+        ("What is the hull of the barge?", "Barge: Hull: steel"),
+        ("What signals does the skiff give?", "Skiff: Signals: lamp, horn"),
+        ("What is the speed rating of the punt?", "Punt: Speed: 2 knots"),
+        # the measure behind "how", by its name or with a number
+        ("How fast is the skiff?", "Skiff: Speed: 6 knots"),
+        ("How heavy is a ferry?", "Ferry (Chain): Weight: 9 tonnes"),
+        ("How long is the line for towing?", "Towing: The line is 12 metres long."),
+        # what stands under a label
+        ("What stops leaks of a skiff?", "Leaks: Wet sacks on the planks stop it."),
+        ("What is seizing?", "A loop with seizing is a bight that thin twine holds."),
+        ("What is a slipped hitch?", "It comes loose at a pull."),
+        # a definition, and the opening of the thing's own note
+        ("What is luffing?", "Luffing, dreaded by racers, empties the sail of wind."),
+        ("What is a gybe?", "When the stern passes through the wind, this turn is called a gybe."),
+        ("What does luffing do?", "Luffing, dreaded by racers, empties the sail of wind."),
+        ("What are the points of sail?", "- close-hauled"),
+        # which of two, by the column that is compared
+        ("Which is stronger, the bowline or the clove hitch?", "Knots: Name: Bowline"),
+    ],
+)
+async def test_the_first_line(data_dir: Path, question: str, first: str) -> None:
+    answer = await asked(data_dir, question)
+    assert answer.text.splitlines()[0].split(" [")[0].startswith(first)
+
+
+@pytest.mark.parametrize(
+    ("question", "entries"),
+    [
+        ("Which knots suit hemp?", {"Bowline", "Sheet bend"}),
+        ("Which knots are for cotton?", {"Sheet bend"}),
+        ("Which craft have a hull of steel?", {"Barge", "Ferry (Chain)"}),
+        ("Which sail is the most expensive?", {"2"}),
+        # a person in several properties, and in the one that the question says
+        ("Which regattas is Ada Holm on?", {"Round Fyn", "Kattegat"}),
+        ("Which regattas has Ada Holm as skipper?", {"Round Fyn"}),
+    ],
+)
+async def test_what_is_listed(data_dir: Path, question: str, entries: set[str]) -> None:
+    answer = await asked(data_dir, question)
+    lines = [line.removeprefix("- ") for line in answer.text.splitlines() if line.startswith("- ")]
+    assert {line.split(" —")[0].split(";")[0].split(": ")[-1] for line in lines} == entries
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is baggywrinkle?",
+        "Who built the skiff?",
+        "What is the shipping number of the punt?",
+        "Which knots suit silk?",
+    ],
+)
+async def test_what_no_note_says(data_dir: Path, question: str) -> None:
+    answer = await asked(data_dir, question)
+    assert answer.abstained
