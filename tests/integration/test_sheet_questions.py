@@ -140,6 +140,8 @@ async def asked(data_dir: Path, question: str) -> Answer:
         ("What is a gybe?", "When the stern passes through the wind, this turn is called a gybe."),
         ("What does luffing do?", "Luffing, dreaded by racers, empties the sail of wind."),
         ("What are the points of sail?", "- close-hauled"),
+        # the section whose heading is asked for
+        ("What happens to ropes when they get frostbite?", "- Wet rope turns stiff."),
         # which of two, by the column that is compared
         ("Which is stronger, the bowline or the clove hitch?", "Knots: Name: Bowline"),
     ],

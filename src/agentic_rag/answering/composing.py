@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import cast
@@ -625,6 +626,8 @@ def _subheadings(question: Question, candidates: Sequence[Candidate]) -> Compose
     best = candidates[0]
     if question.form != "list" or best.unit.kind == "row" or best.unit.key is not None:
         return None
+    beside = (one for one in candidates if one.note is best.note and one.score >= best.score - NEAR_TIE)
+    best = max(beside, key=lambda one: len(_clear(one.own) | _clear(one.near)))
     for depth in range(len(best.unit.headings), 0, -1):
         path = best.unit.headings[:depth]
         below = [one for one in best.note.reading.headings if one[:depth] == path and len(one) == depth + 1]
@@ -668,13 +671,16 @@ def _under_heading(question: Question, candidates: Sequence[Candidate]) -> Compo
         return None
     over = _clear(best.near) | _clear(best.above)
     is_led = best.unit.kind == "sentence" and best.unit.lead is not None
-    if _clear(best.own) - over or question.wants or not best.unit.headings or is_led:
+    beyond = _clear(best.own) - over - _common(best, candidates)
+    if beyond or question.wants or not best.unit.headings or is_led:
         return None
     if not _clear(best.near) and best.unit.kind == "property":
         return None
     units = [u for u in best.note.reading.units if u.headings == best.unit.headings]
     if best.unit.kind == "sentence" and best.unit.parents:
         units = [u for u in units if u.parents == best.unit.parents]
+    elif question.form == "fact":  # what it does, and not the values of its sheet
+        units = [u for u in units if u.kind != "sentence" or u.key is None] or units
     if not units:
         return None
     first = units[0]
@@ -687,6 +693,13 @@ def _under_heading(question: Question, candidates: Sequence[Candidate]) -> Compo
         block = [unit for unit in units if unit.block == first.block]
         return ComposedAnswer(tuple(_line(unit, best.note) for unit in block[:MAX_LINES]), (best,))
     return ComposedAnswer(tuple(_line(unit, best.note) for unit in units[:SECTION]), (best,))
+
+
+def _common(best: Candidate, candidates: Sequence[Candidate]) -> set[str]:
+    """Terms that most units of the best one's section have: they single out none of them."""
+    section = [one for one in candidates if one.note is best.note and one.unit.headings == best.unit.headings]
+    counts = Counter(term for one in section for term in _clear(one.own))
+    return {term for term, count in counts.items() if count * 2 > len(section) > 1}
 
 
 def _goes_on(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:

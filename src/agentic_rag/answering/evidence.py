@@ -38,9 +38,9 @@ from agentic_rag.text import fold, starts_cjk, tokens
 LEVELS = np.array((1.0, 0.9, 0.75))
 """Level of a term in the unit's own words, in the items above it and its innermost heading, and in other headings and
 the note's title, folders and tags."""
-TITLE_WEIGHT, NAME_WEIGHT = 1.05, 1.15
-"""Weight of a term where the label, innermost heading or title that it stands in is named whole by the question: what
-stands below it is about the term, and not what only mentions it; and where it is the unit's own name."""
+TITLE_WEIGHT, HEADING_WEIGHT, NAME_WEIGHT = 0.95, 1.05, 1.15
+"""Weight of a term where the note's title, the label or innermost heading, or the unit's own name that it stands in is
+named whole by the question: what stands below is about the term, and not what only mentions it."""
 OWN_VALUE = 0.2
 """For a unit whose name and whose note's or heading's name the question has: ``Speed`` of the note Goblin."""
 SIMILAR = 0.85
@@ -426,12 +426,13 @@ def _named_whole(
     is_own_value = np.zeros(len(units), dtype=bool)
     for u, (unit, note, _) in enumerate(units):
         label = () if unit.kind in LIST_KINDS else unit.parents
-        above = [places_of(text) for text in (*label, *unit.headings[-1:], note.title)]
-        own = places_of(unit.key or "")
+        title, own = places_of(note.title), places_of(unit.key or "")
+        above = [places_of(text) for text in (*label, *unit.headings[-1:])]
+        levels[u, list(title)] = TITLE_WEIGHT
         for places in above:
-            levels[u, list(places)] = TITLE_WEIGHT
+            levels[u, list(places)] = HEADING_WEIGHT
         levels[u, list(own)] = NAME_WEIGHT
-        is_own_value[u] = bool(own) and any(places - own for places in above)
+        is_own_value[u] = bool(own) and any(places - own for places in (title, *above))
     return levels, is_own_value
 
 

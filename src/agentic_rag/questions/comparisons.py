@@ -252,7 +252,7 @@ class Extreme:
 
 _CONCEPTS: Mapping[str, tuple[str, str]] = {
     "price": (r"most expensive|priciest|dearest|costliest|最贵|teuerste\w*", r"cheapest|least expensive|最便宜|billigste\w*"),
-    "date": (r"newest|latest|most recent|last|youngest|最新|最近|最后|最晚|最年轻|neueste\w*|letzte\w*", r"oldest|earliest|first|最早|最旧|最老|älteste\w*|erste\w*"),
+    "date": (r"newest|latest|most recent|last|youngest|最新|最近|最后|最晚|最年轻|neueste\w*|letzte\w*", r"oldest|earliest|first|最早|最先|(?<=谁)先|最旧|最老|älteste\w*|erste\w*"),
     "duration": (r"longest|最长|最久|längste\w*", r"shortest|quickest|fastest|最短|最快|kürzeste\w*"),
     "rating": (r"best(?:[ -]rated)?|highest[ -]rated|top[ -]rated|highest rating|评分最高|最好|beste\w*", r"worst(?:[ -]rated)?|lowest[ -]rated|lowest rating|评分最低|最差|schlechteste\w*"),
     "difficulty": (r"hardest|most difficult|most complicated|最难|最复杂|schwierigste\w*", r"easiest|simplest|least difficult|最简单|最容易|einfachste\w*"),

@@ -22,7 +22,7 @@ NOTE_NOUNS = STOPWORDS | frozenset(
 MEASURE_WORDS = "个本部篇款种样件道首只条张位门台幅座辆把套双棵支"
 """Chinese words between a number and what is counted."""
 QUERY_HAN = re.compile(
-    rf"不需要|不[含用加放要带有]有?|没有|含有?|用到|加了?|放了?|要|到|我们?|你们?|的|有|是|哪些|哪[{MEASURE_WORDS}家天次]|列出|所有|全部|多少|几[{MEASURE_WORDS}]|吗|呢|里面?|中|在|了|和|都|篇|个|本|部|笔记|记录|标签|带|给|过|写|记|一共|总共|还|想|需?要|能|会|既|又|也|但是?|而且|东西|什么|请|找|看|家|用|买|去|做好?|吃|喝"
+    rf"不需要|不[含用加放要带有]有?|没有|含有?|用到|加了?|放了?|要|到|我们?|你们?|的|有|是|哪些|哪[{MEASURE_WORDS}家天次]|列出|所有|全部|多少|几[{MEASURE_WORDS}]|吗|呢|里面?|中|在|了|和|都|篇|个|本|部|笔记|记录|标签|带|给|过|写|记|一共|总共|还|想|需?要|能|会|既|又|也|但是?|而且|东西|地方|什么|请|找|看|家|用|买|去|做好?|吃|喝"
 )
 """The same in a run of Chinese."""
 BASE_WORDS = QUERY_WORDS | frozenset(

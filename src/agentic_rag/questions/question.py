@@ -43,7 +43,9 @@ _DURATION = _any(
     r"\bwie lange\b",
 )
 _DATE = _any(
-    r"\b(?:when|what (?:date|day|year|month|time)|which (?:date|day|year|month)|since when|until when|how long ago|birthday|deadline|due)\b",
+    # "what happens when …" names no day
+    r"(?:^|[,;:]|\b(?:and|so|but|or|know|say|said|tell me|remember|exactly|since|until))\W*when\b",
+    r"\b(?:what (?:date|day|year|month|time)|which (?:date|day|year|month)|how long ago|birthday|deadline|due)\b",
     r"什么时候|何时|哪[一]?[天年月日]|几[点号月年]|日期|时间|生日",
     r"\b(?:wann|seit wann|bis wann|geburtstag)\b",
 )
@@ -109,7 +111,7 @@ _MEASURES = {
     "hot": "temperature", "warm": "temperature", "cold": "temperature", "large": "size", "big": "size", "long": "duration",
     "often": "frequency", "far": "distance",
 }  # fmt: skip
-_VALUE_NOUNS = frozenset("rate score number amount valu".split())
+_VALUE_NOUNS = frozenset({"rate", "score"})
 """Stems that say no more than that there is a value, behind the noun that names it."""
 _WITH_DIGIT = re.compile(r"[\w.-]*\d[\w.-]*")
 _FIRST_WORD = re.compile(r"^\W*[\w'’]+")
@@ -336,7 +338,7 @@ def _terms(text: str) -> tuple[Term, ...]:
             is_name = any(a <= start and end <= b for a, b in names)
             is_generic = token in ANSWER_STEMS or any(a <= start and end <= b for a, b in comparing)
             is_compound = start - 1 == before and not text[:before].endswith(("'s", "’s"))
-            is_generic |= token in _VALUE_NOUNS and is_compound  # "challenge rating", "page number"
+            is_generic |= token in _VALUE_NOUNS and is_compound  # "challenge rating"
             terms[token] = Term(token, start, end, is_name, is_generic)
         before = end
     return tuple(terms.values())

@@ -246,9 +246,12 @@ def _asks_for_own(draft: Draft, rest: Sequence[Word]) -> bool:
 
 
 def _asks_for_aspect(draft: Draft, rest: Sequence[Word]) -> bool:
-    """Whether something of a value is asked for, and not the notes that have it: "the effects of frost"."""
+    """Whether something of a value is asked for, and not the notes that have it: "the effects of frost", 爸爸的血型是什么."""
     ends = (part.end() for word in rest if (part := _OF_VALUE.match(draft.text, word.end)) is not None)
-    return any(span.start == end for end in ends for span in draft.spans)
+    starts = (word.start - 1 for word in rest if _OWN_ASPECT.match(draft.text, word.start - 1))
+    return any(span.start == end for end in ends for span in draft.spans) or any(
+        span.end == start for start in starts for span in draft.spans
+    )
 
 
 def _is_listed(draft: Draft) -> bool:
@@ -265,6 +268,7 @@ def _of_days(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
     return Query("notes", "list", (), (within("date", draft.time),), residual=places(rest))
 
 
+_OWN_ASPECT = re.compile(r"的[\u4e00-\u9fff]{1,4}?(?:是(?:什么|谁|几)|(?:是|有)?多[少大高重])")
 _OF_VALUE = re.compile(r"\s+of (?:being |the |an? |my )*")
 _OF = re.compile(r"\bof (?:the |my )?$")
 _HAS = re.compile(r"['’]s\s+\w|\s+ha(?:ve|s)\b|的")
