@@ -74,7 +74,7 @@ A loop with seizing is a bight that thin twine holds. Seizing takes an hour.
 
 ### Slipped hitch
 
-It comes loose at a pull.
+It comes loose at a pull. In 2 gales of 9 it failed. A slipped knot takes 3 full turns.
 
 ## Frostbite of ropes
 
@@ -140,6 +140,9 @@ async def asked(data_dir: Path, question: str) -> Answer:
         ("What is a gybe?", "When the stern passes through the wind, this turn is called a gybe."),
         ("What does luffing do?", "Luffing, dreaded by racers, empties the sail of wind."),
         ("What are the points of sail?", "- close-hauled"),
+        # a price by the column that is called so, a number of what is counted
+        ("How much does the storm jib cost?", "Shop of Sails: No: 2 · Sail: storm jib · Price: 350"),
+        ("How many turns does a slipped knot take?", "A slipped knot takes 3 full turns."),
         # the section whose heading is asked for
         ("What happens to ropes when they get frostbite?", "- Wet rope turns stiff."),
         # which of two, by the column that is compared

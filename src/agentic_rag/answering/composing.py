@@ -463,13 +463,15 @@ def _definition(question: Question, candidates: Sequence[Candidate]) -> Composed
     notes = {id(one.note): one.note for one in candidates}
     named = {name for name, note in notes.items() if _is_named(question, note)}
     own = [one for one in candidates if id(one.note) in named]
-    begun, within = _defining(own or candidates[:40], terms)
+    begun, within = _defining(question, own or candidates[:40], terms)
     for one in (*begun, *within, *([] if own else _below_heading(candidates[:40], terms))):
         return ComposedAnswer((_line(one.unit, one.note),), (one,), is_definition=True)
     return _opening(question, own)
 
 
-def _defining(candidates: Sequence[Candidate], terms: Set[str]) -> tuple[list[Candidate], list[Candidate]]:
+def _defining(
+    question: Question, candidates: Sequence[Candidate], terms: Set[str]
+) -> tuple[list[Candidate], list[Candidate]]:
     """Units that say what the terms are: those that begin with them, "A ketch is …", and others, "… is called a ketch"."""
     begun: list[Candidate] = []
     within: list[Candidate] = []
@@ -483,15 +485,25 @@ def _defining(candidates: Sequence[Candidate], terms: Set[str]) -> tuple[list[Ca
         if head is not None and len(head) <= 30 + sum(map(len, terms)):
             if _begins_with_all(head, terms):
                 begun.append(one)
-            elif verb is not None and _has_all(
-                unit.text[verb.end() : verb.end() + NAMING + len(" ".join(terms))], terms
-            ):
+            elif verb is not None and _gives_name(question, unit.text[verb.end() :]):
                 within.append(one)
     return begun, within
 
 
 NAMING = 15
 """Characters between the verb of a definition and the name that it gives."""
+
+
+def _gives_name(question: Question, text: str) -> bool:
+    """Whether the text behind a verb soon has all terms as the question writes them: "called a ketch", and not "covered"."""
+    begin = fold(text)[: NAMING + sum(term.end - term.start + 1 for term in question.terms)].casefold()
+    words = (fold(question.text[term.start : term.end]).casefold() for term in question.terms)
+    return all(
+        (word in begin)
+        if starts_cjk(word)
+        else re.search(rf"\b{re.escape(word)}(?:e?s)?\b", begin) is not None
+        for word in words
+    )
 
 
 def _below_heading(candidates: Sequence[Candidate], terms: Set[str]) -> Iterator[Candidate]:

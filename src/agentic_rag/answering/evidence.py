@@ -63,7 +63,7 @@ HEAD = 0.1
 """For a unit that begins with what a value is wanted of: ``salt 4 g``, a table's row, a property."""
 MEASURE = 0.25
 """For a unit that names the measure that is asked for as its own, ``Speed: 30 ft.`` of "how fast is it?", or says it with
-a number, "5 feet tall"."""
+a number, "5 feet tall", "7 charges" of "how many charges"."""
 LONG, LENGTH = 0.08, 150
 """Taken from a unit longer than LENGTH code points, times ln of how much longer: many words match something."""
 ASKING = 0.35
@@ -397,7 +397,7 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
                     levels[u, k, n] = 1.0
     costs = [n for n, term in enumerate(terms) if term in _COSTS]
     if costs:
-        is_paid = np.array([_MONEY.search(unit.own()) is not None for unit, _, _ in units])
+        is_paid = np.array([_states_cost(unit) for unit, _, _ in units])
         levels[:, 0, costs] = np.maximum(levels[:, 0, costs], SIMILAR * is_paid[:, None])
     if question.days is not None and DAYS in terms:
         of_days = [_of_days(question.days, unit, note) for unit, note, _ in units]
@@ -445,6 +445,12 @@ _MONEY = re.compile(
 )
 
 
+def _states_cost(unit: Unit) -> bool:
+    """Whether a unit has an amount of money, or a value that is called a cost."""
+    names = (unit.key or "", *(name for name, _ in unit.columns))
+    return _MONEY.search(unit.own()) is not None or any(_COSTS.intersection(tokens(name)) for name in names)
+
+
 def _begins_with(unit: Unit, terms: Sequence[str]) -> bool:
     own = unit.own()
     plain = _fold(own)
@@ -453,11 +459,14 @@ def _begins_with(unit: Unit, terms: Sequence[str]) -> bool:
 
 
 def _states_measure(question: Question, unit: Unit) -> bool:
-    if not question.measure:
+    if not question.asked_as and not question.measure:
         return False
     names = (unit.key or "", *unit.parents, *(name for name, _ in unit.columns))
-    stated = question.asked_as and re.search(rf"\d[^.;]{{0,20}}\b{question.asked_as}\b", unit.text)
-    return bool(stated) or any(question.measure in tokens(name) for name in names)
+    number = rf"\d[\w.,]*\s+(?:[\w-]+\s+)?{question.asked_as}s?\b"  # 6 feet tall, 7 charges
+    stated = question.asked_as and re.search(number, unit.text)
+    return bool(stated) or (
+        bool(question.measure) and any(question.measure in tokens(name) for name in names)
+    )
 
 
 MAX_HEAD = 40

@@ -92,7 +92,7 @@ _ASKS = _any(
     r"\b(?:was|wer|wo|wann|warum|wie|welche[rsnm]?)\b",
 )  # fmt: skip
 _VERB = re.compile(
-    r"^\W*(?:and |so )?what \w+s (?:an?|the|my|our|your|his|her|their|it|me|us|him|them|when|if|to)\b",
+    r"^\W*(?:and |so )?what \w+s (?:an?|the|my|our|your|his|her|their|it|me|us|him|them|when|if|to|\d\w*)\b",
     re.IGNORECASE,
 )
 """A verb and not a plural after "what": "what stops a troll?"."""
@@ -106,6 +106,7 @@ _HOW = re.compile(
     re.IGNORECASE,
 )
 """Words that ask with "how", which no answer repeats."""
+_HOW_MANY = re.compile(r"\bhow many (?P<noun>[a-z]{3,}?)s?\b")
 _MEASURES = {
     "fast": "speed", "heavy": "weight", "tall": "height", "high": "height", "old": "age", "deep": "depth", "wide": "width",
     "hot": "temperature", "warm": "temperature", "cold": "temperature", "large": "size", "big": "size", "long": "duration",
@@ -151,7 +152,7 @@ class Question:
     measure: str = ""
     """Stem of what is asked for with "how" or compared, as notes name it: ``speed`` of "how fast is it?"."""
     asked_as: str = ""
-    """The word behind "how" that asks for it: ``fast``."""
+    """The word behind "how" that asks for it, ``fast``; of "how many" what is counted."""
 
     @classmethod
     def of(cls, text: str, carried_text: str = "") -> Question:
@@ -165,7 +166,8 @@ class Question:
         known = set(tokens(carried_text))
         terms = (replace(t, is_name=False, is_generic=True) if t.token in known else t for t in _terms(text))
         how = _HOW.search(plain)
-        word = "" if how is None else how["word"]
+        counted = _HOW_MANY.search(plain)
+        word = counted["noun"] if counted is not None else "" if how is None else how["word"]
         return cls(
             text, tuple(terms), _form(plain), _wants(plain), script(text),
             measure=_measure(plain, word), asked_as=word,
