@@ -145,6 +145,12 @@ async def asked(data_dir: Path, question: str) -> Answer:
         ("How many turns does a slipped knot take?", "A slipped knot takes 3 full turns."),
         # the section whose heading is asked for
         ("What happens to ropes when they get frostbite?", "- Wet rope turns stiff."),
+        # of two sections both, in the order of the question
+        (
+            "What is the difference between a slipped hitch and seizing?",
+            "Slipped hitch: It comes loose at a pull.",
+        ),
+        ("Compare seizing with the slipped hitch", "A loop with seizing is a bight"),
         # which of two, by the column that is compared
         ("Which is stronger, the bowline or the clove hitch?", "Knots: Name: Bowline"),
     ],

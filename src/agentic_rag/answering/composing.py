@@ -354,7 +354,7 @@ def _both(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer
     titles = {token for one in named for token in tokens(one.note.title)}
     if len(named) > 1 and all(term.is_generic or term.token in titles for term in question.terms):
         return _side_by_side(named)
-    chosen = named or _of_names(question, candidates)
+    chosen = named or _of_sections(question, candidates) or _of_names(question, candidates)
     if len(chosen) < 2:
         return None
     return ComposedAnswer(tuple(_line(one.unit, one.note, _with_title(one)) for one in chosen), tuple(chosen))
@@ -409,6 +409,24 @@ def _of_named_notes(question: Question, candidates: Sequence[Candidate]) -> list
 
 MAX_COMPARED, MAX_SHARED, MAX_CARD = 4, 6, 4
 """Notes that are compared, properties of each that are shown, and properties of one thing."""
+
+
+def _of_sections(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """What the sections state first whose headings the question names, where two or more are and nothing is measured."""
+    asked = {term.token for term in question.terms}
+    sections: dict[frozenset[str], Candidate] = {}
+    for one in candidates:
+        words = frozenset(tokens(one.unit.headings[-1])) if len(one.unit.headings) > 1 else frozenset()
+        if words and words <= asked and words not in sections:
+            first = next(u for u in one.note.reading.units if u.headings == one.unit.headings)
+            sections[words] = replace(one, unit=first)
+    whole = [words for words in sections if not any(words < others for others in sections)]
+    if len(whole) < 2 or question.measure:
+        return []
+    places = {term.token: term.start for term in question.terms}
+    shared = frozenset.intersection(*whole)
+    ordered = sorted(whole, key=lambda words: min(places[word] for word in words - shared))
+    return [sections[words] for words in ordered[:MAX_COMPARED]]
 
 
 def _of_names(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
