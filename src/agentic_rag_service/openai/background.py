@@ -13,16 +13,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from agentic_rag_service.openai.conversation import Turn
 from agentic_rag_service.openai.parameters import UnsupportedParameter
 
 LONGEST_TITLE = 50
 """Maximum length of a title, in characters."""
-_HISTORY = re.compile(r"<(chat_?history|conversation)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
+_OPEN_HISTORY = re.compile(r"<(chat_?history|conversation)>", re.IGNORECASE)
 _KEY = re.compile(r'\{\s*"(\w+)"\s*:')
 _ROLE = re.compile(r"^(user|assistant): ?", re.IGNORECASE | re.MULTILINE)
-_USER = re.compile(r"<user>(.*?)</user>", re.DOTALL)
+_USER = re.compile(r"<user>((?:(?!<user>).)*?)</user>", re.DOTALL)
 _INPUT = re.compile(r"(?:\w+: ?)?\{.*\}(?: \[[\w-]+\])?", re.DOTALL)
 _ONLY = re.compile(r"\b(?:output|return|write) only\b", re.IGNORECASE)
 _TITLE = re.compile(r"\btitle\b|标题|標題", re.IGNORECASE)
@@ -33,13 +34,14 @@ _CONVERSATION = re.compile(
     re.IGNORECASE,
 )
 _LENGTH = re.compile(
-    r"\b(?:\d+|two|three|four|five|six|seven|eight|ten)[- ](?:word|character|char)s?\b|[\d一二三四五六七八九十]+个?字",
+    r"\b(?:\d+|two|three|four|five|six|seven|eight|ten)[- ](?:word|character|char)s?\b"
+    r"|(?<![\d一二三四五六七八九十])[\d一二三四五六七八九十]+个?字",
     re.IGNORECASE,
 )
 """Of a title, in words or characters."""
-_QUESTION = re.compile(r"[^.!。！\n]*[?？]")
+_SENTENCE = re.compile(r"[^.!。！\n]+")
 _TURN = re.compile(r"^\W{0,3}(user|human|assistant|ai|response)[:：]\s*", re.IGNORECASE | re.MULTILINE)
-_BLOCK = re.compile(r"^(```+|-{9,})[^\n]*\n(.*?)(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"^(`{3,}+|-{9,}+)[^\n]*\n(.*?)(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
 _TRANSLATION = re.compile(r"\btranslat", re.IGNORECASE)
 _REMEDY = (
     "it is a prompt of the front end itself, and the notes cannot answer it: choose another model for such tasks in the "
@@ -62,9 +64,9 @@ def background_answer(turns: Sequence[Turn]) -> str | None:
     if "tool_calls" in _KEY.findall(system):
         return '{"tool_calls": []}'
     (text,) = texts
-    history = _HISTORY.search(text) or _HISTORY.search(system)
+    history = _history(text) or _history(system)
     if history is not None:
-        return _of_transcript(history[2], f"{system}\n{text}".replace(history[0], ""))
+        return _of_transcript(history.transcript, f"{system}\n{text}".replace(history.element, ""))
     if _asks_for_title(text) or _asks_for_title(system):
         return _title_within(text, system)
     is_transcript = _ROLE.match(text) is not None and bool(system)
@@ -76,9 +78,39 @@ def background_answer(turns: Sequence[Turn]) -> str | None:
     return None
 
 
+class _History(NamedTuple):
+    """A transcript between tags."""
+
+    element: str
+    """With the tags."""
+    transcript: str
+
+
+def _history(text: str) -> _History | None:
+    """The first transcript between tags.
+
+    Only the first tag of each name is tried: if nothing closes it, nothing closes a later one, and a search from every
+    tag would take quadratic time.
+    """
+    openings: dict[str, re.Match[str]] = {}
+    for one in _OPEN_HISTORY.finditer(text):
+        openings.setdefault(one[1].lower(), one)
+    for name, opening in openings.items():
+        closing = re.compile(f"</{name}>", re.IGNORECASE).search(text, opening.end())
+        if closing is not None:
+            element = text[opening.start() : closing.end()]
+            return _History(element, text[opening.end() : closing.start()])
+    return None
+
+
+def _after_question(sentence: re.Match[str]) -> str:
+    """What follows the last question mark."""
+    return sentence[0][max(map(sentence[0].rfind, "?？")) + 1 :]
+
+
 def _asks_for_title(text: str) -> bool:
     """Whether a paragraph wants, and does not ask for, a name for the conversation in so many words."""
-    paragraphs = re.split(r"\n[ \t]*\n", _QUESTION.sub("", text))
+    paragraphs = re.split(r"\n[ \t]*\n", _SENTENCE.sub(_after_question, text))
     return any(all(form.search(one) for form in (_NAME, _CONVERSATION, _LENGTH)) for one in paragraphs)
 
 
@@ -108,7 +140,7 @@ def _json_turns(text: str) -> str:
     """The transcript of a JSON list of messages; empty if the text is none."""
     try:
         turns = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     if not isinstance(turns, list) or not all(isinstance(one, dict) and "role" in one for one in turns):
         return ""

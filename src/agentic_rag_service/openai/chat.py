@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -102,7 +103,7 @@ async def complete(chat: ChatRequest, request: Request, service: TheService, cal
     if chat.stream_options is not None and not chat.stream:
         options = chat.stream_options.model_dump()
         raise UnsupportedParameter("stream_options", options, "leave it out, or send stream: true with it")
-    question = question_of(chat.model, turns_of(chat.messages, "messages"))
+    question = await asyncio.to_thread(question_of, chat.model, turns_of(chat.messages, "messages"))
     await open_model(service, caller, chat.model)
     base = str(request.base_url)
     reply = partial(reply_to, service, caller, question, base=base, stop=chat.stop or (), limit=chat.limit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
@@ -61,7 +62,7 @@ async def respond(body: ResponseRequest, request: Request, service: TheService, 
     """Answer the last message of the user from the notes, with citations inline and as annotations."""
     require_unicode(body.model_dump())
     refuse_unsupported(RESPONSES, body.model_extra or {})
-    question = question_of(body.model, _turns(body, service, caller))
+    question = await asyncio.to_thread(question_of, body.model, _turns(body, service, caller))
     await open_model(service, caller, body.model)
     base = str(request.base_url)
     reply = partial(reply_to, service, caller, question, base=base, limit=body.max_output_tokens)

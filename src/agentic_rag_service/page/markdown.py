@@ -29,7 +29,7 @@ _PROPERTIES = re.compile(r"\A---[ \t]*\r?\n.*?\n---[ \t]*(?:\r?\n|\Z)", re.DOTAL
 _CALLOUT = re.compile(r"<p>\[!([\w-]+)\][+-]?[ \t]*([^\n<]*)")
 """The start of an Obsidian callout, inside its quotation."""
 _TASK = re.compile(r"<li>((?:\n<p>)?)\[(.)\][ \t]+")
-_FIELD = re.compile(r"\[([^\W\d_][\w -]*)::[ \t]*([^\[\]\n]*)\]")
+_FIELD = re.compile(r"\[([^\W\d_][\w -]*)::[ \t]*+([^\[\]\n]*)\]")
 _HIGHLIGHT = re.compile(r"==(?=[^\s=])([^=\n]*[^\s=])==")
 _FOOTNOTE = re.compile(r"\[\^([^\[\]\s^]+)\]:?")
 _TAG = re.compile(r"(<[^>]*>)")

@@ -164,8 +164,9 @@ def in_chinese(text: str) -> str | None:
     head, mark, rest = text.partition(_SPLIT)
     if not mark:
         return None
-    first, others = in_chinese(head), in_chinese(rest)
-    return None if first is None or others is None else f"{first}；{others}"
+    first = in_chinese(head)
+    others = None if first is None else in_chinese(rest)
+    return None if others is None else f"{first}；{others}"
 
 
 def in_words(text: str, language: Language) -> str | Markup:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
 
 from agentic_rag_service.openai.background import LONGEST_TITLE, background_answer, title
 from agentic_rag_service.openai.conversation import Turn
 from agentic_rag_service.openai.parameters import UnsupportedParameter
+from growth import assert_linear
 
 QUESTION = "What does shading do to theanine?"
 CHAT = f"USER: {QUESTION}\nASSISTANT: It keeps it high. [1]"
@@ -170,3 +172,36 @@ def test_a_question_of_the_user_is_none_of_them(turns: list[Turn]) -> None:
 def test_a_title_is_the_users_first_line(transcript: str, expected: str) -> None:
     assert title(transcript) == expected
     assert len(title(transcript)) <= LONGEST_TITLE
+
+
+NAMING = "Name this conversation in at most 10 characters."
+
+
+@pytest.mark.parametrize(
+    ("piece", "form"),
+    [
+        ("a", "{}"),
+        ("<conversation>", "{}"),
+        ("<user>", "<conversation>{}</conversation>\nGive it a title."),
+        ("7", f"{NAMING}\n{{}}"),
+        ("七", f"{NAMING}\n{{}}"),
+        ("`", f"{NAMING}\n{{}}"),
+        ("?a", f"{NAMING} {{}}"),
+    ],
+)
+def test_a_long_prompt_is_recognised_in_linear_time(piece: str, form: str) -> None:
+    def answers(text: str) -> None:
+        for turns in (_with_system(form.format(text), "What is tea?"), [Turn("user", form.format(text))]):
+            with suppress(UnsupportedParameter):
+                background_answer(turns)
+
+    assert_linear(answers, piece)
+
+
+def test_deep_brackets_are_no_transcript() -> None:
+    assert background_answer(_with_system(NAMING, "[" * 100_000)) == title("[" * 100_000)
+
+
+def test_the_first_closed_transcript_counts() -> None:
+    text = "<conversation>\n<chat_history>\nuser: One\n</CHAT_HISTORY>\nGive it a title."
+    assert background_answer([Turn("user", text)]) == "One"

@@ -210,6 +210,11 @@ def test_sentences_are_translated_with_their_values() -> None:
     assert in_chinese("no cluster can be used at all") is None
 
 
+@pytest.mark.parametrize("piece", ["; ", "a; ", "; run the same command again"])
+def test_a_long_text_is_no_sentence_of_the_core(piece: str) -> None:
+    assert in_chinese(piece * 10_000) is None
+
+
 def test_the_errors_with_words_of_their_own_exist() -> None:
     kinds = {key.removeprefix("error_") for key in WORDS if key.startswith("error_")}
     classes = {name for module in (errors, access, limits) for name in vars(module)}

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from agentic_rag_service.page.markdown import MOST_DRAWN, excerpt, note_html, render_markdown
+from growth import assert_linear
 
 NOTE = """---
 tags: [tea]
@@ -128,3 +129,8 @@ def test_the_passage_is_marked_in_a_task_and_in_a_field() -> None:
         html = note_html(text, start, start + len(passage))
         assert f'<mark id="passage" tabindex="-1">{passage}</mark>' in html
         assert "<pre" not in html
+
+
+@pytest.mark.parametrize("piece", ["\t", " ", "[key::\t", "==a ", "[^a"])
+def test_a_note_is_drawn_in_linear_time(piece: str) -> None:
+    assert_linear(lambda text: render_markdown(f"[key::{text}a\n"), piece, length=20_000)
