@@ -281,13 +281,18 @@ def _kind(error: BaseException) -> tuple[str, str]:
 
 
 def _redirected_to(error: BaseException) -> str:
-    """Host of a redirect's target; its path and query may hold what was sent."""
+    """Scheme, host and port of a redirect's target; its path and query may hold what was sent."""
     headers = getattr(getattr(error, "response", None), "headers", {})
     try:
-        host = urlsplit(headers.get("location", "")).hostname
+        target = urlsplit(headers.get("location", ""))
+        host, port = target.hostname, target.port
     except ValueError:
-        host = None
-    return host or "another path of the same host"
+        host, port = None, None
+    if not host:
+        return "another path of the same host"
+    scheme = f"{target.scheme}://" if target.scheme else ""
+    name = f"[{host}]" if ":" in host else host
+    return f"{scheme}{name}" if port is None else f"{scheme}{name}:{port}"
 
 
 def http_client() -> DefaultAsyncHttpxClient:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -137,11 +138,29 @@ async def test_a_redirect_is_not_followed(
         address = elsewhere.base_url.replace("127.0.0.1", "localhost")
         model_server.judge = lambda request: refused(status, location=f"{address}/hidden?text=passage")
         for call in (make_chat().complete("s", "u"), make_embedding().embed_passages(["the passage"])):
-            with pytest.raises(ModelError, match="redirects to localhost") as caught:
+            with pytest.raises(ModelError, match=re.escape(address.removesuffix("/v1"))) as caught:
                 await call
             assert "hidden" not in str(caught.value)
             assert "base_url" in str(caught.value)
         assert elsewhere.requests == []
+
+
+@pytest.mark.parametrize(
+    ("location", "told"),
+    [
+        ("https://api.example/v1/chat?text=passage", "https://api.example"),
+        ("//me:hunter2@[2001:db8::7]:8080/x", "[2001:db8::7]:8080"),
+        ("/v2/chat", "another path of the same host"),
+        ("http://api.example:port/", "another path of the same host"),
+    ],
+)
+async def test_a_redirect_is_told_with_its_port(
+    model_server: LocalOpenAIServer, make_chat: MakeChat, location: str, told: str
+) -> None:
+    model_server.judge = lambda request: refused(307, location=location)
+    with pytest.raises(ModelError) as caught:
+        await make_chat().complete("s", "u")
+    assert f"redirects to {told} (HTTP 307)" in str(caught.value)
 
 
 async def test_a_login_in_the_address_is_not_told(
