@@ -25,7 +25,7 @@ _LEAD = re.compile(
 )
 _MARKS = regex.compile(
     r"\*{2,3}|__|~~|==|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*(])|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)"
-    r"|\[\^[^\]\s]*\]:?|(?:^|[ \t])\^[\w-]+[ \t\r]*$",
+    r"|\[\^[^\[\]\s]*\]:?|(?:^|[ \t])\^[\w-]+[ \t\r]*$",
     regex.MULTILINE,
 )
 _EMPHASIS = regex.compile(rf"(?<![^\W{CJK}]|\*)\*([^\s*](?:[^*\r\n，。；]*[^\s*])?)\*(?![^\W{CJK}]|\*)")
@@ -34,7 +34,7 @@ _ESCAPED_SIGN = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SIGN = re.compile(r"[\x00`\\\[\]<&*_~=^]")
 """What every form of markup begins with, but for marks at the start of a line."""
 _COMMENT = re.compile(
-    r"(?P<kept>^[ \t>]*(?P<fence>`{3,}|~{3,})[^\r\n]*\r?\n(?s:.*?)(?:^[ \t>]*(?P=fence)[`~]*[ \t]*\r?$|\Z)"
+    r"(?P<kept>^[ \t>]*(?P<fence>`{3,}+|~{3,}+)[^\r\n]*\r?\n(?s:.*?)(?:^[ \t>]*(?P=fence)[`~]*[ \t]*\r?$|\Z)"
     r"|(?<!`)(?P<ticks>`+)(?!`)[^\r\n]{0,500}?(?<!`)(?P=ticks)(?!`))"
     r"|%%(?s:.*?)(?:%%|\Z)|<!--(?s:.*?)-->",
     re.MULTILINE,

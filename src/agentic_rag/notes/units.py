@@ -160,7 +160,7 @@ def _move_unit(unit: Unit, by: int) -> Unit:
 
 
 _TEXT_ELEMENTS = re.compile(r"^#{1,6} (?:Excalidraw Data|Text Elements)[ \t]*\r?$", re.MULTILINE)
-_PLACEHOLDER = re.compile(r"<%.*?%>|\{\{[^{}\r\n]{1,80}\}\}")
+_PLACEHOLDER = re.compile(r"<%(?:(?!<%).)*?%>|\{\{[^{}\r\n]{1,80}\}\}")
 
 
 def _left_out(text: str, front: Frontmatter) -> list[tuple[int, int]]:
@@ -236,8 +236,8 @@ _BOLD_KEY = re.compile(
 )
 """A whole line of a name in bold and its value, ``**Armor Class** 15``, and how many make a note a sheet of values."""
 SHEET = 3
-_FOOTNOTE = re.compile(r"^[ \t]{0,3}\[\^(?P<label>[^\]\s]+)\]:[ \t]*(?P<text>(?s:.*?))(?=^[ \t]{0,3}\[\^[^\]\s]+\]:|\Z|\r?\n[ \t]*\r?\n)", re.MULTILINE)  # fmt: skip
-_FOOTNOTE_MARK = re.compile(r"\[\^(?P<label>[^\]\s]+)\](?!:)")
+_FOOTNOTE = re.compile(r"^[ \t]{0,3}\[\^(?P<label>[^\[\]\s]+)\]:[ \t]*(?P<text>(?s:.*?))(?=^[ \t]{0,3}\[\^[^\[\]\s]+\]:|\Z|\r?\n[ \t]*\r?\n)", re.MULTILINE)  # fmt: skip
+_FOOTNOTE_MARK = re.compile(r"\[\^(?P<label>[^\[\]\s]+)\](?!:)")
 _INLINE_NOTE = re.compile(r"\^\[(?P<text>[^\[\]]*(?:\[\[[^\[\]]*\]\][^\[\]]*)*)\]")
 _TAG_LINE = re.compile(r"^(?:#[^\s#]+[\s,，]*)+$")
 _NOT_SHOWN = re.compile(r"^(?:https?://\S+|[-*_=\s|:]+|\^[\w-]+)$")

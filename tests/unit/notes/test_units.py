@@ -470,7 +470,20 @@ def test_any_text_is_read(text: str):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
-    ["[a:: b] ", "x [a:: b].\n", "- [a:: b] c\n", "a:: b\n", "- a:: b\n", "|1|2|\n", "One.\n\n", "word "],
+    [
+        "[a:: b] ",
+        "x [a:: b].\n",
+        "- [a:: b] c\n",
+        "a:: b\n",
+        "- a:: b\n",
+        "|1|2|\n",
+        "One.\n\n",
+        "word ",
+        "[^",
+        "[^a",
+        "`",
+        "~",
+    ],
 )
 def test_reading_takes_linear_time(piece: str):
     assert_linear(
