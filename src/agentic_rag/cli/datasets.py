@@ -17,11 +17,11 @@ from rich.text import Text
 from agentic_rag.cli.command_server import commands_served
 from agentic_rag.cli.options import is_new, place_of, require_data, warm
 from agentic_rag.cli.render import bars, console
-from agentic_rag.domain.identity import dataset_name
+from agentic_rag.domain.identity import dataset_name, notes_dataset
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import StoreStats, TableStats
 from agentic_rag.domain.usage import usage_text
-from agentic_rag.errors import UnknownDataset
+from agentic_rag.errors import UnknownDataset, needing
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.ingest.planning import FileReport
 from agentic_rag.notes.catalogue import SchemaValues
@@ -116,6 +116,11 @@ async def ingest_paths(
 
 async def watch_folders(config: RagConfig, folders: Sequence[Path], dataset: str, *, as_json: bool) -> None:
     """Print a line for every update of the dataset, until interrupted; below it new problems."""
+    with needing("following folders", "service"):
+        from agentic_rag.ingest.watching import roots_of
+
+    notes_dataset(dataset)
+    roots_of(folders)  # an error is the only line
     told = None
     odd: list[FileReport] = []
     if not as_json:

@@ -53,6 +53,19 @@ class _Notes(DefaultFilter):
         return is_rules or not any(part.startswith(".") or part.endswith("~") for part in inner)
 
 
+def roots_of(folders: Sequence[Path]) -> list[Path]:
+    """The folders to follow, resolved.
+
+    Raises:
+        InputError: one is no folder.
+    """
+    roots = [folder.resolve() for folder in folders]
+    for folder, root in zip(folders, roots, strict=True):
+        if not root.is_dir():
+            raise InputError(f"there is no folder {str(folder)!r} to watch")
+    return roots
+
+
 async def follow(
     folders: Sequence[Path],
     ingest: Callable[[Sequence[Path]], Awaitable[IngestReport]],
@@ -74,10 +87,7 @@ async def follow(
     Raises:
         InputError: at the start, a folder is none.
     """
-    roots = [folder.resolve() for folder in folders]
-    for folder, root in zip(folders, roots, strict=True):
-        if not root.is_dir():
-            raise InputError(f"there is no folder {str(folder)!r} to watch")
+    roots = roots_of(folders)
     stop = stop or asyncio.Event()
     while not stop.is_set():
         # Watched from before the ingest: what changes meanwhile is not lost. A folder that is gone cannot be watched.

@@ -13,6 +13,7 @@ import pytest
 
 from agentic_rag import RagConfig
 from agentic_rag.cli import datasets
+from agentic_rag.errors import InputError
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.ingest.planning import FileReport
 from agentic_rag.ingest.watching import WatchReport
@@ -43,7 +44,11 @@ def followed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("followed")
-async def test_watch_tells_path_and_reason_once(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_watch_tells_path_and_reason_once(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes").mkdir()
     await datasets.watch_folders(RagConfig(), [Path("notes")], "notes", as_json=False)
     told = capsys.readouterr().out.splitlines()
     assert [line for line in told if " · " not in line] == [
@@ -55,8 +60,19 @@ async def test_watch_tells_path_and_reason_once(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.usefixtures("followed")
-async def test_watch_gives_the_reasons_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    await datasets.watch_folders(RagConfig(), [Path("notes")], "notes", as_json=True)
+async def test_watch_gives_the_reasons_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    await datasets.watch_folders(RagConfig(), [tmp_path], "notes", as_json=True)
     first, second, *_ = map(json.loads, capsys.readouterr().out.splitlines())
     assert first["files"] == [{"path": "Tea.md", "action": "added", "reason": None}]
     assert second["files"] == [{"path": "bad.canvas", "action": "failed", "reason": "not JSON: line 1"}]
+
+
+@pytest.mark.usefixtures("followed")
+@pytest.mark.parametrize(("folder", "dataset"), [("gone", "notes"), ("a.md", "notes"), (".", "memory:me")])
+async def test_watch_that_cannot_begin_prints_no_other_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, folder: str, dataset: str
+) -> None:
+    (tmp_path / "a.md").write_text("# A\n")
+    with pytest.raises(InputError):
+        await datasets.watch_folders(RagConfig(), [tmp_path / folder], dataset, as_json=False)
+    assert capsys.readouterr().out == ""
