@@ -122,19 +122,26 @@ def error_of(error: AgenticRagError, service: Service, caller: Caller) -> tuple[
     return status, error_body(type(error).__name__, service.disclosure.error(caller, error), param)
 
 
+def _opens_page(request: Request) -> bool:
+    """Whether a person opens the address in a browser."""
+    return request.method == "GET" and "text/html" in request.headers.get("accept", "")
+
+
 def add_error_handlers(app: FastAPI, page: Callable[[Request, str, str, int], Response]) -> None:
     """Register the handlers of all errors.
 
     Args:
         app: the service.
-        page: makes the response of the page, from type, message and status.
+        page: makes the response for a browser, from type, message and status.
     """
 
     def respond(
         request: Request, status: int, body: ErrorEnvelope, headers: Mapping[str, str] | None = None
     ) -> Response:
-        if "hx-request" in request.headers:
-            return page(request, body["error"]["type"], body["error"]["message"], status)
+        if "hx-request" in request.headers or _opens_page(request):
+            shown = page(request, body["error"]["type"], body["error"]["message"], status)
+            shown.headers.update(headers or {})
+            return shown
         return JSONResponse(body, status_code=status, headers=headers)
 
     @app.exception_handler(AgenticRagError)

@@ -327,7 +327,8 @@ def test_on_a_phone(browser: Browser, address: str) -> None:
     expect(page.locator("#beside article")).to_be_visible()
     _pictured(page, "phone")
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
-    for path in ("/notes", "/learn", "/conversations", "/health"):
+    table = "/read/default/sessions/2025-05-03 Field trip to the Pines.md"
+    for path in ("/notes", "/learn", "/conversations", "/health", table):
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 400, path
     context.close()

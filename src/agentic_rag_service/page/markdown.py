@@ -107,12 +107,16 @@ _MARKDOWN = _renderer()
 def render_markdown(text: str, resolve: Resolve | None = None) -> str:
     """Markdown as HTML without scripts, external content and styles."""
     env: Json = {} if resolve is None else {"resolve": resolve}
-    return nh3.clean(
+    html = nh3.clean(
         _TASK.sub(_task, _CALLOUT.sub(_callout, _MARKDOWN.render(text, env))),
         tags=_TAGS,
         attributes=_ATTRIBUTES,
         url_schemes=_SCHEMES,
         link_rel="noopener noreferrer",
+    )
+    # A wide table scrolls by itself: else the whole page would, on a phone.
+    return html.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace(
+        "</table>", "</table></div>"
     )
 
 

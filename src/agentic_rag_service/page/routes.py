@@ -155,8 +155,10 @@ def _page(request: Request, template: str, status: int = 200, **values: Any) -> 
 
 
 def error_part(request: Request, kind: str, message: str, status: int) -> HTMLResponse:
-    """An error as a page fragment: its kind in the page's language, and its message."""
-    return _page(request, "error.html", status, kind=kind, message=message)
+    """An error as a page fragment, or as a page if a browser opens the address: its kind in the page's language, and
+    its message."""
+    template = "error.html" if "hx-request" in request.headers else "error_page.html"
+    return _page(request, template, status, kind=kind, message=message)
 
 
 async def _names(rag: Rag, dataset: str) -> dict[str, str]:

@@ -134,3 +134,15 @@ def test_the_passage_is_marked_in_a_task_and_in_a_field() -> None:
 @pytest.mark.parametrize("piece", ["\t", " ", "[key::\t", "==a ", "[^a"])
 def test_a_note_is_drawn_in_linear_time(piece: str) -> None:
     assert_linear(lambda text: render_markdown(f"[key::{text}a\n"), piece, length=20_000)
+
+
+@pytest.mark.parametrize(
+    "text", ["| a |\n|---|\n| b |\n", "> | a |\n> |---|\n> | b |\n", "- one\n\n  | a |\n  |---|\n  | b |\n"]
+)
+def test_a_table_scrolls_by_itself(text: str) -> None:
+    html = render_markdown(text)
+    assert html.count('<div class="scroll" tabindex="0"><table>') == html.count("</table></div>") == 1
+
+
+def test_the_name_of_a_table_element_in_a_note_is_text() -> None:
+    assert "scroll" not in render_markdown("Write `<table>` or <table>, then </table>.")

@@ -16,6 +16,7 @@ import pytest
 
 from agentic_rag import RagConfig
 from agentic_rag_service.conversations import Conversations
+from agentic_rag_service.limits import Busy
 from agentic_rag_service.page import routes
 from service_server import called_service, ended
 
@@ -122,3 +123,26 @@ async def test_older_conversations_are_on_further_pages(notes: Path, monkeypatch
         last = (await client.get(older[1])).text
         assert re.findall(r"What lies here (\d)\?</a>", last) == ["0"]
         assert "Older conversations" not in last
+
+
+@pytest.mark.parametrize("address", ["/read/default/gone.md", "/read/other/short.md", "/nowhere"])
+async def test_a_browser_gets_an_error_as_a_page(notes: Path, address: str) -> None:
+    async with _page(notes) as client:
+        answer = await client.get(address, headers={"Accept": "text/html,*/*;q=0.8"})
+        assert answer.status_code in (400, 404)
+        assert '<div class="error" role="alert">' in answer.text
+        assert "<nav" in answer.text
+        part = await client.get(address, headers={"Accept": "text/html", "HX-Request": "true"})
+        assert "<nav" not in part.text
+        assert "message" in (await client.get(address)).json()["error"]
+
+
+async def test_a_busy_page_says_when_to_come_again(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def busy(*_: Any) -> Any:
+        raise Busy("the service is busy")
+
+    monkeypatch.setattr(routes, "read_note", busy)
+    async with _page(notes) as client:
+        answer = await client.get("/read/default/short.md", headers={"Accept": "text/html"})
+        assert answer.headers["Retry-After"] == "1"
+        assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
