@@ -14,7 +14,7 @@ from agentic_rag.notes.units import Unit
 
 _NUMBER = r"\d{1,3}(?:\s*[-–]\s*\d{1,3})?"
 MARK = re.compile(
-    r"(?P<space>[ \t]*)(?P<double>\[(?=\[))?[\[［【]\s*\^?(?:passages?\s+)?"
+    r"(?P<space>(?<![ \t])[ \t]*+)(?P<double>\[(?=\[))?[\[［【]\s*\^?(?:passages?\s+)?"
     rf"(?P<numbers>{_NUMBER}(?:[\s,，、;；]+{_NUMBER})*)\s*[\]］】](?(double)\])(?:\(https?://[^()\s]*\))?",
     re.IGNORECASE,
 )

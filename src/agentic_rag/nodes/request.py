@@ -35,6 +35,8 @@ MOST_TOP_K = 1000
 MAX_CHARACTERS = 2_000
 """Longest searched question. A longer one is pasted text; only its beginning and end are searched, because
 embedding and comparing all of it would exceed a source's time limit."""
+MAX_ANSWER = 20_000
+"""Longest earlier answer in which things are looked for; of a longer one, a client's own, the beginning and the end."""
 Complete = Callable[[str, Sequence[Turn]], CompletedQuestion]
 
 
@@ -227,14 +229,14 @@ def earlier_turns(query: str, messages: Sequence[AnyMessage]) -> list[Turn]:
         if isinstance(message, HumanMessage):
             turns.append(Turn(shorten(str(message.text))))
         elif isinstance(message, AIMessage) and turns:
-            turns[-1] = replace(turns[-1], answer=str(message.text))
+            turns[-1] = replace(turns[-1], answer=shorten(str(message.text), MAX_ANSWER))
     return turns[:-1] if turns and turns[-1].question.strip() == shorten(query).strip() else turns
 
 
-def shorten(text: str) -> str:
-    """Beginning and end of a text of more than MAX_CHARACTERS."""
-    half = MAX_CHARACTERS // 2
-    return text if len(text) <= MAX_CHARACTERS else f"{text[:half]} {text[-half:]}"
+def shorten(text: str, most: int = MAX_CHARACTERS) -> str:
+    """Beginning and end of a text of more than ``most`` characters."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]} {text[-half:]}"
 
 
 def last_message_id(messages: Sequence[AnyMessage]) -> str | None:

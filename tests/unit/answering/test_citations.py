@@ -9,6 +9,7 @@ import pytest
 from agentic_rag.answering.citations import CitationList, citation, cited_numbers, only_known, whole
 from agentic_rag.answering.quotes import Quote
 from agentic_rag.notes.units import Unit
+from growth import assert_linear
 
 DOCUMENT = "# 🍵 Tea\r\n\r\nOolong 茶 comes from Fujian. Milk is white.\r\n"
 CHUNK_START = 10
@@ -99,3 +100,8 @@ def test_marks_without_a_citation_are_taken_out() -> None:
     assert only_known("茶【1】，牛奶【9】。[^2] [1-3]", [1, 2]) == "茶[1]，牛奶。[2] [1, 2]"
     assert only_known("Since [2023] so [1].", [1]) == "Since [2023] so [1]."
     assert only_known("A list[int] and [x] stay.", [1]) == "A list[int] and [x] stay."
+
+
+@pytest.mark.parametrize("piece", [" ", "\t", "[ ", " [1", "1 - "])
+def test_marks_are_read_in_linear_time(piece: str) -> None:
+    assert_linear(lambda text: only_known(f"Tea.{text}.", [1]), piece, 20_000)

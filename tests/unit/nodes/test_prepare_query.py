@@ -13,7 +13,7 @@ from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.notes import Note
 from agentic_rag.errors import FilterError, InputError, StoreError, UnknownOperation
 from agentic_rag.nodes.prepare_query import initial_keys, prepare_query
-from agentic_rag.nodes.request import Request, earlier_turns, normalise, question_of
+from agentic_rag.nodes.request import MAX_ANSWER, Request, earlier_turns, normalise, question_of
 from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.questions.followups import CompletedQuestion, Turn
 from agentic_rag.questions.vocabulary import Vocabulary
@@ -180,6 +180,15 @@ def test_the_turns_of_a_conversation_are_questions_with_their_answers():
     assert earlier_turns("third", said) == turns
     assert earlier_turns("third", [*said, HumanMessage(" third ")]) == turns
     assert earlier_turns("third", []) == []
+
+
+@pytest.mark.parametrize("piece", ["a", "Zeolite. [1] ", "茶"])
+def test_of_a_long_earlier_answer_its_ends_are_read(piece: str) -> None:
+    said = [HumanMessage("first"), AIMessage(f"Begins. {piece * 100_000} Ends."), HumanMessage("second")]
+    (turn,) = earlier_turns("second", said)
+    assert len(turn.answer) <= MAX_ANSWER + 1
+    assert turn.answer.startswith("Begins.")
+    assert turn.answer.endswith("Ends.")
 
 
 def test_a_pasted_question_is_searched_by_its_ends_and_asked_by_them_too():
