@@ -6,9 +6,12 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from annotated_types import Ge, Gt, Le
+from pydantic.fields import FieldInfo
 
 from agentic_rag import RagConfig
 from agentic_rag.errors import StoreLocked
+from agentic_rag.settings.parameters import FusionStrategy, Parameters
 from agentic_rag_service import limits
 from agentic_rag_service.access import Caller
 from agentic_rag_service.jobs import Jobs, UnknownJob
@@ -94,3 +97,37 @@ async def test_a_user_with_memories_may_ask_for_the_most_passages(tmp_path: Path
         await client.post("/memory", json={"text": "I live in Rome."})
         answered = await client.post("/ask", json={"query": "oolong", "top_k": 1000})
     assert answered.status_code == 200, answered.text
+
+
+def _bound(field: FieldInfo) -> float | None:
+    """The largest value of a number; a very large one if it has none, None if it is no number."""
+    bounds = [one.le for one in field.metadata if isinstance(one, Le)]
+    is_number = any(isinstance(one, Ge | Gt) for one in field.metadata)
+    return bounds[0] if bounds else 10**9 if is_number else None
+
+
+LARGEST = {
+    section: {name: bound for name, one in kind.annotation.model_fields.items() if (bound := _bound(one))}
+    for section, kind in Parameters.model_fields.items()
+}
+"""Every number that a request may set, at its largest."""
+
+
+@pytest.mark.parametrize("strategy", list(FusionStrategy))
+async def test_every_parameter_at_its_largest_is_answered_and_no_more_is_allowed(
+    tmp_path: Path, strategy: FusionStrategy
+) -> None:
+    (tmp_path / "tea.md").write_text("# Tea\n\nTea is oolong.\n")
+    asked = {"query": "Tea is oolong. " * 100, "top_k": 1000}
+    # The graph's weight is 1, and both are 1 together.
+    fusion = {**LARGEST["fusion"], "lancedb_weight": 0, "strategy": strategy}
+    async with called_service(RagConfig(data_dir=tmp_path / "data"), roots=[tmp_path]) as client:
+        await ended(client, await client.post("/ingest", json={"paths": ["tea.md"]}))
+        answered = await client.post("/ask", json={**asked, "parameters": {**LARGEST, "fusion": fusion}})
+        assert answered.status_code == 200, answered.text
+        for section, values in LARGEST.items():
+            for name, largest in values.items():
+                more = {section: {name: largest + 1}}
+                answer = await client.post("/ask", json={**asked, "parameters": more})
+                assert (answer.status_code == 400) == (largest != 10**9), (section, name)
+                assert name in answer.json()["error"]["message"] if answer.is_error else True
