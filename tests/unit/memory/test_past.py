@@ -118,3 +118,8 @@ async def test_what_was_known_as_of_an_earlier_time(memories: Memories) -> None:
     found = await memories.search("Where did I live before?", "ada", context={"as_of": "2024-01-01"})
     assert found.memories[0].content == "I live in Oslo"
     assert "Porto" not in " ".join(one.content for one in found.memories)
+
+
+@pytest.mark.parametrize("piece", ["哪天", "when did I ", "之前要"])
+def test_a_long_text_asks_of_no_past(piece: str) -> None:
+    assert asked_past(piece * 10_000, datetime(2026, 1, 1, tzinfo=UTC)) is None
