@@ -1,11 +1,11 @@
-"""Encodings of texts: by mark, as UTF-8, as declared, or recognised by charset-normalizer where that is sure."""
+"""Encodings of texts: by mark, as UTF-8, as declared, or recognised by chardet where that is sure."""
 
 from __future__ import annotations
 
 import codecs
+import itertools
 import re
-
-from charset_normalizer import from_bytes
+from collections.abc import Iterator
 
 # UTF-32 first: its little-endian mark begins with UTF-16's.
 _BYTE_ORDER_MARKS = (
@@ -16,18 +16,27 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
 )
 _NAMES = {
-    "gb18030": "GB18030", "big5hkscs": "Big5", "cp932": "Shift-JIS", "euc_jp": "EUC-JP", "cp949": "EUC-KR", "koi8_r": "KOI8-R",
-    **{f"cp{number}": f"Windows-{number}" for number in range(1250, 1258)},
+    "gb18030": "GB18030", "big5hkscs": "Big5", "cp932": "Shift-JIS", "euc_jis_2004": "EUC-JP", "cp949": "EUC-KR",
+    "koi8-r": "KOI8-R", "koi8-u": "KOI8-U", "cp866": "CP866", "cp850": "CP850", "cp852": "CP852", "mac-roman": "Mac Roman",
+    **{f"iso8859-{number}": f"ISO 8859-{number}" for number in (2, 5, 7)},
+    **{f"cp{number}": f"Windows-{number}" for number in (874, *range(1250, 1258))},
+    "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "iso2022_jp_2": "ISO-2022-JP", "iso2022_kr": "ISO-2022-KR",
 }  # fmt: skip
-"""What is recognised, by Python's name: what people's files have, as each more is one more to mistake for another."""
-_LATIN = frozenset({"cp1250", "cp1252", "cp1254", "cp1257"})
+"""What is recognised, by chardet's name: what people's files have, as each more is one more to mistake for another."""
 _WIDER = {
     "iso8859-1": "cp1252", "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932",
     "euc_kr": "cp949", "big5": "big5hkscs", "iso8859-9": "cp1254",
 }  # fmt: skip
 """Encodings that pages declare, and what browsers read them by, which holds more letters."""
-_NEARLY_AS_CLEAN, _NEARLY_AS_COHERENT = 0.02, 0.1
-_FEWEST_BYTES = 16
+_NEARLY_AS_LIKELY = 1.4
+"""Times the confidence of the best: others below are ruled out."""
+_SAME_TEXT = 0.2
+"""Share of letters in which two readings of one text may differ."""
+_HIDDEN_IN_UTF8 = re.compile(rb"\0|\x1b\$")
+"""What UTF-16 without a mark, and ISO-2022, have in bytes that may be valid UTF-8."""
+_NOT_IN_TEXTS = re.compile("[\0\x80-\x9f]|\x1b\\$")
+"""Control characters that show a wrong reading."""
+_FEWEST_BYTES, _SAMPLE_BYTES, _SAMPLE_LINES = 16, 100_000, 1_000
 _DECLARATION = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})|<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.:-]{2,40})""", re.IGNORECASE)  # fmt: skip
 _DECLARED_WITHIN = 4096
 
@@ -38,11 +47,10 @@ def decode_text(raw: bytes) -> tuple[str, str | None]:
     Raises:
         UnicodeDecodeError: it is not what its mark says, or has none, is not UTF-8 and not surely anything else.
     """
-    encoding = next((name for mark, name in _BYTE_ORDER_MARKS if raw.startswith(mark)), "utf-8")
     try:
-        return raw.decode(encoding), None
+        return _plainly(raw)
     except UnicodeDecodeError:
-        found = None if encoding != "utf-8" or _is_damaged_utf8(raw) else recognise(raw)
+        found = None if _mark(raw) or _is_damaged_utf8(raw) else recognise(raw)
         if found is None:
             raise
     return found
@@ -52,16 +60,18 @@ def decode_page(raw: bytes) -> tuple[str, str | None]:
     """A page's text, by its mark, as UTF-8, by what it declares, or recognised; and a line about what is uncertain."""
     match = _DECLARATION.search(raw[:_DECLARED_WITHIN])
     declared = None if match is None else _codec((match[1] or match[2]).decode("ascii"))
-    is_marked = any(raw.startswith(mark) for mark, _ in _BYTE_ORDER_MARKS)
     # Escapes switch between sets of letters in encodings whose bytes are all valid UTF-8.
-    if declared is not None and b"\x1b" in raw and not is_marked:
+    if declared is not None and b"\x1b" in raw and not _mark(raw):
         return raw.decode(declared, "replace"), None
+    is_damaged = not _mark(raw) and _is_damaged_utf8(raw)
+    if is_damaged:
+        declared = "utf-8"
     for encoding in (None, declared):
         try:
             return (raw.decode(encoding), None) if encoding is not None else _plainly(raw)
         except UnicodeDecodeError:
             continue
-    found = recognise(raw)
+    found = None if is_damaged else recognise(raw)
     if found is not None:
         return found
     text = raw.decode(declared or "cp1252", "replace")
@@ -71,9 +81,16 @@ def decode_page(raw: bytes) -> tuple[str, str | None]:
     )
 
 
-def _plainly(raw: bytes) -> tuple[str, None]:
-    encoding = next((name for mark, name in _BYTE_ORDER_MARKS if raw.startswith(mark)), "utf-8")
-    return raw.decode(encoding), None
+def _mark(raw: bytes) -> str | None:
+    """The encoding that a byte order mark names."""
+    return next((name for mark, name in _BYTE_ORDER_MARKS if raw.startswith(mark)), None)
+
+
+def _plainly(raw: bytes) -> tuple[str, str | None]:
+    """By its mark or as UTF-8. UTF-16 without a mark, and ISO-2022, may be valid UTF-8 as well."""
+    mark = _mark(raw)
+    hidden = recognise(raw) if mark is None and _HIDDEN_IN_UTF8.search(raw) else None
+    return hidden or (raw.decode(mark or "utf-8"), None)
 
 
 def _codec(name: str) -> str | None:
@@ -89,26 +106,60 @@ def _codec(name: str) -> str | None:
 def recognise(raw: bytes) -> tuple[str, str] | None:
     """Text, and a line about the encoding that was recognised; None where another would do as well.
 
-    Texts of Latin letters that more than one Windows encoding fits are read by the Western one, which the line says.
+    Where others that would do differ in a few letters alone, as the Windows encodings of Latin letters do, the line names
+    them.
     """
-    matches = list(from_bytes(raw, cp_isolation=list(_NAMES))) if len(raw) >= _FEWEST_BYTES else []
-    if not matches:
+    if len(raw) < _FEWEST_BYTES:
         return None
-    best = matches[0]
-    likely = {
-        one.encoding: one
-        for one in matches
-        if one.chaos <= best.chaos + _NEARLY_AS_CLEAN
-        and one.coherence >= best.coherence - _NEARLY_AS_COHERENT
-    }
-    if all(str(one) == str(best) for one in likely.values()):
-        name = "cp1252" if "cp1252" in best.could_be_from_charset else best.encoding
-        return str(best), f"read as {_NAMES[name]}, which it was recognised to be; save it as UTF-8"
-    western = likely.get("cp1252")
-    if western is None or western.coherence < best.coherence or not _LATIN.issuperset(likely):
+    sample = _sample(raw)
+    readings = {encoding: sample.decode(encoding, "replace") for encoding in _likely(sample)}
+    best = next((encoding for encoding in readings if _fits(raw, encoding)), None)
+    if best is None:
         return None
-    doubts = ", ".join(_NAMES[name] for name in likely if name != "cp1252")
-    return str(western), f"read as Windows-1252; if letters are wrong it is {doubts}: save it as UTF-8"
+    doubts = {encoding: text for encoding, text in readings.items() if text != readings[best]}
+    if any(_difference(readings[best], text) > _SAME_TEXT for text in doubts.values()):
+        return None
+    name, names = _NAMES[best], " or ".join(_NAMES[encoding] for encoding in doubts)
+    about = f"; if letters are wrong it is {names}: " if names else ", which it was recognised to be; "
+    return raw.decode(best), f"read as {name}{about}save it as UTF-8"
+
+
+def _sample(raw: bytes) -> bytes:
+    """Enough of a text to recognise its encoding: of a long one, lines that are not ASCII."""
+    if len(raw) <= _SAMPLE_BYTES or b"\0" in raw:
+        return raw
+    lines = (line for line in raw.splitlines(keepends=True) if not line.isascii())
+    return b"".join(itertools.islice(lines, _SAMPLE_LINES))[:_SAMPLE_BYTES]
+
+
+def _likely(sample: bytes) -> Iterator[str]:
+    """The most likely encoding, and those that are about as likely."""
+    import chardet  # loads its models
+
+    best = 0.0
+    # UTF-8 is named where it, or nothing, fits.
+    for one in chardet.detect_all(
+        sample, ignore_threshold=True, include_encodings=[*_NAMES, "utf-8"], compat_names=False, no_match_encoding="utf-8"
+    ):  # fmt: skip
+        encoding, confidence = one["encoding"], one["confidence"]
+        if encoding not in _NAMES or confidence * _NEARLY_AS_LIKELY < best:
+            break
+        best = best or confidence
+        yield encoding
+
+
+def _fits(raw: bytes, encoding: str) -> bool:
+    try:
+        return not _NOT_IN_TEXTS.search(raw.decode(encoding))
+    except UnicodeDecodeError:
+        return False
+
+
+def _difference(one: str, other: str) -> float:
+    """The share of letters that are unlike; 1 for texts of different lengths."""
+    if len(one) != len(other):
+        return 1.0
+    return sum(left != right for left, right in zip(one, other, strict=True)) / len(one)
 
 
 def _is_damaged_utf8(raw: bytes) -> bool:

@@ -113,14 +113,26 @@ def test_a_page_is_decoded_as_it_declares(charset: str, codec: str, text: str) -
 
 @pytest.mark.parametrize("charset", ["hex", "utf-16", "no-such"])
 def test_what_declares_no_encoding_that_it_can_have_is_recognised(charset: str) -> None:
-    found = read_html(f'<meta charset="{charset}"><p>“naïve” and a café, perhaps'.encode("cp1252"))
-    assert found.text == "“naïve” and a café, perhaps\n"
+    found = read_html(f'<meta charset="{charset}"><p>Les élèves préfèrent l’été, déjà'.encode("cp1252"))
+    assert found.text == "Les élèves préfèrent l’été, déjà\n"
     assert found.warnings[0].startswith("read as Windows-1252")
 
 
 def test_letters_outside_the_declared_encoding_are_told() -> None:
-    found = read_html(b'<meta charset="ascii"><p>caf\x81 \xff\xfe')
-    assert found.warnings[0].endswith("letters are not in its encoding, cp1252; save it as UTF-8")
+    found = read_html("<p>é \x81".encode("latin-1"))
+    assert found.warnings[0].endswith(
+        "letters are not in its encoding, which it does not declare; save it as UTF-8"
+    )
+
+
+@pytest.mark.parametrize("declaration", ["", '<meta charset="utf-8">', '<meta charset="windows-1252">'])
+@pytest.mark.parametrize(
+    "text", ["Größere Schlüssel hängen dort", "港の灯台は毎晩光る", "Паром отходит утром"]
+)
+def test_a_page_in_utf_8_stays_so_with_a_broken_byte(declaration: str, text: str) -> None:
+    found = read_html(f"{declaration}<p>{text} ".encode() + b"\xd0 x")
+    assert found.text == f"{text} \ufffd x\n"
+    assert found.warnings == ("1 letters are not in its encoding, utf-8; save it as UTF-8",)
 
 
 def test_elements_nest_as_deep_as_the_parser_goes_and_deeper_ones_are_told() -> None:
