@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 import time
+from typing import Any
 
 from agentic_rag.ingest.files import NothingToRead, SourceError
 from agentic_rag.ingest.office import ExtractedText
@@ -22,7 +23,8 @@ def extract(raw: bytes, suffix: str) -> ExtractedText:
     _DEEDS.get(command, lambda: None)()
     told = {"pid": str(os.getpid()), "modules": " ".join(sys.modules)}
     text = "x" * 70_000_000 if command == "flood" else told.get(command, raw.decode())
-    return ExtractedText(text, (0,), (7,))
+    values: dict[str, Any] = {"list": [text], "number": ExtractedText(5, (0,), (7,))}  # type: ignore[arg-type]
+    return values.get(command) or ExtractedText(text, (0,), (7,))
 
 
 def _eat() -> None:
@@ -41,6 +43,23 @@ def _eat_slowly() -> None:
 def _hang_inside() -> None:
     """Without a way for other threads to run."""
     re.match("(a+)+$", "a" * 60 + "b")
+
+
+def _leave_a_child() -> None:
+    """That keeps the pipes open."""
+    if os.fork() == 0:
+        time.sleep(600)
+    os._exit(4)
+
+
+def _send_nonsense() -> None:
+    import gc
+    import io
+    import struct
+
+    for pipe in gc.get_objects():
+        if isinstance(pipe, io.BufferedWriter) and not pipe.closed and pipe.fileno() > 2:
+            pipe.write(struct.pack(">Q", 5) + b"Txxxx")
 
 
 def _print() -> None:
@@ -66,6 +85,8 @@ _DEEDS = {
     "hang-inside": _hang_inside,
     "memory": _eat,
     "memory-slowly": _eat_slowly,
+    "leave-a-child": _leave_a_child,
+    "nonsense": _send_nonsense,
     "print": _print,
     "damaged": _damaged,
     "empty": _empty,

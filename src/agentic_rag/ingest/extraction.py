@@ -98,7 +98,7 @@ class Extractor:
         crashes, until = 0, None
         while True:
             try:
-                return _text(self._answer(raw, suffix), self)
+                return self._answer(raw, suffix)
             except _ProcessEnd as ended:
                 until = until or time.monotonic() + self.timeout_seconds
                 crashes += ended.code not in _FROM_OUTSIDE
@@ -115,16 +115,28 @@ class Extractor:
         """Identifies an attempt to read a document within these limits, for ``Failure.attempt``."""
         return digest(content_hash, str(self.timeout_seconds), str(self.memory))
 
-    def _answer(self, raw: bytes, suffix: str) -> bytes:
+    def _answer(self, raw: bytes, suffix: str) -> ExtractedText:
         with _POOL.turns:
             process = _POOL.take(self)
             try:
                 answer = process.answer(raw, suffix)
+                text = _text(answer[1:]) if answer[:1] == TEXT else None
             except BaseException:
                 _POOL.drop(process)
                 raise
             _POOL.give_back(process)
-            return answer
+        if text is None:
+            raise self._refusal(answer[:1], answer[1:])
+        return text
+
+    def _refusal(self, kind: bytes, body: bytes) -> SourceError:
+        if kind == TOO_LARGE:
+            return self._too_large()
+        if kind == TOO_LONG:
+            return ExtractionFailure(
+                f"its text has more than {MAX_OUTPUT / 1e6:g} MB; divide it; it is tried again when it changes"
+            )
+        return (NothingToRead if kind == EMPTY else SourceError)(body.decode("utf-8", "replace"))
 
     def _failure(self, process_end: _ProcessEnd) -> RunError:
         """What to tell of a file in whose course the process ended."""
@@ -158,21 +170,17 @@ def _exit_name(code: int) -> str:
         return f"signal {-code}"
 
 
-def _text(answer: bytes, extractor: Extractor) -> ExtractedText:
-    kind, body = answer[:1], answer[1:]
-    if kind == TEXT:
-        return cast(ExtractedText, _Values(io.BytesIO(body)).load())
-    if kind == TOO_LARGE:
-        raise extractor._too_large()
-    if kind == TOO_LONG:
-        raise ExtractionFailure(
-            f"its text has more than {MAX_OUTPUT / 1e6:g} MB; divide it; it is tried again when it changes"
-        )
-    raise (NothingToRead if kind == EMPTY else SourceError)(body.decode("utf-8", "replace"))
+def _text(body: bytes) -> ExtractedText:
+    """The text that a process sent. Raises ``SourceError`` if it is anything else: what read a hostile file may send that."""
+    with suppress(Exception):
+        value = _Values(io.BytesIO(body)).load()
+        if isinstance(value, ExtractedText) and isinstance(value.text, str):
+            return value
+    raise SourceError("it is damaged (what was read of it is no text)")
 
 
 class _Values(pickle.Unpickler):
-    """Loads dataclasses of this package and plain values: what read a hostile file may send anything."""
+    """Loads dataclasses of this package and plain values."""
 
     def find_class(self, module: str, name: str) -> Any:
         found = super().find_class(module, name) if module.startswith("agentic_rag.") else None
@@ -189,7 +197,11 @@ class _Process:
         limits = extractor.reader, extractor.timeout_seconds, int(extractor.memory * 1e9), os.getpid()
         command = [sys.executable, "-c", _BOOT, json.dumps(sys.path), json.dumps(limits)]
         self._popen = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            process_group=0 if hasattr(os, "killpg") else None,
         )
         self._to = cast(BinaryIO, self._popen.stdin)
         self._from = cast(BinaryIO, self._popen.stdout)
@@ -216,9 +228,17 @@ class _Process:
         with suppress(OSError, ValueError):  # it is gone, or the system has no such signal
             self._popen.send_signal(signal.SIGINT)
 
+    def kill(self) -> None:
+        """Kill it and what it started, which would keep its pipes open."""
+        if not hasattr(os, "killpg"):
+            self._popen.kill()
+        elif self._popen.returncode is None:  # else its number may be another's by now
+            with suppress(ProcessLookupError):
+                os.killpg(self._popen.pid, signal.SIGKILL)
+
     def end(self) -> int:
         """Kill it; its exit code."""
-        self._popen.kill()
+        self.kill()
         code = self._popen.wait()
         for pipe in (self._to, self._from):
             with suppress(OSError):  # what it did not read is lost
@@ -230,7 +250,7 @@ class _Process:
 
         def end() -> None:
             late.set()
-            self._popen.kill()
+            self.kill()
 
         timer = threading.Timer(seconds, end)
         timer.daemon = True

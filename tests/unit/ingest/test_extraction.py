@@ -77,6 +77,21 @@ def test_a_file_that_is_too_much_is_told_and_the_next_is_read(deed: str, told: s
     assert read("tea", quick) == "tea"
 
 
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups here")
+def test_what_the_process_started_ends_with_it() -> None:
+    quick = Extractor(timeout_seconds=1, memory=0.4, reader=STAND_IN)
+    with pytest.raises(ExtractionFailure, match="not read within 1 s"):
+        read("leave-a-child", quick)
+    assert read("tea", quick) == "tea"
+
+
+@pytest.mark.parametrize("deed", ["nonsense", "list", "number"])
+def test_what_is_no_text_is_damage_and_the_next_file_is_read(deed: str) -> None:
+    with pytest.raises(SourceError, match="no text"):
+        read(deed)
+    assert read("tea") == "tea"
+
+
 def test_memory_is_watched_where_the_system_keeps_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         extraction, "_BOOT", f"import resource; resource.setrlimit = print; {extraction._BOOT}"
