@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
-from ctypes import POINTER, byref, c_ushort, cast, create_string_buffer
+from collections.abc import Callable, Iterator, Sequence
+from ctypes import POINTER, byref, c_double, c_ushort, cast, create_string_buffer
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from threading import Lock
 from typing import Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from agentic_rag.ingest.extracted_text import ExtractedText, Region, of_pages, one_line
+from agentic_rag.ingest.extracted_text import (
+    ExtractedText,
+    Region,
+    of_pages,
+    one_line,
+    subscript,
+    superscript,
+)
 from agentic_rag.ingest.extraction_worker import seconds_left
 from agentic_rag.ingest.files import SourceError
 from agentic_rag.ingest.office import MISSING_OCR, has_ocr
@@ -34,6 +44,10 @@ _NOTES = frozenset({
 _BOXES = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
 _BUTTONS = (pdfium.FPDF_FORMFIELD_PUSHBUTTON, pdfium.FPDF_FORMFIELD_SIGNATURE)
 _MAX_PAGES_NAMED = 8
+_SCRIPT_HEIGHT, _LEAST_RISE, _LEAST_FALL = 0.9, 0.15, -0.05
+"""Height of a power or an index, and the places of its base line, in heights of the letter that it belongs to."""
+_LEVEL = 0.01
+"""Sine of the angle by which a line may be turned."""
 
 
 def read_pdf(raw: bytes) -> ExtractedText:
@@ -145,51 +159,102 @@ def _page(page: Any, forms: Any) -> tuple[str, int]:
     return "\n\n".join(filter(None, ["\n".join(lines).strip(), *notes])), unknown
 
 
+@dataclass(frozen=True, slots=True)
+class _Letter:
+    """A letter; ``box`` is left, bottom, right and top; spaces that PDFium adds have none. Turned ones have no base line."""
+
+    text: str
+    box: tuple[float, float, float, float] | None
+    baseline: float
+
+    @property
+    def height(self) -> float:
+        return self.box[3] - self.box[1] if self.box is not None else 0.0
+
+
 def _pieces(textpage: Any) -> tuple[list[Piece], int]:
     """The page's text between line ends and gaps wider than a letter's height, and its letters without a code."""
     pieces: list[Piece] = []
-    letters: list[str] = []
+    letters: list[_Letter] = []
     box = [0.0] * 4
-    unknown = 0
-    for code, here in _letters(textpage):
-        letter = chr(code) if 0 < code <= 0x10FFFF else ""
-        unknown += letter in ("", "\ufffd")
-        if letter in "\r\n" or (
-            letters and here is not None and (letters[-1] == _HYPHEN or _is_beyond(box, here))
-        ):
+    unknown, is_broken = 0, False
+    for letter in _letters(textpage):
+        unknown += letter.text in ("", "\ufffd")
+        if letter.text in "\r\n":
+            is_broken = True
+            continue
+        is_apart = letter.box is not None and (
+            (letters and letters[-1].text == _HYPHEN) or _is_beyond(box, letter.box)
+        )
+        if letters and (is_apart or (is_broken and not _goes_on(letters, letter))):
             pieces += _piece(letters, box)
             letters = []
-        if letter in "\r\n":
-            continue
-        if here is not None:
-            box = _around(box, here) if letters else here
+        is_broken = False
+        if letter.box is not None:
+            box = _around(box, letter.box) if letters else list(letter.box)
         letters.append(letter)
     return [*pieces, *_piece(letters, box)], unknown
 
 
-def _letters(textpage: Any) -> Iterator[tuple[int, list[float] | None]]:
-    """Code and box (left, bottom, right, top) of each letter; spaces that PDFium adds have none."""
-    box = pdfium.FS_RECTF()
+def _letters(textpage: Any) -> Iterator[_Letter]:
+    box, left, baseline = pdfium.FS_RECTF(), c_double(), c_double()
     for number in range(textpage.count_chars()):
-        has_box = pdfium.FPDFText_GetLooseCharBox(textpage, number, byref(box))
-        here = [box.left, box.bottom, box.right, box.top] if has_box and box.right > box.left else None
-        yield pdfium.FPDFText_GetUnicode(textpage, number), here
+        has_box = pdfium.FPDFText_GetLooseCharBox(textpage, number, byref(box)) and box.right > box.left
+        pdfium.FPDFText_GetCharOrigin(textpage, number, byref(left), byref(baseline))
+        code = pdfium.FPDFText_GetUnicode(textpage, number)
+        here = (box.left, box.bottom, box.right, box.top) if has_box else None
+        is_level = abs(math.sin(pdfium.FPDFText_GetCharAngle(textpage, number))) < _LEVEL
+        text = chr(code) if 0 < code <= 0x10FFFF else ""
+        yield _Letter(text, here, baseline.value if is_level else math.nan)
 
 
-def _is_beyond(box: list[float], here: list[float]) -> bool:
+def _goes_on(letters: list[_Letter], letter: _Letter) -> bool:
+    """Whether a line goes on although PDFium ends it, as it does behind a power."""
+    last, height = letters[-1].box, letter.height
+    return (
+        last is not None
+        and letter.box is not None
+        and abs(letter.box[0] - last[2]) < height / 2
+        and any(abs(one.baseline - letter.baseline) < height / 20 for one in letters)
+    )
+
+
+def _script(base: _Letter | None, letter: _Letter) -> Callable[[str], str] | None:
+    """How a letter is written that is smaller than the one before it, and above or below its line."""
+    if base is None or letter.text.isspace() or not 0 < letter.height < _SCRIPT_HEIGHT * base.height:
+        return None
+    shift = (letter.baseline - base.baseline) / base.height
+    return superscript if _LEAST_RISE < shift < 1 else subscript if -1 < shift < _LEAST_FALL else None
+
+
+def _with_scripts(letters: list[_Letter]) -> str:
+    base: _Letter | None = None
+    written: list[tuple[Callable[[str], str] | None, str]] = []
+    for letter in letters:
+        change = _script(base, letter)
+        if change is None:
+            base = letter if letter.text.strip() else None
+        written.append((change, letter.text))
+    runs = ((change, "".join(text for _, text in run)) for change, run in groupby(written, itemgetter(0)))
+    return "".join(run if change is None else change(run) for change, run in runs)
+
+
+def _is_beyond(box: Sequence[float], here: Sequence[float]) -> bool:
     """Whether a letter is on the line of the text before it, beyond a gap; not so in lines that go up or leftwards."""
     height = max(here[3] - here[1], 1e-6)
     shared = min(box[3], here[3]) - max(box[1], here[1])
     return shared > height / 3 and here[0] - box[2] > height
 
 
-def _around(box: list[float], here: list[float]) -> list[float]:
+def _around(box: Sequence[float], here: Sequence[float]) -> list[float]:
     return [min(box[0], here[0]), min(box[1], here[1]), max(box[2], here[2]), max(box[3], here[3])]
 
 
-def _piece(letters: list[str], box: list[float]) -> list[Piece]:
+def _piece(letters: list[_Letter], box: list[float]) -> list[Piece]:
     # Letters beyond the first plane come as two halves.
-    text = "".join(letters).encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip(" \t\xa0")
+    text = (
+        _with_scripts(letters).encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip(" \t\xa0")
+    )
     return [Piece(text, *box)] if text else []
 
 

@@ -45,6 +45,36 @@ def test_words_divided_at_line_ends_are_whole(written: tuple[str, str], expected
     assert not set(text) & set("\x02\ufffe\xad")
 
 
+def with_rises(*parts: tuple[str, float, float]) -> Callable[[Canvas], None]:
+    """One line of parts: text, size and rise."""
+
+    def draw(canvas: Canvas) -> None:
+        line = canvas.beginText(60, 700)
+        for text, size, rise in parts:
+            line.setFont("Helvetica", size)
+            line.setRise(rise)
+            line.textOut(text)
+        canvas.drawText(line)
+
+    return draw
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([("a flow of 10", 12, 0), ("-9", 8, 4), (" m", 12, 0), ("3", 8, 4), ("/s.", 12, 0)], "a flow of 10^-9 m^3/s."),
+        ([("CO", 10, 0), ("2", 7, -2), (" and H", 10, 0), ("2", 7, -2), ("O in 1987", 10, 0), ("14", 7, 4), (", p. 5", 10, 0)], "CO₂ and H₂O in 1987^14, p. 5"),
+        ([("the 21", 12, 0), ("st", 8, 4), (" of June, ", 12, 0), ("7 small ones", 8, 0), (" x", 12, 0), ("4", 8, 4)], "the 21st of June, 7 small ones x^4"),
+        ([("A", 30, 0), (" day of 5 hours", 10, 12)], "A day of 5 hours"),
+        ([("12", 12, 0), (" 3", 8, 4)], "12 3"),
+    ],
+)  # fmt: skip
+def test_powers_and_indices_are_no_digits_of_the_number_before(
+    parts: list[tuple[str, float, float]], expected: str
+) -> None:
+    assert read_pdf(drawn(with_rises(*parts))).text.strip() == expected
+
+
 def form(canvas: Canvas) -> None:
     canvas.drawString(60, 700, "Name of the boat:")
     canvas.acroForm.textfield(name="a", value="Seeschwalbe", x=200, y=694, width=200, height=18)
