@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import zip_longest
@@ -15,8 +16,9 @@ from agentic_rag.errors import InputError, StoreError
 from agentic_rag.memory.agents import all_agents
 from agentic_rag.memory.agents.base import AgentParts, StoredAgent
 from agentic_rag.memory.exchange import read_export, written_export
-from agentic_rag.memory.named_slots import is_of_asker, names_slot
+from agentic_rag.memory.named_slots import is_of_asker, names_slot, names_value
 from agentic_rag.memory.orchestrator import MemoryOrchestrator, Routes
+from agentic_rag.memory.past import PastTime, asked_past
 from agentic_rag.memory.records import MemoryRecord
 from agentic_rag.memory.schemas import (
     DEFAULT_MAX_RESULTS,
@@ -199,24 +201,43 @@ class Memories:
         quotable = [
             one for one in response.memories if one.metadata.get("slot") or not one.metadata.get("ended")
         ]
-        settles = any(_settles(question, one) for one in quotable[:1])
+        past = asked_past(question, as_of or self._writer.now())
+        settling = _settling(question, quotable, past)
+        if settling is not None:
+            quotable.insert(0, quotable.pop(settling))
         # Its sentence need not have the question's words: "I moved to Bergen" says where somebody lives.
-        headings = [question] if settles else []
+        headings = [] if settling is None else [question]
         hits = [
-            _hit(memory, rank, heading)
+            _hit(memory, rank, heading, is_dated=past is not None)
             for rank, (memory, heading) in enumerate(zip_longest(quotable, headings), start=1)
         ]
+        if settling is not None:
+            others = (hit["score"] or 0.0 for hit in hits)
+            hits[0]["score"] = min(1.0, math.nextafter(max(LEAST, *others), math.inf))
         near = [hit for hit in hits if hit["score"] is None or hit["score"] >= LEAST]
-        report = {"degraded": list(response.degraded_agents), **({"settles": True} if settles else {})}
+        report = {"degraded": list(response.degraded_agents), **({} if settling is None else {"settles": True})}
         return Findings(near, report)
 
 
-def _settles(question: str, memory: RetrievedMemory) -> bool:
-    """Whether a memory is the fact about the asker that the question asks for, so that no note need be read."""
-    kinds = {source["memory_type"] for source in memory.sources}
-    slot, relevance = memory.metadata.get("slot"), _relevance(memory)
-    is_fact = slot is not None and MemoryType.CORE in kinds and relevance is not None and relevance >= LEAST
-    return is_fact and is_of_asker(question) and names_slot(question, str(slot))
+def _settling(question: str, memories: Sequence[RetrievedMemory], past: PastTime | None) -> int | None:
+    """The place of the fact about the asker that the question asks for, so that no note need be read; None where there is
+    none.
+
+    Of what holds now the first memory alone can be it, and has to be relevant. Of the past the facts of the slot that the
+    question names were searched, and the first of them is it: the value that it names as well is often another one.
+    """
+    if not is_of_asker(question):
+        return None
+    for place, memory in enumerate(memories[:1] if past is None else memories):
+        slot, value = str(memory.metadata.get("slot") or ""), str(memory.metadata.get("value") or "")
+        relevance = _relevance(memory)
+        kinds = {source["memory_type"] for source in memory.sources}
+        if not slot or relevance is None or MemoryType.CORE not in kinds:
+            continue
+        is_ended = past is not None and past.over and names_value(question, slot, value)
+        if (names_slot(question, slot) or is_ended) and (past is not None or relevance >= LEAST):
+            return place
+    return None
 
 
 def _relevance(memory: RetrievedMemory) -> float | None:
@@ -225,11 +246,14 @@ def _relevance(memory: RetrievedMemory) -> float | None:
     return max(judged, default=None)
 
 
-def _hit(memory: RetrievedMemory, rank: int, heading: str | None) -> Hit:
-    """A memory as a source's hit, under the heading or its slot; a fact that has ended is followed by its time."""
+def _hit(memory: RetrievedMemory, rank: int, heading: str | None, *, is_dated: bool) -> Hit:
+    """A memory as a source's hit, under the heading or its slot; a fact that has ended is followed by its time, and one that
+    still holds too if ``is_dated``."""
     given = memory.metadata
     begins, ends = (str(given.get(name) or "")[:10] for name in ("valid_at", "invalid_at"))
-    content = f"{memory.content} ({begins} to {ends})" if begins and ends else memory.content
+    content = memory.content
+    if begins and (ends or (is_dated and given.get("slot"))):
+        content += f" ({begins} to {ends})" if ends else f" (since {begins})"
     metadata = {
         **given,
         "document_id": memory.id,

@@ -8,9 +8,9 @@ from agentic_rag.memory.reading.schemas import CHINESE_NAMES, EMPLOYER, JOB, LIK
 from agentic_rag.text import content_tokens, fold
 
 _WORDS = {
-    LIVES_IN: re.compile(r"\b(?:liv(?:e|ed|ing)|home|town|city|resid\w+)\b|住|城市|老家"),
+    LIVES_IN: re.compile(r"\b(?<!for a )(?:liv(?:e|ed|ing)|home|town|city|resid\w+)\b|住|城市|老家"),
     EMPLOYER: re.compile(r"\b(?:work(?:ed|ing)?|employer|company|job)\b|工作|上班|公司|单位|就职"),
-    JOB: re.compile(r"\b(?:job|profession|occupation)\b|职业|做什么工作"),
+    JOB: re.compile(r"\b(?:job|profession|occupation|for a living)\b|职业|做什么工作"),
     LIKING: re.compile(r"\b(?:lik(?:e|ed|ing)|lov(?:e|ed|ing)|enjoy\w*|hat(?:e|ed|ing)|dislik\w+|fond|fan|stand)\b|喜欢|讨厌|爱"),
 }  # fmt: skip
 """Words of the slots that are not named by their own."""
@@ -35,11 +35,20 @@ def names_slot(question: str, slot: str) -> bool:
     """
     text = plain(question)
     if slot.startswith(LIKING):
-        thing = slot.removeprefix(LIKING)
-        return _WORDS[LIKING].search(text) is not None and _contains(text, thing)
+        return _WORDS[LIKING].search(text) is not None and names_value(question, slot, "")
     if slot in _WORDS:
         return _WORDS[slot].search(text) is not None
     return _contains(text, CHINESE_NAMES.get(slot, slot)) or _contains(text, slot)
+
+
+def names_value(question: str, slot: str, value: str) -> bool:
+    """Whether the question names the value of a slot, or the thing that is liked.
+
+    >>> names_value("When did I leave Oslo?", "lives in", "Oslo"), names_value("我什么时候不喝咖啡了？", "liking of 咖啡", "likes")
+    (True, True)
+    """
+    name = slot.removeprefix(LIKING) if slot.startswith(LIKING) else value
+    return bool(name) and _contains(plain(question), name)
 
 
 def confused_slots(question: str) -> frozenset[str]:

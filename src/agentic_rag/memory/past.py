@@ -30,11 +30,12 @@ _OVER = re.compile(
 )
 _BEFORE = re.compile(r"\b(?:before|earlier|once|in the past|originally)\b")
 _END_QUESTION = re.compile(
-    r"\bwhen (?:did|was|were)\b.*\b(?:stop|quit|leave|end|cease|give up|go off|move (?:out|away|from)|over)\b|\b(?:until|till) when\b"
-    r"|\bsince when\b.*(?:n['’]t|\bnot|\bno longer)\b|(?:什么时候|何时|几时|哪[年天]|哪个月).*(?:不|停|离|辞|搬走|搬出|戒|放弃)|到(?:什么时候|何时|哪[年天])"
+    r"\b(?:when|which|what|where)\b.*\b(?:did|was|were)\b.*\b(?:stop|quit|leave|end|cease|give up|go off|move (?:out|away|from)|over)\b"
+    r"|\b(?:until|till) when\b"
+    r"|\bsince when\b.*(?:n['’]t|\bnot|\bno longer)\b|(?:什么时候|何时|几时|哪一?[年天]|哪个月).*(?:不|停|离|辞|搬走|搬出|戒|放弃)|到(?:什么时候|何时|哪一?[年天])"
 )
 _AT_ALL = re.compile(
-    r"\b(?:when|how long) did\b|\bsince when\b|\b(?:did|have|has|had) \w+ ever\b|(?:什么时候|何时|几时|哪[年天]).*(?:了|过|的\W*\Z)"
+    r"\b(?:when|how long) did\b|\bsince when\b|\b(?:did|have|has|had) \w+ ever\b|(?:什么时候|何时|几时|哪一?[年天]).*(?:了|过|的\W*\Z)"
 )
 _BOUND_PHRASE = re.compile(r"\b(?:before|prior to)\b(?P<after>.*)|(?P<before>.*?)(?:之前|以前)")
 

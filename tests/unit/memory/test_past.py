@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agentic_rag.memory.memories import Memories
+from agentic_rag.memory.named_slots import names_slot
 from agentic_rag.memory.past import PastTime, asked_past
 from agentic_rag.memory.records import MemoryRecord
 from agentic_rag.memory.schemas import MemoryType
@@ -43,6 +44,8 @@ MESSAGES = (
         ("我什么时候不喜欢川菜了？", None, "2026-05-10", True),
         ("When did I move to Bergen?", None, "2026-05-10", False),
         ("Have I ever lived in Oslo?", None, "2026-05-10", False),
+        ("Which town did I move away from?", None, "2026-05-10", True),
+        ("我是哪一年离开奥斯陆的？", None, "2026-05-10", True),
     ],
 )
 def test_the_time_that_a_question_asks_about(question: str, start: str | None, end: str, over: bool) -> None:
@@ -123,3 +126,30 @@ async def test_what_was_known_as_of_an_earlier_time(memories: Memories) -> None:
 @pytest.mark.parametrize("piece", ["哪天", "when did I ", "之前要"])
 def test_a_long_text_asks_of_no_past(piece: str) -> None:
     assert asked_past(piece * 10_000, datetime(2026, 1, 1, tzinfo=UTC)) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        # The town that it names is nearer to another message than to the fact.
+        ("Where was I living before I moved to Porto?", "I moved to Bergen (2023-04-10 to 2024-11-05)"),
+        ("Which town did I move away from?", "I moved to Bergen (2023-04-10 to 2024-11-05)"),
+        ("Where did I work in 2022?", "I work at Telnorix (2021-03-01 to 2025-05-05)"),
+        ("Where did I live last year?", "I moved to Porto on 5 November 2024 (since 2024-11-05)"),
+        ("When did I go off sushi?", "I love sushi (2021-05-05 to 2024-02-02)"),
+    ],
+)
+async def test_what_held_then_settles_a_question_about_it(
+    memories: Memories, question: str, first: str
+) -> None:
+    found = await memories.find("ada", question, limit=5, as_of=NOW)
+    assert found.question.get("settles")
+    assert found.hits[0]["content"] == first
+    assert all(hit["score"] <= found.hits[0]["score"] for hit in found.hits)
+
+
+async def test_a_living_is_no_place(memories: Memories) -> None:
+    assert names_slot("What did I do for a living in 2022?", "job")
+    assert not names_slot("What did I do for a living in 2022?", "lives in")
+    found = await memories.find("ada", "When did I visit Bergen?", limit=5, as_of=NOW)
+    assert not found.question.get("settles")
