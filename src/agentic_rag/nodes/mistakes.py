@@ -24,15 +24,17 @@ MAX_MISTAKES = 60
 """Notes that are listed."""
 _GENERIC = frozenset(
     "what which where show list give tell group sort cluster find all every of the a me my our i we am are is was were do did have has had made make "
-    "been so far please and by in ever any there note notes topic topics theme themes points point spots spot areas area that record records".split()
+    "been so far please and by in ever any there keep get got getting often usually always note notes topic topics theme themes points point spots spot areas area that record records".split()
 )
 _MISTAKE_WORDS = frozenset(
     "mistake mistakes error errors weak weakness weaknesses blind weakest wrong slip slips".split()
 )
 _HAN_GENERIC = re.compile(
-    r"我们?|咱们?|的|有|了|过|哪[些里儿]?|什么|列[出举]?|找出|看看|所有|全部|都|帮|给|总结|归纳|整理|一下|是|在|吗|呢|犯|请|把|记录|笔记|[\W_]"
+    r"我们?|咱们?|的|有|了|过|哪[些里儿]?|题目?|经常|常常?|总是?|老是?|容易|最|地方|什么|列[出举]?|找出|看看|所有|全部|都|帮|给|总结|归纳|整理|一下|是|在|吗|呢|犯|请|把|记录|笔记|[\W_]"
 )
-_HAN_NAMED = re.compile(r"错误|错题|薄弱(?:点|环节|之处|处)?|弱[点项]|短板|盲[点区]|误区|易错点?")
+_HAN_NAMED = re.compile(
+    r"(?:容?易|[出搞弄记答做写])?错(?:误|题|点)?|薄弱(?:点|环节|之处|处)?|弱[点项]|短板|盲[点区]|误区"
+)
 
 
 def asks_for_all(request: Request) -> bool:

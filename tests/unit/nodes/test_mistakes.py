@@ -27,6 +27,7 @@ def request(query: str, **keys: Any) -> Request:
     [
         "what are my weak points?", "my mistakes", "What mistakes did I make?", "where am I weak?", "List all of my errors",
         "我有哪些薄弱点？", "我的错误", "列出我所有的错题", "我有哪些弱点", "我犯过什么错误？", "Group my mistakes by topic",
+        "What do I usually get wrong?", "我老是在哪里出错？", "我答错的题目", "我最容易错的地方",
     ],
 )  # fmt: skip
 def test_a_question_about_all_mistakes(query: str) -> None:
@@ -35,7 +36,7 @@ def test_a_question_about_all_mistakes(query: str) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["Which mistakes did I make about dark tea?", "我在黑茶上犯了哪些错误？", "What is a mistake in go?", "what is oolong?", "我的错误信息", "错误代码 502"],
+    ["Which mistakes did I make about dark tea?", "我在黑茶上犯了哪些错误？", "What is a mistake in go?", "what is oolong?", "我的错误信息", "错误代码 502", "我记错了黑茶的年代"],
 )  # fmt: skip
 def test_a_question_about_some_or_about_something_else(query: str) -> None:
     assert not asks_for_all(request(query))
