@@ -17,6 +17,7 @@ from agentic_rag.answering.evidence import (
     vocabulary_of,
 )
 from agentic_rag.answering.overviews import overview_lines
+from agentic_rag.answering.owners import of_asker
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import AnswerLine, Passage
 from agentic_rag.domain.selection import EntryValues, SelectionValues
@@ -44,6 +45,8 @@ class Evidence:
     """How far the lines express each specific term of the question, in [0, 1]."""
     is_definition: bool = False
     """Whether the lines are the unit that defines what the question asks for."""
+    is_of_another: bool = False
+    """Whether units were left out that say of somebody else what is asked of the asker."""
 
     @property
     def is_full(self) -> bool:
@@ -63,9 +66,10 @@ def from_passages(
     notes = source_notes(results, relevance, documents)
     if likeness is not None:
         question = question.in_words(likeness.spans, vocabulary_of(notes))
-    candidates = score_units(question, notes, likeness, keys)
+    scored = score_units(question, notes, likeness, keys)
+    candidates = of_asker(question.text, scored)
     answer = compose_answer(question, candidates)
-    return _with_support(question, answer)
+    return replace(_with_support(question, answer), is_of_another=len(candidates) < len(scored))
 
 
 FULL = 0.5

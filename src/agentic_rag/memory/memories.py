@@ -215,7 +215,10 @@ class Memories:
             others = (hit["score"] or 0.0 for hit in hits)
             hits[0]["score"] = min(1.0, math.nextafter(max(LEAST, *others), math.inf))
         near = [hit for hit in hits if hit["score"] is None or hit["score"] >= LEAST]
-        report = {"degraded": list(response.degraded_agents), **({} if settling is None else {"settles": True})}
+        report = {
+            "degraded": list(response.degraded_agents),
+            **({} if settling is None else {"settles": True}),
+        }
         return Findings(near, report)
 
 

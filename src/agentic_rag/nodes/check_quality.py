@@ -104,6 +104,7 @@ async def check_quality(
             elif not evidence.lines and _is_passage(request, question):
                 reasons.append(evidence.reason or "no unit of the notes answers")
                 across = best >= ACROSS and _is_across(request.asked, results[0]["content"])
+                across = across and not evidence.is_of_another
                 # A chat model reads the passages, and says itself what they lack; who names the operation asks for
                 # passages.
                 if parameters.answer.method != "chat" and not across and not request.is_operation_named:
