@@ -462,7 +462,7 @@ def _states_measure(question: Question, unit: Unit) -> bool:
     if not question.asked_as and not question.measure:
         return False
     names = (unit.key or "", *unit.parents, *(name for name, _ in unit.columns))
-    number = rf"\d[\w.,]*\s+(?:[\w-]+\s+)?{question.asked_as}s?\b"  # 6 feet tall, 7 charges
+    number = rf"(?<![\w.,])\d[\w.,]*+\s+(?:[\w-]++\s+)?{question.asked_as}s?\b"  # 6 feet tall, 7 charges
     stated = question.asked_as and re.search(number, unit.text)
     return bool(stated) or (
         bool(question.measure) and any(question.measure in tokens(name) for name in names)
