@@ -187,7 +187,8 @@ def test_the_process_loads_little() -> None:
 
 
 PROGRAM = """
-import multiprocessing, os, sys
+import multiprocessing, os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
 from agentic_rag.ingest.extraction import Extractor
 extractor = Extractor(timeout_seconds=20, reader="extractor_stand_in")
 def read(text):
