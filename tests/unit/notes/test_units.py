@@ -483,6 +483,8 @@ def test_any_text_is_read(text: str):
         "[^a",
         "`",
         "~",
+        "**A b** c\n\n",
+        "***x***. y",
     ],
 )
 def test_reading_takes_linear_time(piece: str):
