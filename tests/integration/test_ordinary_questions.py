@@ -3,12 +3,11 @@ a price by what was paid, a birthday in any year."""
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
-from agentic_rag import Answer, RagConfig, open_rag
+from asked_vaults import asked, stored
 
 VAULT = {
     "Wetsuits/Long John.md": "---\nthickness: 3\n---\nWithout sleeves.\n",
@@ -42,25 +41,6 @@ CREW = {
     "航次/九月.md": "---\n花费: 1200\n---\n风大，晕船。\n",
     "码头/三号码头.md": "水浅，夜里太吵。\n",
 }
-
-
-def stored(folder: Path, vault: dict[str, str]) -> Path:
-    for path, text in vault.items():
-        note = folder / "vault" / path
-        note.parent.mkdir(parents=True, exist_ok=True)
-        note.write_text(text, encoding="utf-8")
-
-    async def ingest() -> None:
-        async with open_rag(RagConfig(data_dir=folder / "data")) as rag:
-            await rag.ingest(folder / "vault")
-
-    asyncio.run(ingest())
-    return folder / "data"
-
-
-async def asked(data_dir: Path, question: str) -> Answer:
-    async with open_rag(RagConfig(data_dir=data_dir)) as rag:
-        return await rag.ask(question)
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,11 @@ list several values, the measure that "how fast" asks for."""
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
-from agentic_rag import Answer, RagConfig, open_rag
+from asked_vaults import asked, stored
 
 SKIFF = """## Skiff
 
@@ -101,23 +100,7 @@ VAULT = {
 
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("harbour")
-    for path, text in VAULT.items():
-        note = folder / "vault" / path
-        note.parent.mkdir(parents=True, exist_ok=True)
-        note.write_text(text, encoding="utf-8")
-
-    async def ingest() -> None:
-        async with open_rag(RagConfig(data_dir=folder / "data")) as rag:
-            await rag.ingest(folder / "vault")
-
-    asyncio.run(ingest())
-    return folder / "data"
-
-
-async def asked(data_dir: Path, question: str) -> Answer:
-    async with open_rag(RagConfig(data_dir=data_dir)) as rag:
-        return await rag.ask(question)
+    return stored(tmp_path_factory.mktemp("harbour"), VAULT)
 
 
 @pytest.mark.parametrize(

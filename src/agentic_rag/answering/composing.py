@@ -170,15 +170,14 @@ def _without_records(question: Question, candidates: Sequence[Candidate]) -> lis
     """The candidates without the properties that only file a note, its tags and when it was written, unless they are what
     is asked for."""
     asked = {term.token for term in question.terms}
-    return [
-        one
-        for one in candidates
-        if one.unit.kind != "property"
-        or not (
-            (str(one.unit.key).casefold() in RECORD_KEYS and not _clear(one.own))
-            or (str(one.unit.key).casefold() in _TAGS and "tag" not in asked)
-        )
-    ]
+
+    def files(one: Candidate) -> bool:
+        key = str(one.unit.key).casefold()
+        if one.unit.kind != "property":
+            return False
+        return "tag" not in asked if key in _TAGS else key in RECORD_KEYS and not _clear(one.own)
+
+    return [one for one in candidates if not files(one)]
 
 
 _TAGS = frozenset({"tags", "tag"})
@@ -433,19 +432,16 @@ def _of_names(question: Question, candidates: Sequence[Candidate]) -> list[Candi
     """The best units that together express the names of the question."""
     specific = [term for term in question.terms if not term.is_generic]
     names = [term.token for term in specific if term.is_name] or [term.token for term in specific]
+
+    def level(one: Candidate, name: str) -> float:
+        return max(one.own.get(name, 0.0), one.near.get(name, 0.0))
+
     # A unit that has a name in its letters goes before one that has something like it.
-    clearest = {
-        name: max(max(one.own.get(name, 0.0), one.near.get(name, 0.0)) for one in candidates)
-        for name in names
-    }
+    least = {name: max(CLEAR, max(level(one, name) for one in candidates) - SLIGHT) for name in names}
     chosen: list[Candidate] = []
     covered: set[str] = set()
     for one in candidates:
-        matched = {
-            name
-            for name in names
-            if max(one.own.get(name, 0.0), one.near.get(name, 0.0)) >= max(CLEAR, clearest[name] - SLIGHT)
-        }
+        matched = {name for name in names if level(one, name) >= least[name]}
         if matched - covered:
             chosen.append(one)
             covered |= matched

@@ -334,11 +334,11 @@ def score_units(
     weighted = (levels * LEVELS[:, None]).max(axis=1)
     by_name, is_own_value = _named_whole(terms, units)
     by_terms = (np.maximum(weighted, by_name) * weights).sum(axis=1) / total + OWN_VALUE * is_own_value
+    is_headed = bool(question.wants) or question.form in ("list", "definition")
     candidates = []
     for (unit, note, chunk), score, three in zip(units, by_terms.tolist(), levels.tolist(), strict=True):
         score += FIT * fits(question, unit)
         score += MEASURE * _states_measure(question, unit)
-        is_headed = bool(question.wants) or question.form in ("list", "definition")
         score += HEAD * (is_headed and _begins_with(unit, terms))
         score += KEY * (keys or {}).get(unit.key or "", 0.0) * (unit.kind == "property")
         score += PRIOR * _relevance(chunk, note) + ORDER / (1 + note.order)
@@ -447,8 +447,13 @@ _MONEY = re.compile(
 
 def _states_cost(unit: Unit) -> bool:
     """Whether a unit has an amount of money, or a value that is called a cost."""
-    names = (unit.key or "", *(name for name, _ in unit.columns))
-    return _MONEY.search(unit.own()) is not None or any(_COSTS.intersection(tokens(name)) for name in names)
+    is_called_so = any(_COSTS.intersection(tokens(name)) for name in _value_names(unit))
+    return is_called_so or _MONEY.search(unit.own()) is not None
+
+
+def _value_names(unit: Unit) -> tuple[str, ...]:
+    """What a unit calls its values: its name, or its columns."""
+    return (unit.key or "", *(name for name, _ in unit.columns))
 
 
 def _begins_with(unit: Unit, terms: Sequence[str]) -> bool:
@@ -459,14 +464,16 @@ def _begins_with(unit: Unit, terms: Sequence[str]) -> bool:
 
 
 def _states_measure(question: Question, unit: Unit) -> bool:
-    if not question.asked_as and not question.measure:
-        return False
-    names = (unit.key or "", *unit.parents, *(name for name, _ in unit.columns))
-    number = rf"(?<![\w.,])\d[\w.,]*+\s+(?:[\w-]++\s+)?{question.asked_as}s?\b"  # 6 feet tall, 7 charges
-    stated = question.asked_as and re.search(number, unit.text)
-    return bool(stated) or (
-        bool(question.measure) and any(question.measure in tokens(name) for name in names)
-    )
+    if question.asked_as and _number_with(question.asked_as).search(unit.text):
+        return True
+    names = (*_value_names(unit), *unit.parents) if question.measure else ()
+    return any(question.measure in tokens(name) for name in names)
+
+
+@lru_cache(maxsize=64)
+def _number_with(word: str) -> re.Pattern[str]:
+    """A number and what it counts or measures: 6 feet tall, 7 charges."""
+    return re.compile(rf"(?<![\w.,])\d[\w.,]*+\s+(?:[\w-]++\s+)?{word}s?\b")
 
 
 MAX_HEAD = 40

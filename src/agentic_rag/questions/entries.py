@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -198,12 +199,15 @@ MAX_VALUE = 40
 def _cells_by_value(cells: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """The cells that have each value: whole ones, and those that list it, ``Finesse, light, thrown (range 20/60)``."""
     by_value: dict[str, list[str]] = {cell: [cell] for cell in cells}
+    written: dict[str, str] = {}
+    for value in by_value:
+        written.setdefault(value.casefold(), value)
     for cell in cells:
         parts = _BETWEEN_VALUES.split(_REMARK.sub("", cell))
         for part in dict.fromkeys(parts if max(map(len, parts)) <= MAX_VALUE else ()):
-            same = next((name for name in by_value if name.casefold() == part.casefold()), part)
-            if len(part) > 2 and cell not in by_value.setdefault(same, []):
-                by_value[same].append(cell)
+            if len(part) > 2:
+                having = by_value.setdefault(written.setdefault(part.casefold(), part), [])
+                having += [cell] if cell not in having else []
     return {value: tuple(its) for value, its in by_value.items()}
 
 
@@ -269,11 +273,9 @@ def entries_of_members(draft: Draft) -> Query | None:
 
 def _are_of_several(draft: Draft, conditions: Sequence[Expression]) -> bool:
     """Whether several notes have entries that the conditions select: what else the question says tells which are meant."""
-    snapshot = draft.vocabulary.snapshot
     notes = (
         note
-        for note in snapshot.notes
-        if all(matches(one, snapshot.facts[note.document_id]) for one in conditions)
-        and any(all(matches(one, row.facts()) for one in draft.entry_conditions) for row in note.rows)
+        for note in replace(draft, conditions=[*conditions]).members()
+        if any(all(matches(one, row.facts()) for one in draft.entry_conditions) for row in note.rows)
     )
     return len(list(islice(notes, 2))) > 1
