@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,8 @@ from typing import Any
 
 import httpx
 import pytest
+
+from graph_servers import free_port
 
 pytest.importorskip("langgraph_api", reason="LangGraph's server is not installed (extra: studio)")
 
@@ -39,9 +40,7 @@ class Server:
 
 @pytest.fixture(scope="module")
 def server(example_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     # The server keeps its own state in the current folder, and reads the graphs' paths from there.
     folder = tmp_path_factory.mktemp("studio")
     (folder / "langgraph.json").symlink_to(ROOT / "langgraph.json")
