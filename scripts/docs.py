@@ -311,7 +311,7 @@ def _values(field: FieldInfo) -> str:
     if get_origin(field.annotation) is tuple:
         return "list of texts" if kind is str else "list of mappings"
     if get_origin(kind) is dict:
-        return "names and texts"
+        return f"names and {'texts' if str in get_args(kind)[1:] else 'numbers'}"
     if isinstance(kind, type) and hasattr(kind, "__members__"):
         return ", ".join(f"`{member.value}`" for member in kind)  # type: ignore[attr-defined]
     known = [(bound, *_BOUNDS[type(bound)]) for bound in field.metadata if type(bound) in _BOUNDS]

@@ -120,7 +120,7 @@ async def make_board(
     place = None
     if request.path is not None:
         place = await board_place(service.rag, service.roots, caller, request.path, request.dataset)
-    ask = Ask(**request.model_dump(exclude={"path"}))
+    ask = Ask(**request.model_dump(exclude={"path"}, exclude_unset=True))
     answer = await answer_to(service, caller, ask, request_id=request_id, route=f"/boards {request.path}")
     if answer.abstained:
         return BoardMade(board={}, answer=answer.text, abstained=True, written=None)

@@ -24,6 +24,7 @@ from agentic_rag.settings.parameters import (
     RewriteParameters,
     Section,
     SelectionParameters,
+    number_names,
     problems,
 )
 
@@ -169,6 +170,10 @@ class ServiceConfig(Section):
     )
     most_running: int = Field(8, ge=1, description="questions answered at the same time")
     timeout_seconds: float = Field(60.0, gt=0, description="longest time for a question; then status 504")
+    largest: dict[str, float] = Field(
+        default_factory=dict,
+        description="largest values that a request may set: top_k, and parameters by section; fusion = {k = 1000}",
+    )
     writes: bool = Field(
         True, description="false: a replica that only answers, beside one that fills datasets and remembers"
     )
@@ -177,6 +182,26 @@ class ServiceConfig(Section):
         ge=0,
         description="time after SIGTERM in which requests are taken and /readyz has status 503, so that a load balancer notices",
     )
+
+    @field_validator("largest", mode="before")
+    @classmethod
+    def _are_numbers_of_a_request(cls, largest: Any) -> Any:
+        """By dotted name."""
+        if not isinstance(largest, Mapping):
+            return largest
+        flat: dict[str, Any] = {}
+        for name, value in largest.items():
+            flat |= (
+                {f"{name}.{key}": one for key, one in value.items()}
+                if isinstance(value, Mapping)
+                else {name: value}
+            )
+        for name, value in flat.items():
+            if name not in (known := ["top_k", *number_names()]):
+                raise ValueError(f"No request sets a number {name!r}; use one of: {', '.join(known)}")
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+                raise ValueError(f"{name} must be a number above 0, not {value!r}")
+        return flat
 
     @field_validator("origins")
     @classmethod

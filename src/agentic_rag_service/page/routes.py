@@ -296,7 +296,6 @@ async def page_ask(
         operation=operation,
         as_of=as_of or None,
         thread_id=thread_id or None,
-        top_k=10,
         filters=filters_of(terms),
     )
 
