@@ -20,6 +20,7 @@ MIN_RECURRING = 3
 MAX_LETTERS = 12
 
 _RUN = regex.compile(rf"[{HAN}·]+")
+_PLACE_KIND = regex.compile(r".[市省县區区镇鎮州村國国]\Z")
 _KANA = regex.compile(rf"[{KANA}]")
 _NAMES = ("ns", "nt", "nz", "nrt")
 _NOUNS = ("n", "nz", "l", "vn", "i")
@@ -45,6 +46,13 @@ def han_names(text: str) -> list[tuple[int, int]]:
             spans.append((words[index][2], words[last - 1][2] + len(words[last - 1][0])))
         index = max(last, index + 1)
     return spans
+
+
+def is_place_name(word: str) -> bool:
+    """Whether a word can be the name of a place: jieba's dictionary has it as a name of places, or of persons, among
+    which it counts many towns (桂林), or it ends in a kind of place (吴江区)."""
+    tag = _tagger().word_tag_tab.get(simplify(word), "")
+    return tag in ("ns", "nr", "nrt") or _PLACE_KIND.search(word) is not None
 
 
 def _tag_words(text: str) -> Iterator[tuple[str, str, int]]:

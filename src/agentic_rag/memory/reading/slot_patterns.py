@@ -50,6 +50,7 @@ _MARITAL_STATUS = (
     r"(?P<value>married|single|divorced|engaged|widowed|separated)"
     r"(?=\s*(?:\Z|[,;]|(?:now|again|to(?!\s(?:my|the|this)\b)|and|but|since|for|last|this|recently|yesterday|today|anymore|in\s(?:19|20|(?-i:\p{Lu})))))"
 )
+_DWELLING = r"(?:flat|apartment|house|home|studio|room|condo|cottage|bungalow|loft|place)"
 _DIET = r"(?:an?\s)?(?P<value>vegan|vegetarian|pescatarian|keto|flexitarian|gluten-free)\b"
 
 
@@ -91,6 +92,14 @@ PREDICATES: tuple[Rule, ...] = (
         )
         + _PLACE,
     ),
+    rule_of(
+        LIVES_IN,
+        _i(
+            rf"(?:{_DOES}(?:rents?|shares?|sublets?|lives?\sin)|{_DOING}(?:renting|sharing|subletting|living\sin)|{HAVE}{_ADV}\s(?:rented|shared|sublet|lived\sin)|{_PERFECT}moved\sinto)\s(?:an?|my|our)\s(?:[\w-]+\s){{0,2}}{_DWELLING}\s(?:with\s[^,;]{{1,40}}?\s)?in\s"
+        )
+        + _PLACE,
+    ),
+    rule_of(LIVES_IN, _i(rf"{_DOES}calls?\s") + _PLACE + _i(r"(?=\shome\b)")),
     rule_of(LIVES_IN, _i(r"\s(?:lived|was\sliving|was\sbased)\sin\s") + _PLACE, past=True),
     rule_of(EMPLOYER, _i(r"\s(?:worked|was\sworking)\s(?:at|for)\s") + _ORG, past=True),
     rule_of(LIVES_IN, _i(rf"{_NOT}(?:lives?|resides?|living|based)\s(?:\w+\s)?in\s") + _PLACE, ends=True),
@@ -228,6 +237,7 @@ _ATTRIBUTES: tuple[Attribute, ...] = (
     Attribute("favourite", r"(?:most\s)?favou?rite\s(?P<of>(?:[\w-]+\s){0,2}?[\w-]+)", _SHORT),
     Attribute("name of family", rf"{_QUALIFIER}{_CHILD}['’]s\s(?:full\s|first\s)?name", _PERSON, case=True),
     Attribute("name of family", rf"{_QUALIFIER}{_CHILD}(?=(?:['’]s|\sis)\s(?:now\s)?(?:called|named)\s)", _PERSON, case=True),
+    Attribute(LIVES_IN, _DWELLING, r"(?i:in\s)" + _PLACE, case=True),
     Attribute("name", r"(?:full\s|first\s|last\s|middle\s|maiden\s)?(?:name|surname|nickname)", _PERSON, case=True),
     Attribute("e-mail", rf"{_QUALIFIER}e-?mail(?:\saddress)?", _EMAIL),
     Attribute("phone number", rf"{_QUALIFIER}(?:phone|mobile|cell|telephone|number)(?:\snumber)?", _DIGITS),
@@ -251,7 +261,7 @@ NEGATION, STATEMENT, CHANGE = range(3)
 """The form that each of an attribute's patterns matches."""
 ATTRIBUTES = tuple((attribute, attribute.patterns()) for attribute in _ATTRIBUTES)
 ANY_ATTRIBUTE = regex.compile(
-    r"favou?rite|name|called|mail|phone|mobile|cell|number|address|boss|manager|supervisor|doctor|dentist|landlord|therapist|employer|home\s?town|lead|tutor|advisor|major|bank|gym"
+    r"favou?rite|flat|apartment|house|home|studio|room|condo|cottage|bungalow|loft|place|name|called|mail|phone|mobile|cell|number|address|boss|manager|supervisor|doctor|dentist|landlord|therapist|employer|home\s?town|lead|tutor|advisor|major|bank|gym"
     r"|job|position|role|occupation|profession|car\b|laptop|bike|computer|camera|type|zone|website|diet|subscription|plan|birth|deadline|date|budget|salary|rent|weight|height|age\b|price|cost|rate"
     r"|capacity|quota|limit|target|count|score|gpa|bedtime|mileage|goal",
     regex.IGNORECASE,

@@ -136,6 +136,8 @@ def _attribute(clause: str, at: int, match: regex.Match[str], who: str) -> Itera
             found = pattern.match(clause, at)
             if found is None:
                 continue
+            if attribute.rule == LIVES_IN and not _may_be_place(found["value"]):
+                return
             slot = _slot_name(attribute.rule, found["slot"])
             changed = number == CHANGE or _CHANGES.search(clause) is not None
             # "The deadline" may be of anything, and "the budget is now" refers to a budget mentioned earlier.
@@ -146,8 +148,8 @@ def _attribute(clause: str, at: int, match: regex.Match[str], who: str) -> Itera
 
 def _slot_name(rule: str, slot_text: str) -> str:
     slot = " ".join(slot_text.lower().replace("’", "'").replace("favorite", "favourite").split())
-    if rule == "job":
-        return JOB
+    if rule in (JOB, LIVES_IN):
+        return rule
     if rule == "e-mail":
         return slot.replace("email", "e-mail").removesuffix(" address")
     return f"{slot}'s name" if rule == "name of family" and not slot.endswith("name") else slot

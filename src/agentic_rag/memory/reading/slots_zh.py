@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import regex
 
+from agentic_rag.ingest.han_names import is_place_name
 from agentic_rag.ingest.stopwords import HAN_SURNAMES
 from agentic_rag.memory.reading.likings import LIKINGS_ZH, ONCE, PRONOUNS
 from agentic_rag.memory.reading.schemas import AGE, EMPLOYER, JOB, LIKING, LIVES_IN, NAME
@@ -22,9 +23,11 @@ _SUBJECT = regex.compile(
 )
 _END = r"(?=了|$|[\s，。；、,;！!（(]|生活|工作|上班|已经|快|这边|那边)"
 _PLACE = rf"(?P<value>(?![^，。]{{0,6}}(?:家|房|楼|公司|宿舍|隔壁|附近|学校|外面|别的|一起|这|那|一个|一座|一间))[\p{{Han}}\p{{Latin}}·]{{2,10}}?){_END}"
+_TOWN = r"(?P<value>[\p{Han}\p{Latin}·]{2,10}?)"
+"""A place that the words around it do not tell from another noun, so that it is taken only if it is known as one."""
 _ORG = r"(?P<value>(?![家这那哪外楼]|公司|学校|一家|一个)[\p{Han}\p{Latin}\d·&]{2,14}?)"
 _PROFESSION = r"(?P<value>[\p{Han}]{0,6}?(?:工程师|程序员|医生|护士|老师|教师|律师|设计师|会计师?|经理|厨师|司机|记者|教授|研究员|分析师|建筑师|药剂师|翻译|编辑|顾问|总监))(?=了?$|[，。])"
-_WORKPLACE_IS_TOWN = regex.compile(
+_TOWN_NAME = regex.compile(
     r"(?:北京|上海|广州|深圳|杭州|南京|苏州|成都|重庆|武汉|西安|天津|长沙|青岛|大连|厦门|郑州|济南|合肥|福州|昆明|沈阳|哈尔滨|长春|石家庄|太原|南昌|南宁|贵阳|海口|兰州|银川|西宁|拉萨|乌鲁木齐|呼和浩特"
     r"|宁波|无锡|东莞|佛山|珠海|香港|澳门|台北|东京|大阪|首尔|新加坡|伦敦|巴黎|柏林|纽约|洛杉矶|旧金山|西雅图|波士顿|悉尼|墨尔本|多伦多|温哥华|奥斯陆|卑尔根|罗马|马德里|莫斯科"
     r"|中国|日本|韩国|美国|英国|法国|德国|加拿大|澳大利亚|挪威|瑞典|国内|国外|海外|[\p{Han}]+[市省县区国镇州])"
@@ -37,6 +40,9 @@ _RULES: tuple[tuple[str, bool, regex.Pattern[str]], ...] = tuple(
     for slot, ends, pattern in (
         (LIVES_IN, False, rf"{_NOW}(?:住在|居住在|定居在|定居于|住到|住进){_PLACE}"),
         (LIVES_IN, False, rf"{_NOW}(?:从[\p{{Han}}\p{{Latin}}·]{{2,10}}?)?(?:搬家?|迁居?|移居)(?:到|去|至|回到?|往)了?{_PLACE}"),
+        (LIVES_IN, False, rf"(?:的|把)?家{_NOW}就?(?:搬到?|安)?在?了?{_TOWN}了?$"),
+        (LIVES_IN, False, rf"{_NOW}在{_TOWN}(?:(?:租|合租)了?(?:[一两]?[间套个])?(?:公寓|单间|房子?)住?|租住|定居|落户|安了?家)了?$"),
+        (LIVES_IN, False, rf"{_NOW}(?:定居|落户|租住在?|住)了?{_TOWN}了?$"),
         (LIVES_IN, True, rf"{_NOW}(?:不再|不|没有?|没再)(?:住|居住)在?{_PLACE}"),
         (LIVES_IN, True, rf"{_NOW}(?:搬离|搬出)了?{_PLACE}"),
         (EMPLOYER, False, rf"{_NOW}(?:在|去)了?{_ORG}(?:公司)?(?:工作|上班|任职|就职)(?=了?$|[，。])"),
@@ -142,7 +148,10 @@ def _predicate(clause: str, at: int, who: str, *, we: bool) -> Iterator[SlotStat
         if found is None or (we and slot != LIVES_IN):
             continue
         value = found["value"]
-        if slot == EMPLOYER and _WORKPLACE_IS_TOWN.fullmatch(value):
+        is_town = _TOWN_NAME.fullmatch(value) is not None
+        if is_town and slot == EMPLOYER:
+            continue
+        if _TOWN in pattern.pattern and not (is_town or is_place_name(value)):
             continue
         yield SlotStatement(who, slot, _MARITAL.get(value, value), ends, slot)
         if slot == EMPLOYER and ends and not value:

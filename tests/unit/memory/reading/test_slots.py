@@ -12,6 +12,15 @@ FILLED: list[Row] = [
     ("I live in Oslo.", [("Bo", "lives in", "Oslo")]),
     ("i live in Oslo now", [("Bo", "lives in", "Oslo")]),
     ("I'm living in New York City these days.", [("Bo", "lives in", "New York City")]),
+    ("I rent a flat in Lyon.", [("Bo", "lives in", "Lyon")]),
+    ("I've rented a small studio in Bristol since March.", [("Bo", "lives in", "Bristol")]),
+    ("I share an apartment with two friends in Porto.", [("Bo", "lives in", "Porto")]),
+    ("I moved into a new flat in Basel.", [("Bo", "lives in", "Basel")]),
+    ("My flat is in Leeds now.", [("Bo", "lives in", "Leeds")]),
+    ("Our house is in Turku.", [("Bo", "lives in", "Turku")]),
+    ("My sister's flat is in Graz.", [("Bo's sister", "lives in", "Graz")]),
+    ("I call Vilnius home now.", [("Bo", "lives in", "Vilnius")]),
+    ("My home isn't in Aarhus any more.", [("Bo", "lives in", "-Aarhus")]),
     ("I moved from Oslo to Bergen.", [("Bo", "lives in", "Bergen")]),
     ("I've just moved back to Bergen, Norway.", [("Bo", "lives in", "Bergen")]),
     ("We relocated to Rio de Janeiro last year.", [("Bo", "lives in", "Rio de Janeiro")]),
@@ -106,10 +115,33 @@ FILLED: list[Row] = [
     ("我的手机号是 13800138000。", [("Bo", "手机号", "13800138000")]),
     ("我的邮箱改成了bo@example.com。", [("Bo", "邮箱", "bo@example.com")]),
     ("我的预算现在是5000元。", [("Bo", "预算", "5000元")]),
+    ("我家在南宁。", [("Bo", "lives in", "南宁")]),
+    ("我们家现在在桂林。", [("Bo", "lives in", "桂林")]),
+    ("我把家搬到了兰州。", [("Bo", "lives in", "兰州")]),
+    ("我在昆明租了房。", [("Bo", "lives in", "昆明")]),
+    ("我在长沙租房住。", [("Bo", "lives in", "长沙")]),
+    ("我现在定居青岛。", [("Bo", "lives in", "青岛")]),
+    ("我住大连。", [("Bo", "lives in", "大连")]),
+    ("我在福州安家了。", [("Bo", "lives in", "福州")]),
     ("项目A的截止日期改到了5月10日。", [("Bo", "项目A的截止日期", "5月10日")]),
 ]  # fmt: skip
 
 UNFILLED = """
+    I rent a car in Lyon.
+    We rented a flat in Nice for a week.
+    I share a room in Excel with my team.
+    My office is in Leeds.
+    My summer house is in Skagen.
+    My place is in Marketing.
+    I own a house in Spain that I rent out.
+    I call Anna every week.
+    我在昆明租了车。
+    我们公司在苏州。
+    我家在装修。
+    我家在三楼。
+    我家的猫在睡觉。
+    我住酒店。
+    我在大理订了民宿。
     Do I live in Oslo?
     Where do I live?
     Did I tell you that I live in Oslo?
