@@ -15,6 +15,16 @@ _ASKER = re.compile(
     r"\bmy\s+(?P<owned>[^?.!,]+)|\b(?:am|do|was|did)\s+i\b(?:\s+(?P<state>[a-z]+))?|^\s*我(?!们)",
     re.IGNORECASE,
 )
+_PERSONAL = re.compile(
+    r"\bmy\s+(?:(?:full|first|last|own|current|home)\s+)*(?P<noun>(?:sur|nick)?name|birth(?:day|date)|age|address|phone(?:\s+number)?"
+    r"|job|profession|occupation|employer|nationality|height|weight|blood\s+type|hometown|favou?rite\s+\w+)(?=\s*(?:\W*$|is\b|was\b|in\b|on\b|at\b|now\b|again\b|today\b|last\b))"
+    r"|\b(?:where|which|what|who|when|how)\b(?:\s+(?!to\b)\w+){0,3}?\s+(?:am|do|did|was|have)\s+i\s+(?:(?:now|currently|still|really|most|usually)\s+)?"
+    r"(?P<verb>lived?|living|reside|from|born|work|like|love|prefer|hate|enjoy)\b(?!\s+(?:with|on|longer|through)\b)|\bhow\s+(?P<size>old|tall)\s+am\s+i\b"
+    r"|^我(?:现在|目前|今年|以前|之前|原来|去年|\d{4}年|的|在|最|到底|是){0,3}(?:哪里|哪儿|哪|做什么)?(?P<han>住|叫(?=什么名|啥|什么\W*$)|姓|名字|姓名|生日|年龄|多大|几岁|血型|身高|体重|职业|住址|地址|出生|(?:工作|上班)(?=\W*$)|(?:喜欢|讨厌|爱)(?=[^的]*(?:什么|哪|谁|啥)|的[^的]*是))",
+    re.IGNORECASE,
+)
+"""Asks for something of the asker that a note states by his own word, or by a name of the value: "my name is", "name:"."""
+_SAME_FACT = {"多大": "岁", "几岁": "岁", "lived": "live", "living": "live"}
 _SUBJECT = r"^\W*(?:he|she|they|his|her|their)\b|^\W*[他她]"
 _OWNER = r"(?:\b(?:his|her|their)|\w['’]s)\s+(?:[\w-]+\s+){0,2}?"
 
@@ -27,6 +37,8 @@ def of_asker(question: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     asker = _ASKER.search(question)
     if asker is None or _THIRD.search(question):
         return list(candidates)
+    personal = _PERSONAL.search(question)
+    is_own = None if personal is None else _own_statement(personal)
     named = set(tokens(question))
     notes = {one.note.document_id: one.note for one in candidates}
     others = {key: note for key, note in notes.items() if named.isdisjoint(tokens(note.title))}
@@ -38,12 +50,28 @@ def of_asker(question: str, candidates: Sequence[Candidate]) -> list[Candidate]:
 
     def is_of_another(one: Candidate) -> bool:
         text = one.unit.own()
+        is_memory = one.note.base["metadata"].get("kind") == "memory"  # which is of the asker
+        if is_own is not None and not is_memory and not is_own.search(text):
+            return True
         if one.note.document_id not in others or _FIRST.search(text):
             return False
         of_note = one.unit.kind == "property" or _begins_with_title(one.note, text)
         return of_somebody.search(text) is not None or (of_note and one.note.document_id in persons)
 
     return [one for one in candidates if not is_of_another(one)]
+
+
+def _own_statement(personal: re.Match[str]) -> re.Pattern[str]:
+    """What a unit reads like that states the fact: of the asker, or as a name with its value."""
+    fact = next(one for one in personal.groups() if one is not None).lower()
+    word = "|".join(map(re.escape, _SAME_FACT.get(fact, fact).split()))
+    if personal["han"]:
+        return re.compile(rf"[我咱][^。；？]*{word}|^[^，。：:]{{0,4}}{word}\s*[：:]")
+    if personal["noun"]:
+        return re.compile(
+            rf"\bmy\s+(?:[\w-]+\s+){{0,2}}(?:{word})\b|^(?:[\w-]+[ _]){{0,2}}(?:{word})\s*:", re.IGNORECASE
+        )
+    return re.compile(rf"\b(?:I|[Ww]e)\b[^.?!;]*\b{word}(?!s\b)")
 
 
 def _is_person(note: SourceNote) -> bool:
