@@ -124,3 +124,55 @@ async def test_what_is_said(crew: Path, question: str, part: str) -> None:
 async def test_what_no_note_says(crew: Path, question: str) -> None:
     answer = await asked(crew, question)
     assert answer.abstained
+
+
+OFFICE = {
+    "Desks.md": "# Desks\n\nPlease ask #chairs about the budget of a chair and what it covers.\n\n"
+    "People spend up to €450 on a chair. A lamp is extra.\n\nAsk Nora about the allowance for lunch.\n\n"
+    "Everybody has an allowance of £12 for lunch.\n",
+    "Building.md": "# Building\n\nThe lift is serviced quarterly. The lift was serviced by 2 men in 2023.\n\n"
+    "Porters keep the building clean, and 3 of them work at night.\n\n电梯每季度检修一次。电梯在2023年检修了3小时。\n",
+    "Parking.md": "# Parking\n\nWe pay a $60 parking subsidy to all who drive.\n",
+    "Cars.md": "# Parking subsidy FAQ\n\n**Q: Can I use the subsidy for a bike?**\n\n"
+    "A: No, the $90 benefit is for cars that are parked here.\n",
+    "Board.md": "# Board\n\nMinutes of the board are written by hand, and the minutes are shared in #board-notes.\n\n"
+    "## Sharing minutes\n\n1. Open the item `Board minutes` and press Share.\n2. Ensure that a Password is set.\n",
+    "Payroll.md": "# Payroll\n\nTimesheets go to payroll, which you can ask about your timesheet.\n\n"
+    "Timesheets must be sent within 5 days of the end of a week.\n",
+    "Travel.md": "# Travel\n\nFor a visa, bring the forms B7 and C2 to the consulate.\n\n- What do I need?\n- Is a visa there?\n",
+}
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return stored(tmp_path_factory.mktemp("office"), OFFICE)
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        # a noun that is an amount of money
+        ("What is the budget for a chair?", "€450"),
+        ("What's the allowance for lunch?", "£12"),
+        # how often is answered by a frequency, and not by a number
+        ("How often is the lift serviced?", "quarterly"),
+        ("电梯多久检修一次？", "每季度"),
+        # until when may be a span
+        ("By when must timesheets be sent?", "within 5 days"),
+        # a channel is a place
+        ("Where are minutes of the board shared?", "#board-notes"),
+        # one sentence says all of it, the other only stands below it
+        ("How much is the parking subsidy?", "$60"),
+        # what somebody needs is no list that needs something
+        ("Which forms do I need for a visa?", "B7 and C2"),
+    ],
+)
+async def test_the_value_that_is_wanted(office: Path, question: str, part: str) -> None:
+    answer = await asked(office, question)
+    assert part in answer.text.splitlines()[0]
+
+
+@pytest.mark.parametrize("question", ["What is the salary of a porter?", "What is the rent of the building?"])
+async def test_an_amount_of_money_that_no_note_states(office: Path, question: str) -> None:
+    answer = await asked(office, question)
+    assert answer.abstained

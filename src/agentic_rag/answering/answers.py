@@ -114,6 +114,8 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     if missing and (empty or is_nameless or is_unfit or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         return Evidence(reason=f"the notes that are nearest do not speak of: {words}", support=levels)
+    if is_unfit and "money" in question.wants:
+        return Evidence(reason="the notes that are nearest state no amount of money", support=levels)
     lines = tuple(line.to_dict() for line in answer.lines)
     return Evidence(lines, support=levels, is_definition=answer.is_definition)
 

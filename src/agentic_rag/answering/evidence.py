@@ -64,6 +64,8 @@ HEAD = 0.1
 MEASURE = 0.25
 """For a unit that names the measure that is asked for as its own, ``Speed: 30 ft.`` of "how fast is it?", or says it with
 a number, "5 feet tall", "7 charges" of "how many charges"."""
+WHOLE = 0.08
+"""Where a value is wanted, for a unit that has all of several terms in its own words."""
 LONG, LENGTH = 0.08, 150
 """Taken from a unit longer than LENGTH code points, times ln of how much longer: many words match something."""
 ASKING = 0.35
@@ -334,6 +336,8 @@ def score_units(
     weighted = (levels * LEVELS[:, None]).max(axis=1)
     by_name, is_own_value = _named_whole(terms, units)
     by_terms = (np.maximum(weighted, by_name) * weights).sum(axis=1) / total + OWN_VALUE * is_own_value
+    specific = [place for place, term in enumerate(question.terms) if not term.is_generic]
+    is_of_value = bool(question.wants) and len(specific) > 1
     is_headed = bool(question.wants) or question.form in ("list", "definition")
     candidates = []
     for (unit, note, chunk), score, three in zip(units, by_terms.tolist(), levels.tolist(), strict=True):
@@ -344,6 +348,9 @@ def score_units(
         score += PRIOR * _relevance(chunk, note) + ORDER / (1 + note.order)
         score -= LONG * math.log1p(max(0, len(unit.text) - LENGTH) / LENGTH)
         score -= ASKING * is_question(unit)
+        # A row and a property stand below their names, a sentence alone.
+        words = three[0] if unit.kind not in ("row", "property") else list(map(max, *three))
+        score += WHOLE * (is_of_value and all(words[place] >= SIMILAR for place in specific))
         own, near, above = (
             {term: level for term, level in zip(terms, of, strict=True) if level} for of in three
         )
@@ -645,8 +652,16 @@ _TIME = re.compile(
     r"\d\s*(?:-|–|to)?\s*\d*\s*(?:s|sec\w*|min\w*|h|hrs?|hours?|days?|weeks?|months?|years?|d)\b|[\d一二三四五六七八九十半两]\s*(?:个)?(?:秒|分钟?|小时|天|周|星期|月|年)|\b(?:minutes?|hours?|days?|weeks?|months?|years?)\b",
     re.IGNORECASE,
 )
+_FREQUENCY = re.compile(
+    r"\b(?:every|each|per|daily|weekly|monthly|quarterly|yearly|annual(?:ly)?|hourly|nightly|bi-?(?:weekly|monthly|annual(?:ly)?)|once|twice|times|always|never|seldom|rarely|(?:a|an) (?:day|week|month|year)|\w+days)\b"
+    r"|[每次]|经常|总是|从不|偶尔|\bjede\w*|\w+lich\b|\w*mal\b",
+    re.IGNORECASE,
+)
 _NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'’.-]+|^[A-Z][\w'’.-]+ [A-Z]|[\u4e00-\u9fff]{2,4}")
 
+_PLACE = re.compile(
+    rf"{_NAME.pattern}|\B#[a-z][\w-]+|\b(?:under|behind|beside|beneath|inside|outside|next to|opposite|in the back of)\s\w"
+)
 _FULL_NAME = re.compile(r"(?<=: |, )[A-Z][\w'’.-]+ [A-Z]|[\u4e00-\u9fff]{2,4}")
 
 
@@ -655,5 +670,19 @@ def fits(question: Question, unit: Unit) -> bool:
     own = unit.own()
     # "genre: Futurism, Nonfiction" lists words, and "cast: Harrison Ford, Sean Young" names.
     person = _FULL_NAME if unit.kind == "property" and "," in unit.text else _NAME
-    checks = {"amount": _NUMBER, "duration": _TIME, "date": _DAY, "person": person, "place": _NAME}
+    checks = {
+        "amount": _NUMBER,
+        "money": _NUMBER if _is_called_as_asked(question, unit) else _MONEY,
+        "duration": _TIME,
+        "frequency": _FREQUENCY,
+        "date": _DAY,
+        "person": person,
+        "place": _PLACE,
+    }
     return any(checks[kind].search(own) for kind in question.wants) if question.wants else False
+
+
+def _is_called_as_asked(question: Question, unit: Unit) -> bool:
+    """Whether the unit's name, or one of its columns, has a term of the question: ``budget: 2000``."""
+    names = {word for name in _value_names(unit) for word in tokens(name)}
+    return any(term.token in names and not term.is_name for term in question.terms)

@@ -37,10 +37,10 @@ WHEN = re.compile(
 WE = re.compile(r"\b(?:i|we|me|us|my|our|ich|wir)\b|[我咱]")
 """Tells of what the writer did, on days of their own: "when did I meet Ann?", and not "when was Ann born?"."""
 HAS = re.compile(
-    r"\b(?:with|without|use[sd]?|using|contain(?:s|ing)?|include[sd]?|need(?:s|ed)?|require[sd]?|ha(?:s|ve)|made (?:of|from)|mit|ohne)\b|含|用|有|加|放|带|需要",
+    r"(?<!\bi )(?<!\bwe )(?<!\byou )\b(?:with|without|use[sd]?|using|contain(?:s|ing)?|include[sd]?|need(?:s|ed)?|require[sd]?|ha(?:s|ve)|made (?:of|from)|mit|ohne)\b|含|用|有|加|放|带|需要",
     re.IGNORECASE,
 )
-"""Asks for what the lists of notes name."""
+"""Asks for what the lists of notes name; "which receipts do I need?" asks for what somebody needs."""
 TASKS = re.compile(
     r"(?<![a-z])(?:tasks?|to-?dos?|to do|todos?|action items?|(?<=open )actions?|check ?list|aufgaben?)(?![a-z])|任务|待办|清单项",
     re.IGNORECASE,

@@ -15,7 +15,7 @@ from agentic_rag.text import STOPWORDS, fold, placed_contents, script, simplify,
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
 """The form of an answer; ``topic``: words without a question."""
-Kind = Literal["amount", "duration", "date", "person", "place"]
+Kind = Literal["amount", "money", "duration", "frequency", "date", "person", "place"]
 """What kind of value a question wants."""
 
 
@@ -34,17 +34,26 @@ _HOWTO = _any(
 _AMOUNT = _any(
     r"\bhow (?:much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early)\b",
     r"\b(?:price|cost|amount|number|temperature|size|length|duration|weight|percentage|rating|score)\b",
+    r"\bwhat(?:['’]s| is| was| are| were)(?! an? \w+\W*$)(?: [\w'’]+){1,3}? (?:height|width|depth|speed|capacity|distance|population|dose|dosage)\b(?=\W*$| (?:of|for|per|in|at|on|from|to|when)\b)",
     r"多少|[几多](?:个|页|岁|天|次|分钟|小时|克|元|块|钱|大|长|久|高|远|重|种|本|部|集|季|人|位|张|条|步|杯|勺)|温度|价格|时长",
     r"\bwie (?:viel|viele|lange|alt|groß|hoch|oft|teuer|weit)\b",
 )
+_MONEY = _any(
+    r"\bwhat(?:['’]s| is| was| are| were)(?! an? \w+\W*$)(?: [\w'’]+){1,3}? (?:fees?|salary|wage|budget|rent|fare|deposit|stipend|allowance)\b(?=\W*$| (?:of|for|per|in|at|on|from|to|when)\b)"
+)
 _DURATION = _any(
-    r"\bhow long\b|\bduration\b|\bhow many (?:minutes|hours|days|weeks|months|years)\b",
+    r"\bhow (?:long|soon)\b|\b(?:by|until|till) when\b|\bduration\b|\bhow many (?:minutes|hours|days|weeks|months|years)\b",
     r"多久|多长时间|几(?:分钟|小时|天|年|个月|周)|多少(?:分钟|小时|天|年)",
     r"\bwie lange\b",
 )
+_FREQUENCY = _any(
+    r"\bhow (?:often|frequently|regularly)\b|\bhow many times (?:an?|per|each|every)\b",
+    r"(?:多久|多长时间|几天|几[周个]\w?|多少天|隔多久).{0,6}一?次|频率|每[几多]",
+    r"\bwie (?:oft|häufig)\b",
+)
 _DATE = _any(
     # "what happens when …" names no day
-    r"(?:^|[,;:]|\b(?:and|so|but|or|know|say|said|tell me|remember|exactly|since|until))\W*when\b",
+    r"(?:^|[,;:]|\b(?:and|so|but|or|know|say|said|tell me|remember|exactly|since|until|by|from))\W*when\b",
     r"\b(?:what (?:date|day|year|month|time)|which (?:date|day|year|month)|how long ago|birthday|deadline|due)\b",
     r"什么时候|何时|哪[一]?[天年月日]|几[点号月年]|日期|时间|生日",
     r"\b(?:wann|seit wann|bis wann|geburtstag)\b",
@@ -372,7 +381,7 @@ def _form(text: str) -> Form:
         and not _VERB.match(text)
     ):
         return "list"
-    if _AMOUNT.search(text) or _DATE.search(text):
+    if any(pattern.search(text) for pattern in (_AMOUNT, _MONEY, _FREQUENCY, _DATE)):
         return "fact"
     if _YESNO.search(text):
         return "yesno"
@@ -383,11 +392,13 @@ def _form(text: str) -> Form:
 
 def _wants(text: str) -> frozenset[Kind]:
     kinds: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-        ("duration", _DURATION), ("amount", _AMOUNT), ("date", _DATE), ("person", _PERSON), ("place", _PLACE),
+        ("duration", _DURATION), ("amount", _AMOUNT), ("money", _MONEY), ("frequency", _FREQUENCY), ("date", _DATE), ("person", _PERSON), ("place", _PLACE),
     )  # fmt: skip
     wanted = {kind for kind, pattern in kinds if pattern.search(text)}
     if _THING.search(text):  # of the person that is named, anything is wanted
         wanted.discard("person")
+    if "frequency" in wanted:
+        return frozenset(wanted - {"amount", "duration"})
     return frozenset(wanted - {"amount"} if "duration" in wanted else wanted)
 
 
