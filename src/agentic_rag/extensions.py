@@ -6,7 +6,8 @@
 | ``agentic_rag.vector_stores`` | value of ``vectors.backend`` | a ``VectorStore`` |
 | ``agentic_rag.engines`` | value of ``--engine`` | a ``workers.Engine``: a cluster for bulk work |
 | ``agentic_rag.sources`` | one of ``sources`` in the settings | a function of a ``RagConfig`` that gives a ``retrieval.sources.Source`` |
-| ``agentic_rag.readers`` | value of ``--kind`` | an ``ingest.scanning.Reader``: the documents of a path |
+| ``agentic_rag.readers`` | any | a subclass of ``ingest.readers.Reader``: the documents of another program's exports |
+| ``agentic_rag.formats`` | any | an ``ingest.formats.Format`` or ``TextFormat``: the text of a kind of file |
 | ``agentic_rag.actions`` | value of ``action`` | an ``Action`` of ``agentic_rag_lab.designs.post_retrieval``: a step after retrieval |
 | ``agentic_rag.drawings`` | name of a graph | a function that builds a compiled graph for ``agentic-rag graph`` |
 
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from agentic_rag.domain.ports import ChunkStore
     from agentic_rag.settings.config import VectorsConfig
 
-Group = Literal["commands", "vector_stores", "engines", "sources", "readers", "actions", "drawings"]
+Group = Literal[
+    "commands", "vector_stores", "engines", "sources", "readers", "formats", "actions", "drawings"
+]
 
 
 class OpenVectorStore(Protocol):

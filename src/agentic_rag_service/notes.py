@@ -28,7 +28,6 @@ from agentic_rag.errors import InputError, RunError, UnknownDataset
 from agentic_rag.ingest.canvas import parse_canvas
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import SourceError, decode
-from agentic_rag.ingest.office import MIME_TYPES
 from agentic_rag.ingest.sources import made_text
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Rag
@@ -263,9 +262,8 @@ def _texts(record: DocumentRecord, documents: Extractor) -> tuple[str, str]:
         text = made_text(root, path, record.document_id, documents)
         if text is not None:
             return text, text
-        raw, suffix = file.read_bytes(), file.suffix.lower()
-        source = documents.extract(raw, suffix).text if suffix in MIME_TYPES else decode(raw)
-        return parse_canvas(path, path, source).text if suffix == SUFFIX else source, source
+        source = decode(file.read_bytes())
+        return parse_canvas(path, path, source).text if file.suffix.lower() == SUFFIX else source, source
     except OSError as error:
         raise InputError(
             f"{path!r} cannot be read any more ({error.strerror or error}); ingest again"

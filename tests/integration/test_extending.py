@@ -16,8 +16,8 @@ SECTIONS = re.split(r"^## ", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1:]
 EXAMPLES = {section.splitlines()[0]: section for section in SECTIONS if "```toml" in section}
 
 
-def test_the_page_has_a_source_a_store_and_an_action() -> None:
-    assert list(EXAMPLES) == ["A source", "A vector store", "A step after retrieval"]
+def test_the_page_has_an_example_of_each_part() -> None:
+    assert list(EXAMPLES) == ["A source", "A vector store", "A file format", "A step after retrieval"]
 
 
 def _install(section: str, folder: Path) -> None:

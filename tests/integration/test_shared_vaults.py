@@ -10,7 +10,6 @@ import pytest
 
 from agentic_rag.domain import Document
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.office import MIME_TYPES
 from agentic_rag.ingest.sources import discover
 from agentic_rag.text.sentences import split_sentences
 
@@ -61,7 +60,7 @@ def vault(name: str) -> list[Document]:
     expected = ("files of other kinds", "the vault's folder of templates")
     assert all(skipped.reason.startswith(expected) for skipped in scan.skipped_files)
     # A PDF and files of pictures are in them, too, whose text there may be none of.
-    return [item.parse() for item in scan.items if Path(item.path).suffix.lower() not in MIME_TYPES]
+    return [item.parse() for item in scan.items if not item.is_extracted]
 
 
 @pytest.mark.parametrize("name", VAULTS)

@@ -1,4 +1,4 @@
-"""Reads PDF, Word, PowerPoint, HTML and EPUB in a process of its own, within limits of time, memory and output.
+"""Reads files of the installed formats in a process of its own, within limits of time, memory and output.
 
 A malformed file can crash the library that reads it, which no ``except`` catches. The process is started with the first
 such file, kept for the next ones and started anew when it dies. It is a program of its own (``extraction_worker``), no
@@ -40,7 +40,7 @@ from agentic_rag.ingest.files import NothingToRead, SourceError
 if TYPE_CHECKING:
     from agentic_rag.settings.config import DocumentsConfig
 
-READER = "agentic_rag.ingest.office"
+READER = "agentic_rag.ingest.formats"
 MOST_PROCESSES = 4
 """At a time; other files wait for their turn."""
 TRIES = 3
@@ -79,7 +79,7 @@ class Extractor:
     memory: float = 2.0
     """GB that the process may take; not kept on Windows."""
     reader: str = READER
-    """Module whose ``extracted(raw, suffix)`` is called in the process."""
+    """Module whose ``extract(raw, suffix)`` is called in the process."""
 
     @classmethod
     def of(cls, settings: DocumentsConfig) -> Extractor:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 
 from agentic_rag.ingest.extracted_text import subscript, superscript, with_note
+from agentic_rag.ingest.formats import TextFormat
 from agentic_rag.notes.frontmatter import frontmatter_of
 
 _KEYWORD = re.compile(r"#\+(?P<key>[A-Za-z_]+):\s*(?P<value>.*)")
@@ -209,3 +210,6 @@ def _link_text(link: re.Match[str]) -> str:
     if path != target:
         return f"[{text or PurePosixPath(path).name}]({path.replace(' ', '%20')})"
     return text or target.lstrip("*#")
+
+
+ORG = TextFormat((".org",), org_text)

@@ -25,7 +25,7 @@ from agentic_rag.ingest.extracted_text import (
 )
 from agentic_rag.ingest.extraction_worker import seconds_left
 from agentic_rag.ingest.files import SourceError
-from agentic_rag.ingest.office import MISSING_OCR, has_ocr
+from agentic_rag.ingest.office import missing_ocr
 from agentic_rag.ingest.page_columns import Piece, Row, in_reading_order
 
 _ALONE = Lock()
@@ -90,8 +90,8 @@ def _scan(document: Any, empty: list[int]) -> tuple[dict[int, str], dict[int, tu
     """Texts and regions of the pages without a text of their own, by OCR where that is installed; and what is left."""
     if not empty:
         return {}, {}, []
-    if not has_ocr():
-        return {}, {}, [f"{_name_pages(empty, 'with no text, perhaps pictures')}; OCR {MISSING_OCR}"]
+    if (extra := missing_ocr()) is not None:
+        return {}, {}, [f"{_name_pages(empty, 'with no text, perhaps pictures')}; OCR {extra}"]
     from agentic_rag.ingest.picture_files import LONGEST_SIDE, lines_in
 
     texts, regions, longest = {}, {}, 0.0

@@ -16,10 +16,89 @@ from agentic_rag.ingest import evernote_files, logseq_files, notion_files
 from agentic_rag.ingest.extracted_text import ExtractedText
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import SourceError, decode, reason, walk
-from agentic_rag.ingest.office import missing
-from agentic_rag.ingest.scanning import PARSER_VERSION, Scan, SourceItem, printable, require_bounds
+from agentic_rag.ingest.formats import missing
+from agentic_rag.ingest.readers import Candidate, Reader
+from agentic_rag.ingest.scanning import (
+    PARSER_VERSION,
+    Scan,
+    SourceItem,
+    no_such_document,
+    printable,
+    require_bounds,
+)
 from agentic_rag.ingest.vaults import Vault
 from agentic_rag.notes.markdown import parse_markdown
+
+_MARKDOWN = (".md", ".markdown")
+
+
+class ProgramExports(Reader):
+    """Reads pages of Notion and Logseq in a folder, an export of Notion in a zip, and Evernote's files."""
+
+    def __init__(self, scan: Scan) -> None:
+        super().__init__(scan)
+        self._graphs: dict[Path, Path | None] = {}
+        self._begin_root()
+
+    def _begin_root(self) -> None:
+        self._of_notion: list[tuple[Path, str]] = []
+        self._of_logseq: list[tuple[Path, str]] = []
+        self._of_program = 0
+
+    def take(self, file: Candidate) -> bool:
+        """Take a page for the end of the root, or read a notebook or zip."""
+        graph = self._graph(file)
+        if graph is not None and file.relative.startswith(f"{logseq_files.OWN}/"):
+            self._of_program += 1
+        elif not file.is_root and notion_files.is_of_notion(file.relative):
+            self._of_notion.append((file.path, file.relative))
+        elif graph is not None and file.suffix in _MARKDOWN:
+            self._of_logseq.append((file.path, file.relative))
+        elif file.suffix == evernote_files.SUFFIX:
+            add = partial(_add_notebook, file.path, file.root, file.relative)
+            self.scan.add_part(file.relative, [file.path], add)
+        else:
+            is_zip = file.is_root and file.suffix == ".zip"
+            return is_zip and self.scan.add_part(file.relative, [file.path], partial(_add_zip, file.path))
+        return True
+
+    def _graph(self, file: Candidate) -> Path | None:
+        """Logseq's graph that the root is in, where that is read as a vault."""
+        if file.is_root or file.kind == "files":
+            return None
+        if file.root not in self._graphs:
+            self._graphs[file.root] = logseq_files.graph_of(file.root)
+        return self._graphs[file.root]
+
+    def refusal(self, file: Candidate) -> str:
+        """What a zip is not."""
+        is_zip = file.suffix == ".zip"
+        return "a zip that is no export of Notion; unpack it, and ingest the folder" if is_zip else ""
+
+    def end_root(self, root: Path) -> None:
+        """Add the pages of Notion, then those of Logseq."""
+        of_notion, of_logseq, graph = self._of_notion, self._of_logseq, self._graphs.get(root)
+        if of_notion:
+            add = partial(_add_notion, of_notion, root)
+            self.scan.add_part(f"{root} Notion", [path for path, _ in of_notion], add)
+        if graph is not None and of_logseq:
+            add = partial(_add_graph, of_logseq, root, graph)
+            self.scan.add_part(f"{root} Logseq", [path for path, _ in of_logseq], add)
+        if self._of_program:
+            self.scan.skip_folder(root / logseq_files.OWN, "Logseq's own folder", self._of_program)
+        self._begin_root()
+
+    def made_text(self, root: Path, path: str, document_id: str) -> str | None:
+        """The text of a page of Notion or Logseq, which alone is read as far as it can be."""
+        is_zip = root.is_file() and root.suffix.lower() == ".zip"
+        if is_zip or (root.is_dir() and notion_files.is_of_notion(path)):
+            text = _notion_page(root, path, document_id)
+            if text is None and not is_zip:
+                raise no_such_document(path, document_id)
+            return text
+        is_page = root.is_dir() and PurePosixPath(path).suffix.lower() in _MARKDOWN
+        graph = logseq_files.graph_of(root) if is_page else None
+        return None if graph is None else _graph_page(root, graph, path)
 
 
 def _read_texts(files: Sequence[tuple[Path, str]], scan: Scan) -> dict[str, str]:
@@ -35,7 +114,7 @@ def _read_texts(files: Sequence[tuple[Path, str]], scan: Scan) -> dict[str, str]
     return texts
 
 
-def add_graph(pages: Sequence[tuple[Path, str]], root: Path, graph: Path, scan: Scan) -> None:
+def _add_graph(pages: Sequence[tuple[Path, str]], root: Path, graph: Path, scan: Scan) -> None:
     """Add the pages of a Logseq graph, each with the texts of the blocks that it refers to."""
     texts = _read_texts(pages, scan)
     blocks = _blocks(texts)
@@ -57,22 +136,22 @@ def _place_in(graph: Path, root: Path, relative: str) -> str:
     return (root / relative).relative_to(graph).as_posix()
 
 
-def graph_page(root: Path, graph: Path, relative: str) -> str:
-    """The text that ``add_graph`` makes of a page; other pages are read only where it shows blocks of theirs.
+def _graph_page(root: Path, graph: Path, relative: str) -> str:
+    """The text that ``_add_graph`` makes of a page; other pages are read only where it shows blocks of theirs.
 
     Raises:
         SourceError: it is no text.
         OSError: it cannot be read.
     """
     text = decode((root / relative).read_bytes())
-    others = _walk_pages(root, (".md", ".markdown")) if logseq_files.has_references(text) else []
+    others = _walk_pages(root, _MARKDOWN) if logseq_files.has_references(text) else []
     return logseq_files.page_text(
         text, _place_in(graph, root, relative), _blocks(_read_texts(others, Scan({})))
     )
 
 
-def notion_page(root: Path, relative: str, document_id: str) -> str | None:
-    """The text that ``add_notion`` or ``add_zip`` makes of a page or database, which alone is read; None where the
+def _notion_page(root: Path, relative: str, document_id: str) -> str | None:
+    """The text that ``_add_notion`` or ``_add_zip`` makes of a page or database, which alone is read; None where the
     export does not hold it.
 
     Raises:
@@ -105,21 +184,19 @@ def _notion_text(text: str, path: str, names: Mapping[str, str]) -> str:
     return read(text, path, names)
 
 
-def add_notion(files: Sequence[tuple[Path, str]], root: Path, scan: Scan) -> None:
+def _add_notion(files: Sequence[tuple[Path, str]], root: Path, scan: Scan) -> None:
     """Add the pages and databases of an export of Notion in a folder."""
     _add_pages(_read_texts(files, scan), root, scan)
 
 
-def add_zip(root: Path, scan: Scan) -> None:
-    """Add those of a zip, or say that it is no export of Notion."""
+def _add_zip(root: Path, scan: Scan) -> None:
+    """Add those of a zip; nothing where it is no export of Notion."""
     try:
         pages = notion_files.pages_in(root)
         texts = {path: decode(raw) for path, raw in pages.items()}
     except SourceError as error:
         scan.skip(root, str(error), is_unread=True)
         return
-    if not texts:
-        scan.skip(root, "a zip that is no export of Notion; unpack it, and ingest the folder")
     _add_pages(texts, root, scan, holder=root.name)
 
 
@@ -136,7 +213,7 @@ def _add_pages(texts: Mapping[str, str], root: Path, scan: Scan, holder: str | N
         scan.recognised_exports.append((str(root), f"Notion's export: {len(names)} pages and databases"))
 
 
-def add_notebook(path: Path, root: Path, relative: str, scan: Scan) -> None:
+def _add_notebook(path: Path, root: Path, relative: str, scan: Scan) -> None:
     """Add the notes of an Evernote file."""
     if (extra := missing(".html")) is not None:
         scan.skip(path, extra)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from agentic_rag.domain import Document
-from agentic_rag.ingest.chats.merging import FoundExport
-from agentic_rag.ingest.chats.slack import Names
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import SourceError
 from agentic_rag.ingest.remembered import SeenFiles, stamp_of_all
@@ -17,12 +15,6 @@ from agentic_rag.ingest.remembered import SeenFiles, stamp_of_all
 PARSER_VERSION = "7"
 """Part of every content hash: raise it when a parser gives another document for the same bytes."""
 
-KINDS = (
-    "auto", "vault", "files", "chatgpt", "claude", "telegram", "slack", "whatsapp",
-    "locomo", "beam", "beam-control", "jsonl",
-)  # fmt: skip
-"""Kinds of paths that this package reads; entries of ``agentic_rag.readers`` add others. ``beam-control``: a BEAM
-conversation without the words that mark sources in it, see ``beam``."""
 MAX_CHARACTERS, MAX_LINES = 20_000_000, 500_000
 """Of a file's text: to parse and to chunk it takes up to 1 KB of memory a line, and 30 bytes a character."""
 
@@ -69,17 +61,6 @@ class SourceScan:
     """Of each export of another program its path, and what was read of it."""
 
 
-class Reader(Protocol):
-    """An entry of ``agentic_rag.readers``: reads the paths of a kind that ``--kind`` names."""
-
-    def __call__(self, root: Path, scan: Scan) -> None:
-        """Find the documents of a file or folder: ``scan.add(SourceItem(...))`` for each, ``scan.skip`` for the rest.
-
-        Raises:
-            OSError: the path cannot be read.
-        """
-
-
 @dataclass(slots=True)
 class Scan:
     """A scan while it grows; a document id is given once."""
@@ -89,10 +70,6 @@ class Scan:
     extractor: Extractor = field(default_factory=Extractor)
     items: dict[str, SourceItem] = field(default_factory=dict)
     skipped_files: list[SkippedFile] = field(default_factory=list)
-    exports: list[FoundExport] = field(default_factory=list)
-    """Of conversations, which are merged at the end."""
-    names: dict[str, Names] = field(default_factory=dict)
-    """Of the people in Slack's exports, by their place."""
     recognised_exports: list[tuple[str, str]] = field(default_factory=list)
     """See ``SourceScan.exports``."""
     _display_paths: dict[str, str] = field(default_factory=dict)
@@ -116,8 +93,9 @@ class Scan:
                 else f"its id {identity!r} is already that of {kept.path} in {kept.root}",
             )
 
-    def add_part(self, name: str, paths: Sequence[Path], add: Callable[[Scan], None]) -> None:
-        """Add what files give together: what ``add`` finds in them, or what it found while they were the same.
+    def add_part(self, name: str, paths: Sequence[Path], add: Callable[[Scan], None]) -> bool:
+        """Add what files give together: what ``add`` finds in them, or what it found while they were the same. Whether
+        that is anything, a document or a line of the report.
 
         Args:
             name: of the part; what is remembered of the same files under another name is not taken for it.
@@ -136,15 +114,27 @@ class Scan:
             self.add(item, part._display_paths[item.document_id])
         self.skipped_files += part.skipped_files
         self.recognised_exports += part.recognised_exports
+        return bool(part.items or part.skipped_files)
 
     def skip(self, path: object, reason: str, *, is_unread: bool = False) -> None:
         """Leave something out, with a line in the report."""
         self.skipped_files.append(skipped_path(path, reason, is_unread=is_unread))
 
+    def skip_folder(self, folder: Path, description: str, number: int) -> None:
+        """Leave out a folder of so many files."""
+        self.skip(
+            folder, f"{description}; its {'1 file is' if number == 1 else f'{number} files are'} left out"
+        )
+
 
 def skipped_path(path: object, reason: str, *, is_unread: bool = False) -> SkippedFile:
     """Something left out, with a path that can be printed."""
     return SkippedFile(printable(str(path)), reason, is_unread)
+
+
+def no_such_document(path: str, document_id: str) -> SourceError:
+    """What to raise of a stored document that its file does not hold any more."""
+    return SourceError(f"{path} does not hold {document_id!r} any more; ingest again")
 
 
 def require_bounds(text: str) -> None:

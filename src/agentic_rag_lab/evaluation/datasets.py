@@ -12,10 +12,9 @@ from typing import Any, Literal
 from agentic_rag.domain.identity import chunk_id
 from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
-from agentic_rag.extensions import entries
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.ingest.beam import batch_id, batches
-from agentic_rag.ingest.sources import KINDS
+from agentic_rag.ingest.readers import kinds
 from agentic_rag_lab.evaluation.beam import Question, find_conversations, is_beam, load_conversation
 from agentic_rag_lab.evaluation.files import read_json, read_jsonl, read_qrels, text_of
 from agentic_rag_lab.evaluation.locomo import LoCoMoQuestion, Repair, read_corrections, read_locomo
@@ -305,9 +304,8 @@ def _describe(place: Path) -> EvalDataset:
     kind, unit = said.get("kind", "auto"), said.get("unit", "document")
     if not corpus.exists():
         raise InputError(f"{where}: there is no corpus at {corpus}")
-    known = (*KINDS, *entries("readers"))
-    if kind not in known:
-        raise InputError(f"{where}: kind is {kind!r}; use one of: {', '.join(known)}")
+    if kind not in kinds():
+        raise InputError(f"{where}: kind is {kind!r}; use one of: {', '.join(kinds())}")
     if unit not in ("document", "chunk"):
         raise InputError(f"{where}: unit is {unit!r}; use document or chunk")
     return EvalDataset(name, (), unit, corpus, kind=kind, questions=questions)

@@ -17,9 +17,9 @@ import pytest
 
 from agentic_rag.errors import RunError
 from agentic_rag.ingest import extraction
+from agentic_rag.ingest.extracted_text import ExtractedText
 from agentic_rag.ingest.extraction import ExtractionFailure, Extractor, _Values
 from agentic_rag.ingest.files import NothingToRead, SourceError
-from agentic_rag.ingest.office import ExtractedText
 
 STAND_IN = "extractor_stand_in"
 extractor = Extractor(timeout_seconds=20, memory=0.4, reader=STAND_IN)

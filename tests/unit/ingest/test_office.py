@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from agentic_rag.ingest import office
+from agentic_rag.ingest import formats
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.files import SourceError
-from agentic_rag.ingest.office import MISSING, extract, parse_extracted
+from agentic_rag.ingest.formats import extract, parse_extracted
+from agentic_rag.ingest.office import MISSING, MISSING_OCR
 from agentic_rag.ingest.sources import discover
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -136,16 +137,16 @@ def test_headings_are_kept(raw: bytes, suffix: str, heading: tuple[str, ...], te
 def test_what_cannot_be_read_is_told(
     monkeypatch: pytest.MonkeyPatch, raw: bytes, suffix: str, told: str
 ) -> None:
-    monkeypatch.setattr("agentic_rag.ingest.pdf_files.has_ocr", lambda: False)
+    monkeypatch.setattr("agentic_rag.ingest.pdf_files.missing_ocr", lambda: MISSING_OCR)
     with pytest.raises(SourceError, match=told):
         extract(raw, suffix)
 
 
 def test_what_unpacks_to_too_much_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(office, "LARGEST_UNPACKED", 1000)
+    monkeypatch.setattr(formats, "LARGEST_UNPACKED", 1000)
     with pytest.raises(SourceError, match="unpacks to more"):
         extract(zipped({"word/document.xml": "x" * 10_000}), ".docx")
-    monkeypatch.setattr(office, "LARGEST", 10)
+    monkeypatch.setattr(formats, "LARGEST", 10)
     with pytest.raises(SourceError, match="more than"):
         extract(pdf("x"), ".pdf")
 

@@ -123,7 +123,7 @@ def test_upright_lines_are_whole() -> None:
 
 
 def test_pages_without_text_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentic_rag.ingest.pdf_files.has_ocr", lambda: False)
+    monkeypatch.setattr("agentic_rag.ingest.pdf_files.missing_ocr", lambda: MISSING_OCR)
 
     def draw(canvas: Canvas) -> None:
         canvas.drawString(60, 700, "Text.")

@@ -16,7 +16,8 @@ from agentic_rag.answering.citations import region
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import NothingToRead, SourceError
-from agentic_rag.ingest.office import MISSING_OCR, extract, parse_extracted
+from agentic_rag.ingest.formats import extract, parse_extracted
+from agentic_rag.ingest.office import MISSING_OCR
 from agentic_rag.ingest.sources import discover
 
 has_rapidocr = importlib.util.find_spec("rapidocr") is not None

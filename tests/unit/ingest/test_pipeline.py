@@ -13,8 +13,8 @@ import pytest
 from agentic_rag.errors import InputError
 from agentic_rag.ingest import extraction, sources
 from agentic_rag.ingest.documents import DocumentWriter
+from agentic_rag.ingest.extracted_text import ExtractedText
 from agentic_rag.ingest.extraction import Extractor
-from agentic_rag.ingest.office import ExtractedText
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
 from agentic_rag.ingest.remembered import DatasetCache, SeenFiles, stamp_of
 from in_memory_pipeline import pipeline

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.chat_exports import exported_document
+from agentic_rag.ingest.chat_exports import ChatExports
 from agentic_rag.ingest.chats import exports
 from agentic_rag.ingest.chats.chatgpt import chatgpt_threads, looks_like_chatgpt
 from agentic_rag.ingest.chats.claude import claude_threads, looks_like_claude
@@ -22,7 +22,8 @@ from agentic_rag.ingest.chats.slack import Names, looks_like_slack, slack_thread
 from agentic_rag.ingest.chats.telegram import looks_like_telegram, telegram_threads
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.ingest.remembered import DatasetCache
-from agentic_rag.ingest.sources import SourceScan, discover
+from agentic_rag.ingest.scanning import Scan
+from agentic_rag.ingest.sources import SourceError, SourceScan, discover, made_text
 from in_memory_pipeline import pipeline
 
 CLAUDE: list[Any] = [
@@ -181,13 +182,14 @@ def test_names_outside_of_what_was_given_are_not_read(tmp_path: Path):
 
 def test_a_document_is_read_anew(tmp_path: Path):
     write(tmp_path, {"users.json": USERS, "general/2024-05-01.json": SLACK, "note.md": "x"})
-    found = exported_document(tmp_path, "general/2024-05-01.json", "slack/T1/general/2024-05-01")
-    assert found is not None
-    assert found.text == "Ann: The server moves"
-    assert exported_document(tmp_path, "general/2024-05-01.json", "slack/general/2024-05-01") is None
-    assert exported_document(tmp_path, "note.md", "note.md") is None
+    place = tmp_path, "general/2024-05-01.json"
+    assert made_text(*place, "slack/T1/general/2024-05-01") == "Ann: The server moves"
+    with pytest.raises(SourceError, match="does not hold 'slack/general/2024-05-01' any more"):
+        made_text(*place, "slack/general/2024-05-01")
+    assert made_text(tmp_path, "note.md", "note.md") is None
+    assert ChatExports(Scan({})).made_text(tmp_path, "note.md", "slack/note.md") is None
     path = zipped(tmp_path / "WhatsApp Chat - Ines.zip", {"_chat.txt": WHATSAPP})
-    assert exported_document(path, path.name, "whatsapp/Ines/2024-05-13") is not None
+    assert made_text(path, path.name, "whatsapp/Ines/2024-05-13") is not None
 
 
 def test_notes_and_other_files_beside_an_export_are_as_they_were(tmp_path: Path):
