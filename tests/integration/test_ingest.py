@@ -408,7 +408,7 @@ VAULTS = ("canvas-samples", "dataview-example", "howtocook-half", "kepano-obsidi
 @pytest.mark.slow
 async def test_real_vaults_are_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Their pictures take minutes, and say nothing of the stores.
-    monkeypatch.setattr("agentic_rag.ingest.office._OCR", "no_such_module")
+    monkeypatch.setattr("agentic_rag_readers.formats.entries._OCR", "no_such_module")
     async with opened(tmp_path / "data") as (rag, _):
         for name in VAULTS:
             report = await rag.ingest(SHARED_VAULTS / name, dataset=name)

@@ -13,7 +13,13 @@ import agentic_rag
 ROOT = Path(agentic_rag.__file__).parents[1]
 MODULES = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-    for package in ("agentic_rag", "agentic_rag_backends", "agentic_rag_lab", "agentic_rag_service")
+    for package in (
+        "agentic_rag",
+        "agentic_rag_backends",
+        "agentic_rag_lab",
+        "agentic_rag_readers",
+        "agentic_rag_service",
+    )
     for path in (ROOT / package).rglob("*.py")
     if ">>> " in path.read_text("utf-8")
 )

@@ -123,7 +123,7 @@ DEPTH = 20
 """Number of first ids of a ranking that are stored: the largest cut-off of the measures, which is BEAM's."""
 _TELLS = frozenset({"figures", "pictures", "report", "scores", "statistics"})
 """Modules of this folder that process answers without changing them."""
-_PACKAGES = ("agentic_rag", "agentic_rag_backends", "agentic_rag_lab")
+_PACKAGES = ("agentic_rag", "agentic_rag_backends", "agentic_rag_lab", "agentic_rag_readers")
 """Packages whose files answers depend on."""
 _ANSWERS = frozenset({".json", ".model", ".onnx", ".py"})
 """Files that determine the answers: code, coefficients, tokens, projection, model."""

@@ -11,9 +11,9 @@ import pytest
 from agentic_rag.ingest import evernote_files
 from agentic_rag.ingest.evernote_files import file_name, notes_in
 from agentic_rag.ingest.files import SourceError
-from agentic_rag.ingest.office import MISSING
 from agentic_rag.ingest.sources import discover
 from agentic_rag.notes.catalogue import note_of
+from agentic_rag_readers.formats.entries import MISSING
 
 with_documents = pytest.mark.skipif(
     importlib.util.find_spec("lxml") is None, reason="lxml is not installed: the extra documents"

@@ -13,8 +13,8 @@ from agentic_rag.ingest import formats
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.files import SourceError
 from agentic_rag.ingest.formats import extract, parse_extracted
-from agentic_rag.ingest.office import MISSING, MISSING_OCR
 from agentic_rag.ingest.sources import discover
+from agentic_rag_readers.formats.entries import MISSING, MISSING_OCR
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -137,7 +137,7 @@ def test_headings_are_kept(raw: bytes, suffix: str, heading: tuple[str, ...], te
 def test_what_cannot_be_read_is_told(
     monkeypatch: pytest.MonkeyPatch, raw: bytes, suffix: str, told: str
 ) -> None:
-    monkeypatch.setattr("agentic_rag.ingest.pdf_files.missing_ocr", lambda: MISSING_OCR)
+    monkeypatch.setattr("agentic_rag_readers.formats.pdf_files.missing_ocr", lambda: MISSING_OCR)
     with pytest.raises(SourceError, match=told):
         extract(raw, suffix)
 

@@ -8,23 +8,22 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from agentic_rag.ingest.extracted_text import (
-    ExtractedText,
+from agentic_rag.ingest.extracted_text import ExtractedText, of_text
+from agentic_rag_readers.formats.formulas import FORMULA_TAGS, formula
+from agentic_rag_readers.formats.markdown_text import (
     Item,
     TextBlock,
     heading,
     item,
     join_blocks,
     link,
-    of_text,
     one_line,
     subscript,
     superscript,
     table,
     with_note,
 )
-from agentic_rag.ingest.formulas import FORMULA_TAGS, formula
-from agentic_rag.ingest.office_package import (
+from agentic_rag_readers.formats.office_package import (
     DELETION_TAGS,
     Element,
     Package,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agentic_rag.ingest.extracted_text import subscript
-from agentic_rag.ingest.office_package import DELETION_TAGS, Element, attribute, child, local
+from agentic_rag_readers.formats.markdown_text import subscript
+from agentic_rag_readers.formats.office_package import DELETION_TAGS, Element, attribute, child, local
 
 FORMULA_TAGS = frozenset({"oMath", "math"})
 _SILENT = frozenset({"annotation", "annotation-xml"}) | DELETION_TAGS

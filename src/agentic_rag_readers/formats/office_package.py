@@ -14,8 +14,8 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from agentic_rag.ingest.extracted_text import one_line
 from agentic_rag.ingest.files import SourceError
+from agentic_rag_readers.formats.markdown_text import one_line
 
 Element = Any
 """An element of lxml, whose types need a package of their own."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[3] / "evaluation"))
+sys.path.append(str(Path(__file__).parents[4] / "evaluation"))
 
-from agentic_rag.ingest.slide_files import read_slides
+from agentic_rag_readers.formats.slide_files import read_slides
 from made_documents.slides import Deck, frame, notes, paragraphs, shape
 
 

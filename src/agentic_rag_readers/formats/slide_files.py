@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentic_rag.ingest.extracted_text import (
-    ExtractedText,
+from agentic_rag.ingest.extracted_text import ExtractedText, of_pages
+from agentic_rag_readers.formats.formulas import FORMULA_TAGS, formula
+from agentic_rag_readers.formats.markdown_text import (
     TextBlock,
     heading,
     item,
     join_blocks,
     link,
-    of_pages,
     one_line,
     subscript,
     superscript,
     table,
 )
-from agentic_rag.ingest.formulas import FORMULA_TAGS, formula
-from agentic_rag.ingest.office_package import (
+from agentic_rag_readers.formats.office_package import (
     Element,
     Package,
     Relation,

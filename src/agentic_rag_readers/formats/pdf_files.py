@@ -15,18 +15,12 @@ from typing import Any
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from agentic_rag.ingest.extracted_text import (
-    ExtractedText,
-    Region,
-    of_pages,
-    one_line,
-    subscript,
-    superscript,
-)
+from agentic_rag.ingest.extracted_text import ExtractedText, Region, of_pages
 from agentic_rag.ingest.extraction_worker import seconds_left
 from agentic_rag.ingest.files import SourceError
-from agentic_rag.ingest.office import missing_ocr
-from agentic_rag.ingest.page_columns import Piece, Row, in_reading_order
+from agentic_rag_readers.formats.entries import missing_ocr
+from agentic_rag_readers.formats.markdown_text import one_line, subscript, superscript
+from agentic_rag_readers.formats.page_columns import Piece, Row, in_reading_order
 
 _ALONE = Lock()
 """PDFium must not be called by two threads at once."""
@@ -92,7 +86,7 @@ def _scan(document: Any, empty: list[int]) -> tuple[dict[int, str], dict[int, tu
         return {}, {}, []
     if (extra := missing_ocr()) is not None:
         return {}, {}, [f"{_name_pages(empty, 'with no text, perhaps pictures')}; OCR {extra}"]
-    from agentic_rag.ingest.picture_files import LONGEST_SIDE, lines_in
+    from agentic_rag_readers.formats.picture_files import LONGEST_SIDE, lines_in
 
     texts, regions, longest = {}, {}, 0.0
     late: list[int] = []

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[3] / "evaluation"))
+sys.path.append(str(Path(__file__).parents[4] / "evaluation"))
 
 from agentic_rag.ingest.files import SourceError
-from agentic_rag.ingest.web_files import read_epub, read_html
+from agentic_rag_readers.formats.web_files import read_epub, read_html
 from made_documents.word import zipped
 
 BOOK = '<package xmlns="http://www.idpf.org/2007/opf"><manifest>{}</manifest><spine>{}</spine></package>'

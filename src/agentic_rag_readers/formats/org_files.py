@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import PurePosixPath
 
-from agentic_rag.ingest.extracted_text import subscript, superscript, with_note
 from agentic_rag.ingest.formats import TextFormat
 from agentic_rag.notes.frontmatter import frontmatter_of
+from agentic_rag_readers.formats.markdown_text import subscript, superscript, with_note
 
 _KEYWORD = re.compile(r"#\+(?P<key>[A-Za-z_]+):\s*(?P<value>.*)")
 _OF_FILE = ("title", "date", "author")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from agentic_rag.ingest.formulas import formula
-from agentic_rag.ingest.web_files import read_html
+from agentic_rag_readers.formats.formulas import formula
+from agentic_rag_readers.formats.web_files import read_html
 
 
 def omml(content: str) -> str:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[3] / "evaluation"))
+sys.path.append(str(Path(__file__).parents[4] / "evaluation"))
 
 from agentic_rag.ingest.files import SourceError
-from agentic_rag.ingest.word_files import read_word
+from agentic_rag_readers.formats.word_files import read_word
 from made_documents.word import NAMESPACES, docx, paragraph, run, table, zipped
 
 
@@ -161,7 +161,7 @@ def test_what_did_not_reach_the_text_is_named_with_its_place(monkeypatch: pytest
     assert found.warnings == ("1 file in it was not read: a.xlsx",)
     # A reader with a fault: one that drops every run that begins with "The dog".
     monkeypatch.setattr(
-        "agentic_rag.ingest.word_files.one_line", lambda text: text.replace("The dog is in.", "")
+        "agentic_rag_readers.formats.word_files.one_line", lambda text: text.replace("The dog is in.", "")
     )
     assert read_word(raw).warnings[0] == "1 text was not read of word/document.xml, such as 'The dog is in.'"
 

@@ -15,8 +15,10 @@ from urllib.parse import unquote
 from lxml import etree
 
 from agentic_rag.ingest.encodings import decode_page
-from agentic_rag.ingest.extracted_text import (
-    ExtractedText,
+from agentic_rag.ingest.extracted_text import ExtractedText, of_text
+from agentic_rag.ingest.files import SourceError
+from agentic_rag_readers.formats.formulas import FORMULA_TAGS, formula
+from agentic_rag_readers.formats.markdown_text import (
     Item,
     TextBlock,
     heading,
@@ -24,16 +26,13 @@ from agentic_rag.ingest.extracted_text import (
     item_part,
     join_blocks,
     link,
-    of_text,
     one_line,
     subscript,
     superscript,
     table,
     with_note,
 )
-from agentic_rag.ingest.files import SourceError
-from agentic_rag.ingest.formulas import FORMULA_TAGS, formula
-from agentic_rag.ingest.office_package import Element, attribute, local
+from agentic_rag_readers.formats.office_package import Element, attribute, local
 
 _SKIPPED_TAGS = frozenset({"script", "style", "template", "head"})
 _BLOCKS = frozenset(

@@ -10,8 +10,8 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from agentic_rag.ingest.files import SourceError
-from agentic_rag.ingest.office import MISSING_OCR
-from agentic_rag.ingest.pdf_files import read_pdf
+from agentic_rag_readers.formats.entries import MISSING_OCR
+from agentic_rag_readers.formats.pdf_files import read_pdf
 
 
 def drawn(draw: Callable[[Canvas], object], **options: object) -> bytes:
@@ -123,7 +123,7 @@ def test_upright_lines_are_whole() -> None:
 
 
 def test_pages_without_text_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentic_rag.ingest.pdf_files.missing_ocr", lambda: MISSING_OCR)
+    monkeypatch.setattr("agentic_rag_readers.formats.pdf_files.missing_ocr", lambda: MISSING_OCR)
 
     def draw(canvas: Canvas) -> None:
         canvas.drawString(60, 700, "Text.")

@@ -7,7 +7,7 @@ from itertools import chain
 
 import pytest
 
-from agentic_rag.ingest.page_columns import Piece, in_reading_order
+from agentic_rag_readers.formats.page_columns import Piece, in_reading_order
 
 LEFT = [
     "the keeper raises the gates",

@@ -17,8 +17,8 @@ from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import NothingToRead, SourceError
 from agentic_rag.ingest.formats import extract, parse_extracted
-from agentic_rag.ingest.office import MISSING_OCR
 from agentic_rag.ingest.sources import discover
+from agentic_rag_readers.formats.entries import MISSING_OCR
 
 has_rapidocr = importlib.util.find_spec("rapidocr") is not None
 with_ocr = pytest.mark.skipif(not has_rapidocr, reason="RapidOCR is not installed: the extra ocr")
@@ -124,7 +124,7 @@ def test_pages_for_which_time_is_short_are_named(monkeypatch: pytest.MonkeyPatch
         canvas.showPage()
     canvas.save()
     left = iter([10.0, 6.0, 6.0])
-    monkeypatch.setattr("agentic_rag.ingest.pdf_files.seconds_left", lambda: next(left))
+    monkeypatch.setattr("agentic_rag_readers.formats.pdf_files.seconds_left", lambda: next(left))
     with pytest.raises(NothingToRead, match=r"found no text: 1; pages not read by OCR: 2, 3"):
         extract(packed.getvalue(), ".pdf")
 

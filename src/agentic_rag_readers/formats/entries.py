@@ -31,7 +31,9 @@ def _reader(module: str, name: str) -> Callable[[bytes], ExtractedText]:
     """A function of a module that needs an extra, which is imported when it is called."""
 
     def read(raw: bytes) -> ExtractedText:
-        found: ExtractedText = getattr(importlib.import_module(f"agentic_rag.ingest.{module}"), name)(raw)
+        found: ExtractedText = getattr(
+            importlib.import_module(f"agentic_rag_readers.formats.{module}"), name
+        )(raw)
         return found
 
     return read

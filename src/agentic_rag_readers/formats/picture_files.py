@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, ImageSequence
 from rapidocr import RapidOCR
 
-from agentic_rag.ingest.extracted_text import Box, ExtractedText, Region, of_pages, one_line
+from agentic_rag.ingest.extracted_text import Box, ExtractedText, Region, of_pages
 from agentic_rag.ingest.files import SourceError
-from agentic_rag.ingest.page_columns import Piece, Row, in_reading_order
+from agentic_rag_readers.formats.markdown_text import one_line
+from agentic_rag_readers.formats.page_columns import Piece, Row, in_reading_order
 
 LONGEST_SIDE = 2000
 """Pixels of what is read at once; larger pictures are made smaller."""

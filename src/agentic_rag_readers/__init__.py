@@ -1,0 +1,1 @@
+"""What reads the files of other programs: formats of documents, exports of conversations and of notes."""

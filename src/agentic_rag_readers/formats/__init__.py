@@ -1,0 +1,1 @@
+"""Formats of documents, pictures and texts: entries of ``agentic_rag.formats``."""
