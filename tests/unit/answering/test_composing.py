@@ -8,9 +8,9 @@ import pytest
 
 from agentic_rag.answering.composing import MAX_LINES, ComposedAnswer, compose_answer, of_notes
 from agentic_rag.answering.evidence import note_of_chunks, score_units, source_notes
-from agentic_rag.ingest.chats.messages import Message, parse_day
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.questions.question import Question
+from agentic_rag_readers.chats.messages import Message, parse_day
 from retrieved import NOTES, chunks_of, documents_of, results_of
 
 

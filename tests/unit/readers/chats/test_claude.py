@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from agentic_rag.ingest.chats.claude import claude_threads, looks_like_claude
+from agentic_rag_readers.chats.claude import claude_threads, looks_like_claude
 
 
 def message(identity: str, sender: str, text: str, parent: str | None = None, **more: Any) -> dict[str, Any]:

@@ -13,17 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.chat_exports import ChatExports
-from agentic_rag.ingest.chats import exports
-from agentic_rag.ingest.chats.chatgpt import chatgpt_threads, looks_like_chatgpt
-from agentic_rag.ingest.chats.claude import claude_threads, looks_like_claude
-from agentic_rag.ingest.chats.messages import days
-from agentic_rag.ingest.chats.slack import Names, looks_like_slack, slack_thread
-from agentic_rag.ingest.chats.telegram import looks_like_telegram, telegram_threads
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.ingest.remembered import DatasetCache
 from agentic_rag.ingest.scanning import Scan
 from agentic_rag.ingest.sources import SourceError, SourceScan, discover, made_text
+from agentic_rag_readers.chats import exports
+from agentic_rag_readers.chats.chatgpt import chatgpt_threads, looks_like_chatgpt
+from agentic_rag_readers.chats.claude import claude_threads, looks_like_claude
+from agentic_rag_readers.chats.messages import days
+from agentic_rag_readers.chats.reader import ChatExports
+from agentic_rag_readers.chats.slack import Names, looks_like_slack, slack_thread
+from agentic_rag_readers.chats.telegram import looks_like_telegram, telegram_threads
 from in_memory_pipeline import pipeline
 
 CLAUDE: list[Any] = [
@@ -304,7 +304,7 @@ async def test_following_a_folder_reads_an_unchanged_export_once(
     ingest, remembered, read = pipeline(), DatasetCache[Any](), []
     real = exports.read_exports
     monkeypatch.setattr(
-        "agentic_rag.ingest.chat_exports.read_exports", lambda *given: read.append(given[0]) or real(*given)
+        "agentic_rag_readers.chats.reader.read_exports", lambda *given: read.append(given[0]) or real(*given)
     )
     for _ in range(3):
         report = await ingest.run([tmp_path], "d", cache=remembered)

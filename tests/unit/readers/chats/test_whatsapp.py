@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.chats.messages import Thread
-from agentic_rag.ingest.chats.whatsapp import looks_like_whatsapp, whatsapp_thread
+from agentic_rag_readers.chats.messages import Thread
+from agentic_rag_readers.chats.whatsapp import looks_like_whatsapp, whatsapp_thread
 
 ANDROID = """12/05/2024, 09:14 - Messages and calls are end-to-end encrypted. Tap to learn more.
 12/05/2024, 09:15 - Ines: Shall we meet at the boat house?

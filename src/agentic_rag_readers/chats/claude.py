@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentic_rag.domain.json_values import Json
-from agentic_rag.ingest.chats.messages import (
+from agentic_rag_readers.chats.messages import (
     Message,
     Thread,
     branch,

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from agentic_rag.ingest.chats.slack import DAY_FILE, Names, looks_like_slack, slack_thread
+from agentic_rag_readers.chats.slack import DAY_FILE, Names, looks_like_slack, slack_thread
 
 USERS = [
     {

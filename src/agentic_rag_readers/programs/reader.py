@@ -12,7 +12,6 @@ from pathlib import Path, PurePosixPath
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
-from agentic_rag.ingest import evernote_files, logseq_files, notion_files
 from agentic_rag.ingest.extracted_text import ExtractedText
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import SourceError, decode, reason, walk
@@ -28,6 +27,7 @@ from agentic_rag.ingest.scanning import (
 )
 from agentic_rag.ingest.vaults import Vault
 from agentic_rag.notes.markdown import parse_markdown
+from agentic_rag_readers.programs import evernote_files, logseq_files, notion_files
 
 _MARKDOWN = (".md", ".markdown")
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.logseq_files import journal_day, page_name, page_text
 from agentic_rag.ingest.sources import discover, made_text
 from agentic_rag.notes.catalogue import note_of
+from agentic_rag_readers.programs.logseq_files import journal_day, page_name, page_text
 from growth import assert_linear
 
 BLOCK = "64f0c0de-1111-4222-8333-abcdefabcdef"

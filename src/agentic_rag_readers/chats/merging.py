@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentic_rag.domain.identity import digest
-from agentic_rag.ingest.chats.exports import Export, count_noun, summary
-from agentic_rag.ingest.chats.messages import Message, Thread, days
+from agentic_rag_readers.chats.exports import Export, count_noun, summary
+from agentic_rag_readers.chats.messages import Message, Thread, days
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from agentic_rag.ingest.chats.chatgpt import chatgpt_threads, looks_like_chatgpt
+from agentic_rag_readers.chats.chatgpt import chatgpt_threads, looks_like_chatgpt
 
 HOUR = 1714550000.0
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agentic_rag.ingest import evernote_files
-from agentic_rag.ingest.evernote_files import file_name, notes_in
 from agentic_rag.ingest.files import SourceError
 from agentic_rag.ingest.sources import discover
 from agentic_rag.notes.catalogue import note_of
 from agentic_rag_readers.formats.entries import MISSING
+from agentic_rag_readers.programs import evernote_files
+from agentic_rag_readers.programs.evernote_files import file_name, notes_in
 
 with_documents = pytest.mark.skipif(
     importlib.util.find_spec("lxml") is None, reason="lxml is not installed: the extra documents"
@@ -78,7 +78,7 @@ def test_a_notebook(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentic_rag.ingest.program_exports.missing", lambda _: MISSING)
+    monkeypatch.setattr("agentic_rag_readers.programs.reader.missing", lambda _: MISSING)
     (tmp_path / "a.enex").write_text(exported(BOILER))
     scan = discover([tmp_path / "a.enex"])
     assert (scan.items, [one.reason for one in scan.skipped_files]) == ((), [MISSING])

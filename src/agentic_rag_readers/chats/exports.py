@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from agentic_rag.ingest.chats.chatgpt import chatgpt_threads, looks_like_chatgpt
-from agentic_rag.ingest.chats.claude import claude_threads, looks_like_claude
-from agentic_rag.ingest.chats.messages import Thread
-from agentic_rag.ingest.chats.slack import DAY_FILE, Names, looks_like_slack, slack_thread
-from agentic_rag.ingest.chats.telegram import looks_like_telegram, telegram_threads
-from agentic_rag.ingest.chats.whatsapp import looks_like_whatsapp, whatsapp_thread
 from agentic_rag.ingest.files import ZIP_DAMAGES, SourceError, decode, load_json, reason
+from agentic_rag_readers.chats.chatgpt import chatgpt_threads, looks_like_chatgpt
+from agentic_rag_readers.chats.claude import claude_threads, looks_like_claude
+from agentic_rag_readers.chats.messages import Thread
+from agentic_rag_readers.chats.slack import DAY_FILE, Names, looks_like_slack, slack_thread
+from agentic_rag_readers.chats.telegram import looks_like_telegram, telegram_threads
+from agentic_rag_readers.chats.whatsapp import looks_like_whatsapp, whatsapp_thread
 
 ChatKind = Literal["chatgpt", "claude", "telegram", "slack", "whatsapp"]
 CHATS: dict[str, str] = {

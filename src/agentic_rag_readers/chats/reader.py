@@ -8,10 +8,6 @@ from typing import Any
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
-from agentic_rag.ingest.chats.exports import CHATS, SUFFIXES, Export, may_be_export, read_exports
-from agentic_rag.ingest.chats.merging import FoundExport, merge_exports
-from agentic_rag.ingest.chats.messages import parse_day
-from agentic_rag.ingest.chats.slack import Names
 from agentic_rag.ingest.files import SourceError, walk
 from agentic_rag.ingest.readers import Candidate, Reader
 from agentic_rag.ingest.remembered import stamp_of
@@ -22,6 +18,10 @@ from agentic_rag.ingest.scanning import (
     printable,
     require_bounds,
 )
+from agentic_rag_readers.chats.exports import CHATS, SUFFIXES, Export, may_be_export, read_exports
+from agentic_rag_readers.chats.merging import FoundExport, merge_exports
+from agentic_rag_readers.chats.messages import parse_day
+from agentic_rag_readers.chats.slack import Names
 
 
 class ChatExports(Reader):

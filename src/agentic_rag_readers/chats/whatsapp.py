@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import pairwise
 
-from agentic_rag.ingest.chats.messages import Message, Thread, name_of
+from agentic_rag_readers.chats.messages import Message, Thread, name_of
 
 _HEAD = re.compile(
     r"[\u200e\u200f\u202a\ufeff]*(?P<open>\[)?(?P<date>\d{1,4}[./-]\d{1,2}[./-]\d{1,4}),?\s"

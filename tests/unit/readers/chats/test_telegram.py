@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from agentic_rag.ingest.chats.telegram import looks_like_telegram, telegram_threads
+from agentic_rag_readers.chats.telegram import looks_like_telegram, telegram_threads
 
 
 def message(identity: int, text: Any, sender: str | None = "Mara", **more: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from agentic_rag.domain.json_values import Json
-from agentic_rag.ingest.chats.messages import (
+from agentic_rag_readers.chats.messages import (
     Message,
     Thread,
     branch,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agentic_rag.ingest.chats.messages import UNDATED_KEY, Message, Thread, branch, days, moment, parse_day
+from agentic_rag_readers.chats.messages import UNDATED_KEY, Message, Thread, branch, days, moment, parse_day
 
 
 def message(key: str, text: str, time: datetime | None = None, *attachments: str) -> Message:

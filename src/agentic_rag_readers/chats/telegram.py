@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentic_rag.domain.json_values import Json
-from agentic_rag.ingest.chats.messages import Message, Thread, inner, moment, name_of, objects, text_of
+from agentic_rag_readers.chats.messages import Message, Thread, inner, moment, name_of, objects, text_of
 
 _MEDIA = ("file", "photo", "media_type", "location_information", "contact_information")
 

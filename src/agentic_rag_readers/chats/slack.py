@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from agentic_rag.domain.json_values import Json
-from agentic_rag.ingest.chats.messages import Message, Thread, inner, moment, name_of, objects, text_of
+from agentic_rag_readers.chats.messages import Message, Thread, inner, moment, name_of, objects, text_of
 
 DAY_FILE = re.compile(r"(?P<base>(?:.*/)?)(?P<channel>[^/]+)/\d{4}-\d\d-\d\d\.json")
 _OWN = frozenset({"", "bot_message", "file_share", "file_comment", "me_message", "thread_broadcast"})

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from agentic_rag.errors import RunError
-from agentic_rag.ingest.evernote_files import SUFFIX
 from agentic_rag.ingest.remembered import SeenFiles
 from agentic_rag.ingest.scanning import SourceScan
 from agentic_rag.ingest.sources import discover, made_text
-from unit.ingest.test_logseq_files import BLOCK, graph
-from unit.ingest.test_notion_files import FILES, TEXTS, A, B, zipped
+from agentic_rag_readers.programs.evernote_files import SUFFIX
+from unit.readers.programs.test_logseq_files import BLOCK, graph
+from unit.readers.programs.test_notion_files import FILES, TEXTS, A, B, zipped
 
 ENEX = "<en-export><note><title>Tea</title><content>&lt;en-note&gt;Oolong&lt;/en-note&gt;</content></note></en-export>"
 

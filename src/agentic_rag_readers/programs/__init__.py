@@ -1,0 +1,1 @@
+"""Exports of notes: Notion, Logseq and Evernote."""
