@@ -11,7 +11,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from agentic_rag.dates.instants import moment_of
-from agentic_rag.ingest.beam import ABSTENTION
+from agentic_rag_lab.sources.beam import ABSTENTION
 
 PACKET_TURNS = 2
 """Turns per packet of LoCoMo; a message of BEAM is long and a packet by itself."""

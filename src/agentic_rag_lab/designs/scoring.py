@@ -23,9 +23,9 @@ import regex
 from agentic_rag.dates.months import MONTHS
 from agentic_rag.dates.stated import named_dates
 from agentic_rag.errors import ConfigError
-from agentic_rag.ingest.beam import KINDS
 from agentic_rag.text import CJK
 from agentic_rag_lab.designs.conversation import ADVERSARIAL, UNANSWERABLE
+from agentic_rag_lab.sources.beam import KINDS
 
 CORRECT_FROM = 0.5
 """Minimum F1 of a correct answer; it must also have more than this share of the truth's words."""

@@ -14,12 +14,12 @@ from agentic_rag.domain import Fact
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.domain.ports import TokenCounter
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.conversation import RawSession, parse_session
 from agentic_rag.ingest.facts import derive_graph
 from agentic_rag.ingest.names import TitleIndex
 from agentic_rag.text import HAN, STOPWORDS, content_tokens, script, tokens
 from agentic_rag.text.sentences import split_sentences
 from agentic_rag_lab.designs.conversation import Dialog
+from agentic_rag_lab.sources.locomo import RawSession, parse_session
 
 TRIPLE_EXTRACTION_PROMPT = (
     "You note what a dialogue tells about the people in it and their world. Write every fact that may be asked "

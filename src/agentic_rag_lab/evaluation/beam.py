@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.errors import InputError
-from agentic_rag.ingest.beam import (
+from agentic_rag_lab.evaluation.files import read_json
+from agentic_rag_lab.evaluation.locomo import Repair
+from agentic_rag_lab.sources.beam import (
     ABSTENTION,
     CHAT,
     EVENT_ORDERING,
@@ -31,8 +33,6 @@ from agentic_rag.ingest.beam import (
     read_chat,
     without_control_words,
 )
-from agentic_rag_lab.evaluation.files import read_json
-from agentic_rag_lab.evaluation.locomo import Repair
 
 __all__ = [
     "ABSTENTION",

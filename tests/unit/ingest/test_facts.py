@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from agentic_rag.domain import Block, Chunk, Document, DocumentGraph, Fact
 from agentic_rag.ingest.canvas import parse_canvas
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.conversation import parse_session, sessions
 from agentic_rag.ingest.facts import MAX_CHUNK_FACTS, MAX_FACTS, derive_graph
 from agentic_rag.ingest.names import TitleIndex, document_names
 from agentic_rag.ingest.properties import is_subject, note_interval, relation_name, tag_names
 from agentic_rag.ingest.prose import prose, readable
 from agentic_rag.ingest.sources import discover, load_record, parse_record
 from agentic_rag.notes.markdown import parse_markdown
+from agentic_rag_lab.sources.locomo import parse_session, sessions
 from growth import assert_linear
 
 SHARED = Path(__file__).parents[3].parent / "shared"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -361,26 +360,6 @@ def test_other_files_given_by_name_are_skipped(tmp_path: Path) -> None:
     assert "not a LoCoMo file" in told["c.json"]
     assert "no valid JSON" in told["d.json"]
     assert "UTF-8" in told["e.json"]
-
-
-def sample(sessions: int) -> str:
-    conversation: dict[str, Any] = {"speaker_a": "A", "speaker_b": "B"}
-    for number in range(1, sessions + 1):
-        conversation[f"session_{number}"] = [{"speaker": "A", "dia_id": f"D{number}:1", "text": "Hi"}]
-        conversation[f"session_{number}_date_time"] = "1:56 pm on 8 May, 2023"
-    return json.dumps([{"sample_id": "c", "qa": [], "conversation": conversation}])
-
-
-def test_locomo(tmp_path: Path) -> None:
-    path = write(tmp_path, {"l.json": sample(1)}) / "l.json"
-    before = discover([path])
-    assert (ids(before), before.items[0].path) == (["c/session_1"], "l.json")
-    assert before.items[0].parse().text == "A: Hi"
-    path.write_text(sample(2))
-    after = discover([path], "locomo")
-    assert ids(after) == ["c/session_1", "c/session_2"]
-    assert after.items[0].content_hash == before.items[0].content_hash
-    assert "a folder" in discover([tmp_path], "locomo").skipped_files[0].reason
 
 
 def test_records(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from agentic_rag.ingest.conversation import parse_session_date
 from agentic_rag.text.sentences import split_sentences
 from agentic_rag_lab.designs.reading.words import Word, telling, words_of
+from agentic_rag_lab.sources.locomo import parse_session_date
 
 _BULLET = re.compile(r"^\s*(?:[-*•]\s+|\d{1,4}[.)]\s+|\[\d{1,4}\]\s*)+")
 _LEADING_DATE = re.compile(r"^[(\[](?P<date>[^()\[\]\n]{4,60})[)\]]\s*")

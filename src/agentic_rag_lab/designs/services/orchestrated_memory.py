@@ -8,13 +8,13 @@ from typing import Any
 
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, StoreError
-from agentic_rag.ingest.conversation import parse_session_date
 from agentic_rag.memory.memories import Memories
 from agentic_rag.notes.values import valid_unicode
 from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.post_retrieval.items import turns_of
 from agentic_rag_lab.designs.services.entries import Entries, checked_top_k, memory_of
 from agentic_rag_lab.designs.services.parts import RankedSettings, ServiceParts
+from agentic_rag_lab.sources.locomo import parse_session_date
 
 NAME = "orchestrated_memory"
 TURNS_PER_ENTRY = 3

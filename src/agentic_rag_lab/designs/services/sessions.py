@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from agentic_rag.domain import Document, DocumentGraph
-from agentic_rag.ingest.conversation import RawSession, parse_session, parse_session_date
 from agentic_rag.notes.values import valid_unicode
 from agentic_rag_lab.designs.post_retrieval.items import MemoryLine, turns_of
 from agentic_rag_lab.designs.services.entries import Entry
+from agentic_rag_lab.sources.locomo import RawSession, parse_session, parse_session_date
 
 LOOSE_ENTRIES = 50
 """Entries without a ``session_id`` per document."""

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agentic_rag.errors import InputError
-from agentic_rag.ingest.beam import CHAT, Message, batches
-from agentic_rag.ingest.conversation import RawSession, parse_session_date, sessions, speaker_and_text
 from agentic_rag_lab.designs.conversation import Conversation, Dialog, Question, Session
 from agentic_rag_lab.evaluation import beam
 from agentic_rag_lab.evaluation.files import read_json
 from agentic_rag_lab.evaluation.locomo import read_locomo, repair_lines
+from agentic_rag_lab.sources.beam import CHAT, Message, batches
+from agentic_rag_lab.sources.locomo import RawSession, parse_session_date, sessions, speaker_and_text
 
 
 def read_tasks(path: Path, task_id: str | None, *, control: bool = False) -> list[Conversation]:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain import Document, DocumentGraph, Entity, Mention
-from agentic_rag.ingest.conversation import RawSession, parse_session
 from agentic_rag_lab.designs.services.entries import Entries
 from agentic_rag_lab.designs.services.sessions import LOOSE_ENTRIES, SessionDocuments, SharedEntities
+from agentic_rag_lab.sources.locomo import RawSession, parse_session
 
 
 class Told:

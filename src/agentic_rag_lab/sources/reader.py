@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.domain.identity import digest
-from agentic_rag.ingest.beam import (
+from agentic_rag.ingest.files import SourceError, decode, load_json
+from agentic_rag.ingest.readers import Candidate, Reader
+from agentic_rag.ingest.scanning import PARSER_VERSION, SourceItem
+from agentic_rag_lab.sources.beam import (
     batch_id,
     batches,
     looks_like_beam,
@@ -19,10 +22,7 @@ from agentic_rag.ingest.beam import (
     read_chat,
     without_control_words,
 )
-from agentic_rag.ingest.conversation import RawSession, looks_like_locomo, parse_session, sessions
-from agentic_rag.ingest.files import SourceError, decode, load_json
-from agentic_rag.ingest.readers import Candidate, Reader
-from agentic_rag.ingest.scanning import PARSER_VERSION, SourceItem
+from agentic_rag_lab.sources.locomo import RawSession, looks_like_locomo, parse_session, sessions
 
 _FILES = {"locomo": "LoCoMo file", "beam": "chat.json", "beam-control": "chat.json"}
 """Kinds, each one JSON file, and what that is called; ``beam-control``: without the words that mark sources in a

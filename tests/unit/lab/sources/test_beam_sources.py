@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.beam import (
+from agentic_rag.ingest.sources import discover
+from agentic_rag_lab.sources.beam import (
     Message,
     anchor_date,
     batches,
@@ -17,7 +18,6 @@ from agentic_rag.ingest.beam import (
     read_chat,
     without_control_words,
 )
-from agentic_rag.ingest.sources import discover
 from beam_files import batches as written
 from beam_files import write
 

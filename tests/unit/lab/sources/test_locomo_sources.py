@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentic_rag.domain import Document
-from agentic_rag.ingest.conversation import looks_like_locomo, parse_session, parse_session_date, sessions
+from agentic_rag.ingest.sources import discover
+from agentic_rag_lab.sources.locomo import looks_like_locomo, parse_session, parse_session_date, sessions
 
 SAMPLE: dict[str, Any] = {
     "sample_id": "conv-26",
@@ -114,3 +117,24 @@ def test_a_session_without_a_date() -> None:
 )
 def test_session_dates(text: str | None, expected: datetime | None) -> None:
     assert parse_session_date(text) == expected
+
+
+def a_file(sessions: int) -> str:
+    conversation: dict[str, Any] = {"speaker_a": "A", "speaker_b": "B"}
+    for number in range(1, sessions + 1):
+        conversation[f"session_{number}"] = [{"speaker": "A", "dia_id": f"D{number}:1", "text": "Hi"}]
+        conversation[f"session_{number}_date_time"] = "1:56 pm on 8 May, 2023"
+    return json.dumps([{"sample_id": "c", "qa": [], "conversation": conversation}])
+
+
+def test_a_new_session_leaves_the_others_unchanged(tmp_path: Path) -> None:
+    path = tmp_path / "l.json"
+    path.write_text(a_file(1))
+    before = discover([path])
+    assert [(item.document_id, item.path) for item in before.items] == [("c/session_1", "l.json")]
+    assert before.items[0].parse().text == "A: Hi"
+    path.write_text(a_file(2))
+    after = discover([path], "locomo")
+    assert [item.document_id for item in after.items] == ["c/session_1", "c/session_2"]
+    assert after.items[0].content_hash == before.items[0].content_hash
+    assert "a folder" in discover([tmp_path], "locomo").skipped_files[0].reason

@@ -1,0 +1,1 @@
+"""Conversations of LoCoMo and BEAM: their files as documents."""
