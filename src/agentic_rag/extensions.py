@@ -11,7 +11,7 @@
 | ``agentic_rag.actions`` | value of ``action`` | an ``Action`` of ``agentic_rag_lab.designs.post_retrieval``: a step after retrieval |
 | ``agentic_rag.drawings`` | name of a graph | a function that builds a compiled graph for ``agentic-rag graph`` |
 
-The packages of this distribution (service, lab, backends) use the same points. An object is imported when it is used.
+The packages of this distribution (service, lab, backends, readers) use the same points. An object is imported when it is used.
 """
 
 from __future__ import annotations
