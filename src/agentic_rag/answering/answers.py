@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agentic_rag.answering.composing import ComposedAnswer, Line, compose_answer, heading, of_notes
+from agentic_rag.answering.composing import compose_answer, of_notes
 from agentic_rag.answering.evidence import (
     Candidate,
     fits,
@@ -16,6 +16,7 @@ from agentic_rag.answering.evidence import (
     support,
     vocabulary_of,
 )
+from agentic_rag.answering.forms.lines import ComposedAnswer, Line, heading
 from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.answering.owners import of_asker
 from agentic_rag.domain import Chunk

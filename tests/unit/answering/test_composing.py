@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agentic_rag.answering.composing import MAX_LINES, ComposedAnswer, compose_answer, of_notes
+from agentic_rag.answering.composing import compose_answer, of_notes
 from agentic_rag.answering.evidence import note_of_chunks, score_units, source_notes
+from agentic_rag.answering.forms.lines import MAX_LINES, ComposedAnswer
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.questions.question import Question
 from agentic_rag_readers.chats.messages import Message, parse_day

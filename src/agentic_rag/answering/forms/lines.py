@@ -1,0 +1,144 @@
+"""The lines of an answer, with the spans of notes that say so, and what the forms of answers share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from agentic_rag.answering.citations import region
+from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote
+from agentic_rag.domain.results import AnswerLine
+from agentic_rag.notes.units import Unit
+from agentic_rag.questions.question import Question
+from agentic_rag.text import fold, tokens
+
+NEAR_TIE = 0.08
+"""Units this near to the best one answer beside it."""
+NEAR, FIRST_NOTES = 0.3, 2
+"""The same where the best unit leaves something open, and the notes, by their place in the ranking, they are of."""
+MAX_LINES = 30
+"""Entries of a list, or steps, that are shown."""
+SECTION = 3
+"""Sentences of a section that are shown where its heading is asked for."""
+SLIGHT = 0.05
+"""Difference of levels that tells nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the answer, and the span of its note that says so."""
+
+    text: str
+    note: SourceNote
+    start: int
+    end: int
+    headings: tuple[str, ...]
+
+    def to_dict(self) -> AnswerLine:
+        """Plain values, for the state: what a citation needs, and ``text``."""
+        chunk = self.note.chunk_at(self.start)
+        metadata = self.note.base["metadata"]
+        own = metadata if chunk is None else chunk.metadata
+        return {
+            "text": self.text,
+            "chunk_id": self.note.base["id"] if chunk is None else chunk.id,
+            "document_id": self.note.document_id,
+            "path": metadata.get("path"),
+            "title": metadata.get("title"),
+            "heading_path": list(self.headings),
+            "start": self.start,
+            "end": self.end,
+            "quote": self.note.text(self.start, self.end),
+            "score": self.note.relevance,
+            "url": self.note.url,
+            "page": own.get("page"),
+            "region": region(own, self.start, self.end),
+        }
+
+
+def heading(text: str) -> AnswerLine:
+    """A line that is not cited."""
+    return cast(AnswerLine, {"text": text, "document_id": None})
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedAnswer:
+    """An answer, and the units that it stands on."""
+
+    lines: tuple[Line, ...] = ()
+    basis: tuple[Candidate, ...] = ()
+    is_definition: bool = False
+    """Whether it is the unit that defines what the question asks for."""
+
+
+def is_title(unit: Unit, note: SourceNote) -> bool:
+    """Whether a property only repeats the note's title."""
+    return unit.kind == "property" and unit.text.casefold() == note.title.casefold()
+
+
+TAGS = frozenset({"tags", "tag"})
+"""Names of the property that holds a note's tags."""
+
+
+def line_of(unit: Unit, note: SourceNote, text: str | None = None) -> Line:
+    """The line of a unit, as it is shown, or with another ``text``."""
+    return Line(unit.display_text() if text is None else text, note, unit.start, unit.end, unit.headings)
+
+
+def block_of(units: Sequence[Unit], note: SourceNote, texts: Sequence[str]) -> tuple[Line, ...]:
+    """Lines of one block, which is cited as a whole."""
+    start, end = units[0].start, max(unit.end for unit in units)
+    return tuple(Line(text, note, start, end, units[0].headings) for text in texts[:MAX_LINES])
+
+
+def clear_terms(levels: Mapping[str, float]) -> set[str]:
+    """The terms that are clearly expressed."""
+    return {term for term, level in levels.items() if level >= CLEAR}
+
+
+MAX_COMPARED, MAX_SHARED, MAX_CARD = 4, 6, 4
+"""Notes that are compared, properties of each that are shown, and properties of one thing."""
+
+
+def titled_text(one: Candidate) -> str:
+    """The unit with the name of what it speaks of before it, where it does not say it itself: its heading's, if that is
+    asked for, else its note's."""
+    shown = one.unit.display_text()
+    if one.unit.parents:
+        return shown
+    name = one.unit.headings[-1] if one.unit.headings and one.near else one.note.title
+    return shown if not name or name.casefold() in shown.casefold() else f"{name}: {shown}"
+
+
+WHO = re.compile(r"\bwho\b|谁", re.IGNORECASE)
+
+
+def is_named(question: Question, note: SourceNote) -> bool:
+    """Whether a question names the note's title, of a person a part of it, and nothing else."""
+    title = fold(note.title).casefold()
+    words = set(tokens(title))
+    named = [term.token for term in question.terms if not term.is_generic]
+    is_person = bool(named) and len(words) > 1 and WHO.search(question.text) is not None
+    return (is_person or title in fold(question.text).casefold()) and all(
+        token in words or token in title for token in named
+    )
+
+
+def stripped_span(note: SourceNote, place: tuple[int, int]) -> tuple[int, int]:
+    """A span without the white space behind it."""
+    start, end = place
+    return start, start + len(note.text(start, end).rstrip())
+
+
+def entry_text(unit: Unit) -> str:
+    """A list item as it is shown in its list, with its depth and the state of a task."""
+    state = f"{unit.display_text().split(' ', 1)[0]} " if unit.state is not None else ""
+    return f"{'  ' * unit.depth}- {state}{unit.own()}"
+
+
+def statements(note: SourceNote) -> list[Unit]:
+    """What a note states in its text; its properties where it has no text."""
+    text = [unit for unit in note.reading.units if unit.kind != "property" or unit.headings]
+    return text or list(note.reading.units)

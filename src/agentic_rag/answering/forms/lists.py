@@ -1,0 +1,165 @@
+"""Answers that are a whole list, section or paragraph, because its heading or lead is what the question asks for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from agentic_rag.answering.evidence import Candidate
+from agentic_rag.answering.forms.lines import (
+    MAX_LINES,
+    NEAR,
+    NEAR_TIE,
+    SECTION,
+    ComposedAnswer,
+    Line,
+    block_of,
+    clear_terms,
+    entry_text,
+    is_named,
+    line_of,
+    statements,
+    stripped_span,
+)
+from agentic_rag.notes.units import LIST_KINDS
+from agentic_rag.questions.question import Question
+
+GOES_ON = 4
+"""Sentences of a paragraph that says how something is done."""
+
+
+def below_lead(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
+    """The items below the best unit, where it is an item that names them."""
+    best = candidates[0]
+    if best.unit.kind not in LIST_KINDS or question.form == "howto":
+        return None
+    path = (*best.unit.parents, best.unit.text)
+    units = [
+        u for u in best.note.reading.units if u.block == best.unit.block and u.parents[: len(path)] == path
+    ]
+    if not units or best.unit.key is not None:
+        return None
+    lines = [
+        f"- {unit.display_text()}" if unit.depth == units[0].depth else f"  - {unit.own()}" for unit in units
+    ]
+    return ComposedAnswer(block_of(units, best.note, lines), (best,))
+
+
+def whole_list(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
+    """The whole list of the best unit, where things are asked for and its heading or lead answers the question."""
+    best = _best_listed(question, candidates) if question.form == "list" else None
+    if best is None:
+        return None
+    units = [unit for unit in best.note.reading.units if unit.block == best.unit.block]
+    if len(units) < 2:
+        return None
+    if best.unit.parents:
+        units = [unit for unit in units if unit.parents[: len(best.unit.parents)] == best.unit.parents]
+    beyond = clear_terms(best.own) - clear_terms(best.near) - clear_terms(best.above)
+    if beyond and not best.unit.parents:
+        matched = [
+            u for u in units if any(one.unit is u and clear_terms(one.own) >= beyond for one in candidates)
+        ]
+        units = matched or units
+    return ComposedAnswer(block_of(units, best.note, [entry_text(unit) for unit in units]), (best,))
+
+
+def _best_listed(question: Question, candidates: Sequence[Candidate]) -> Candidate | None:
+    """The best unit of a list of the best note whose heading or lead speaks of all that the note's own name does not say;
+    else the best unit, where it belongs to a list; else, where only the note is named, the first of its lists."""
+    best = candidates[0]
+    title = {term for term, level in best.above.items() if level == 1.0}
+    asked = [term.token for term in question.terms if not term.is_generic and term.token not in title]
+    listed = [one for one in candidates if one.note is best.note and one.unit.kind in LIST_KINDS]
+    headed = (one for one in listed if one.score >= best.score - NEAR and set(asked) <= clear_terms(one.near))
+    chosen = next(headed, None) if asked else None
+    if chosen is None and best.unit.kind in LIST_KINDS:
+        return best
+    return min(listed, key=lambda one: one.unit.start, default=None) if not asked and title else chosen
+
+
+def subheadings(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
+    """The headings below the one that is asked for, where things are asked for."""
+    best = candidates[0]
+    if question.form != "list" or best.unit.kind == "row" or best.unit.key is not None:
+        return None
+    beside = (one for one in candidates if one.note is best.note and one.score >= best.score - NEAR_TIE)
+    best = max(beside, key=lambda one: len(clear_terms(one.own) | clear_terms(one.near)))
+    for depth in range(len(best.unit.headings), 0, -1):
+        path = best.unit.headings[:depth]
+        below = [one for one in best.note.reading.headings if one[:depth] == path and len(one) == depth + 1]
+        spoken = clear_terms(best.near) if depth == len(best.unit.headings) else clear_terms(best.above)
+        if len(below) >= 2 and spoken:
+            places = [best.note.reading.headings[one] for one in below]
+            lines = [
+                Line(f"- {one[-1]}", best.note, *stripped_span(best.note, place), path)
+                for one, place in zip(below, places, strict=True)
+            ]
+            return ComposedAnswer(tuple(lines[:MAX_LINES]), (best,))
+    return None
+
+
+def named_note(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
+    """What the note states first, where only its name is said, "what does constinit do?": no values of its sheet."""
+    best = candidates[0]
+    if question.form != "fact" or question.wants or not is_named(question, best.note):
+        return None
+    units = [unit for unit in statements(best.note) if unit.key is None]
+    if not units or clear_terms(best.own) - clear_terms(best.near) - clear_terms(best.above):
+        return None
+    return ComposedAnswer(tuple(line_of(unit, best.note) for unit in units[:SECTION]), (best,))
+
+
+def under_heading(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
+    """What stands under the heading that is asked for, where no unit says more than the heading."""
+    best = candidates[0]
+    if question.form == "topic" and best.unit.kind == "property":
+        return None
+    over = clear_terms(best.near) | clear_terms(best.above)
+    is_led = best.unit.kind == "sentence" and best.unit.lead is not None
+    beyond = clear_terms(best.own) - over - _common(best, candidates)
+    if beyond or question.wants or not best.unit.headings or is_led:
+        return None
+    if not clear_terms(best.near) and best.unit.kind == "property":
+        return None
+    units = [u for u in best.note.reading.units if u.headings == best.unit.headings]
+    if best.unit.kind == "sentence" and best.unit.parents:
+        units = [u for u in units if u.parents == best.unit.parents]
+    elif question.form == "fact":  # what it does, and not the values of its sheet
+        units = [u for u in units if u.kind != "sentence" or u.key is None] or units
+    if not units:
+        return None
+    first = units[0]
+    if first.kind == "property":
+        return ComposedAnswer(tuple(line_of(unit, best.note) for unit in units[:MAX_LINES]), (best,))
+    if first.kind in LIST_KINDS:
+        block = [unit for unit in units if unit.block == first.block]
+        return ComposedAnswer(block_of(block, best.note, [entry_text(unit) for unit in block]), (best,))
+    if first.kind in ("code", "row"):
+        block = [unit for unit in units if unit.block == first.block]
+        return ComposedAnswer(tuple(line_of(unit, best.note) for unit in block[:MAX_LINES]), (best,))
+    return ComposedAnswer(tuple(line_of(unit, best.note) for unit in units[:SECTION]), (best,))
+
+
+def _common(best: Candidate, candidates: Sequence[Candidate]) -> set[str]:
+    """Terms that most units of the best one's section have: they single out none of them."""
+    section = [one for one in candidates if one.note is best.note and one.unit.headings == best.unit.headings]
+    counts = Counter(term for one in section for term in clear_terms(one.own))
+    return {term for term, count in counts.items() if count * 2 > len(section) > 1}
+
+
+def whole_paragraph(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
+    """The best sentence and those after it in its paragraph, where it is asked how something is done."""
+    best = candidates[0]
+    if question.form != "howto" or best.unit.kind != "sentence":
+        return None
+    units = [
+        unit
+        for unit in best.note.reading.units
+        if (unit.block, unit.kind) == (best.unit.block, "sentence") and unit.start >= best.unit.start
+    ]
+    return (
+        ComposedAnswer(tuple(line_of(unit, best.note) for unit in units[:GOES_ON]), (best,))
+        if len(units) > 1
+        else None
+    )
