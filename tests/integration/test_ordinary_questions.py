@@ -139,6 +139,9 @@ OFFICE = {
     "## Sharing minutes\n\n1. Open the item `Board minutes` and press Share.\n2. Ensure that a Password is set.\n",
     "Payroll.md": "# Payroll\n\nTimesheets go to payroll, which you can ask about your timesheet.\n\n"
     "Timesheets must be sent within 5 days of the end of a week.\n",
+    "Changes.md": "# Changes\n\n## Sorting rules\n\nThis came with 3.4.1. It needs a licence.\n\n"
+    "Write to us which version you have.\n\n## 日程视图\n\n此功能在 2.7 引入，旧版本没有。\n",
+    "Reasons.md": "# Rent\n\nThe rent is high because the river is near. The rent is €900 in 2024.\n",
     "Travel.md": "# Travel\n\nFor a visa, bring the forms B7 and C2 to the consulate.\n\n- What do I need?\n- Is a visa there?\n",
 }
 
@@ -163,6 +166,11 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("Where are minutes of the board shared?", "#board-notes"),
         # one sentence says all of it, the other only stands below it
         ("How much is the parking subsidy?", "$60"),
+        # the number of a version
+        ("With which version did sorting rules come?", "3.4.1"),
+        ("日程视图是哪个版本引入的？", "2.7"),
+        # a reason is no amount
+        ("Why is the rent so high?", "the river is near"),
         # what somebody needs is no list that needs something
         ("Which forms do I need for a visa?", "B7 and C2"),
     ],

@@ -406,6 +406,10 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
     if costs:
         is_paid = np.array([_states_cost(unit) for unit, _, _ in units])
         levels[:, 0, costs] = np.maximum(levels[:, 0, costs], SIMILAR * is_paid[:, None])
+    versions = [n for n, term in enumerate(terms) if term in _VERSIONS]
+    if versions:
+        is_numbered = np.array([_VERSION.search(unit.own()) is not None for unit, _, _ in units])
+        levels[:, 0, versions] = np.maximum(levels[:, 0, versions], SIMILAR * is_numbered[:, None])
     if question.days is not None and DAYS in terms:
         of_days = [_of_days(question.days, unit, note) for unit, note, _ in units]
         levels[:, :, terms.index(DAYS)] = of_days
@@ -450,6 +454,10 @@ _MONEY = re.compile(
     r"|usd|eur|gbp|chf|cny|rmb|jpy|kr)\b)",
     re.IGNORECASE,
 )
+
+_VERSIONS = frozenset("version releas 版本".split())
+"""Words that the number of a version expresses: "since 2.3.0"."""
+_VERSION = re.compile(r"(?<![\d.$€£¥:])[vV]?\d+\.\d+(?:\.\d+)*(?![\d%])")
 
 
 def _states_cost(unit: Unit) -> bool:
@@ -653,7 +661,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _FREQUENCY = re.compile(
-    r"\b(?:every|each|per|daily|weekly|monthly|quarterly|yearly|annual(?:ly)?|hourly|nightly|bi-?(?:weekly|monthly|annual(?:ly)?)|once|twice|times|always|never|seldom|rarely|(?:a|an) (?:day|week|month|year)|\w+days)\b"
+    r"\b(?:every|each|per|daily|weekly|monthly|quarterly|yearly|annual(?:ly)?|hourly|nightly|bi-?(?:weekly|monthly|annual(?:ly)?)|once|twice|times|periodically|regularly|occasionally|frequently|rarely|always|never|seldom|(?:a|an) (?:day|week|month|year)|\w+days)\b"
     r"|[每次]|经常|总是|从不|偶尔|\bjede\w*|\w+lich\b|\w*mal\b",
     re.IGNORECASE,
 )

@@ -32,7 +32,7 @@ _RULES = (
         r"(?:check|make sure|verify|see)(?: that| whether| if)? i|\Acheck my|(?:spot|self)-check~|self-(?:test|quiz)",
         r"(?:\Ado i|do i (?:actually|really|still|truly)|how (?:well|much) do i|(?:if|have) i(?:'ve|’ve)?)"
         r" (?:actually |still )?(?:know|understand|understood|remember|recall|grasped)|am i (?:ready|right|correct)",
-        r"(?:give|ask|throw|set|write|make|put|pose|prepare|create|generate)…(?:questions|flash ?cards?|quiz|worksheet)",
+        r"(?<!\bi )(?<!\bwe )(?<!\bwho )(?<!\bpeople )(?<!where to )(?<!how to )(?:give|ask|throw|set|write|make|put|pose|prepare|create|generate)…(?:questions|flash ?cards?|quiz|worksheet)",
         r"(?:practi[cs]e|revision|review|exam) (?:questions|problems|exercises|cards|prep~)|rehears~|rapid-fire|cloze",
         r"(?:true[ -]or[ -]false|multiple[ -]choice|prove me wrong|you ask|(?:make|let) me (?:first |try to )?(?:recall|name"
         r"|list|say|tell|explain|recite|guess|answer|try|see)|\A(?:pop )?quiz ?:)",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date
@@ -21,6 +20,7 @@ from agentic_rag.domain.results import Result
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import NOTE_SOURCES, CanvasOperation
 from agentic_rag.nodes.request import Request
+from agentic_rag.questions.forms import REASON
 from agentic_rag.questions.query import is_span
 from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.rerank.features import judge
@@ -143,15 +143,12 @@ def _is_read_as_units(request: Request) -> bool:
     )
 
 
-_WHY = re.compile(r"^\W*(?:and |but )?(?:why|how come|warum|wieso)\b|为什么|为何", re.IGNORECASE)
-
-
 def _is_passage(request: Request, question: Question) -> bool:
     """Whether a passage is asked for; a question for a reason or a difference is, where nobody named the operation."""
     if request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
         return True
     return not request.is_operation_named and (
-        question.form == "compare" or _WHY.search(request.asked) is not None
+        question.form == "compare" or REASON.search(request.asked) is not None
     )
 
 

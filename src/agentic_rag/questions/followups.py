@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from agentic_rag.dates.reading import DatedText, read_spans
 from agentic_rag.questions.comparisons import extreme
-from agentic_rag.questions.forms import POSSESSIVE, asks_many
+from agentic_rag.questions.forms import POSSESSIVE, REASON, asks_many
 from agentic_rag.questions.generic_words import QUERY_HAN
 from agentic_rag.questions.question import Question, Term, named_phrase
 from agentic_rag.questions.words import Span
@@ -90,7 +90,6 @@ _ORDER = {
     **{w: n for n, w in enumerate("first second third fourth fifth".split())},
 }
 _ENTRY = re.compile(r"^\s*(?:[-*]|\d+[.)])\s+(?P<entry>.+)$", re.MULTILINE)
-_REASON = re.compile(r"^\W*(?:and |but )?why\b|为什么|为何|怎么会", re.IGNORECASE)
 _OPENING = re.compile(r"^\s*(?:(?:and|but|so|und)\b|那)[,，\s]*", re.IGNORECASE)
 _PERSON = re.compile(r"\b(?:he|him|his|she|her)\b|[他她]", re.IGNORECASE)
 
@@ -371,7 +370,7 @@ def _with_subject(
         days = ()  # a note of the last answer is not of the day that was asked about
         carried = {}
     # A question for a reason needs all of the one before.
-    leans_on_note = pronoun is None and not days and not _REASON.search(query)
+    leans_on_note = pronoun is None and not days and not REASON.search(query)
     if thing is not None and leans_on_note and (is_answer or _is_only_note(thing, before, names)):
         join = " " if starts_cjk(query) else ": "
         return CompletedQuestion(f"{thing}{join}{_OPENING.sub('', query)}", {"thing": thing})

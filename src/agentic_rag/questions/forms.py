@@ -34,6 +34,10 @@ WHEN = re.compile(
     re.IGNORECASE,
 )
 """Asks for days."""
+REASON = re.compile(
+    r"^\W*(?:and |but )?(?:why|how come|warum|wieso)\b|为什么|为何|为啥|怎么会", re.IGNORECASE
+)
+"""Asks for a reason."""
 WE = re.compile(r"\b(?:i|we|me|us|my|our|ich|wir)\b|[我咱]")
 """Tells of what the writer did, on days of their own: "when did I meet Ann?", and not "when was Ann born?"."""
 HAS = re.compile(

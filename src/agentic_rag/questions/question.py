@@ -9,6 +9,7 @@ from typing import Literal
 
 from agentic_rag.dates.spans import Span
 from agentic_rag.questions.comparisons import concept_of
+from agentic_rag.questions.forms import REASON
 from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS, GERMAN_WORDS
 from agentic_rag.questions.homophones import written_as
 from agentic_rag.text import STOPWORDS, fold, placed_contents, script, simplify, starts_cjk, tokens
@@ -35,7 +36,7 @@ _AMOUNT = _any(
     r"\bhow (?:much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early)\b",
     r"\b(?:price|cost|amount|number|temperature|size|length|duration|weight|percentage|rating|score)\b",
     r"\bwhat(?:['’]s| is| was| are| were)(?! an? \w+\W*$)(?: [\w'’]+){1,3}? (?:height|width|depth|speed|capacity|distance|population|dose|dosage)\b(?=\W*$| (?:of|for|per|in|at|on|from|to|when)\b)",
-    r"多少|[几多](?:个|页|岁|天|次|分钟|小时|克|元|块|钱|大|长|久|高|远|重|种|本|部|集|季|人|位|张|条|步|杯|勺)|温度|价格|时长",
+    r"多少|(?<!哪)[几多](?:个|页|岁|天|次|分钟|小时|克|元|块|钱|大|长|久|高|远|重|种|本|部|集|季|人|位|张|条|步|杯|勺)|温度|价格|时长",
     r"\bwie (?:viel|viele|lange|alt|groß|hoch|oft|teuer|weit)\b",
 )
 _MONEY = _any(
@@ -391,6 +392,8 @@ def _form(text: str) -> Form:
 
 
 def _wants(text: str) -> frozenset[Kind]:
+    if REASON.search(text):  # "why does it cost so much?"
+        return frozenset()
     kinds: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         ("duration", _DURATION), ("amount", _AMOUNT), ("money", _MONEY), ("frequency", _FREQUENCY), ("date", _DATE), ("person", _PERSON), ("place", _PLACE),
     )  # fmt: skip

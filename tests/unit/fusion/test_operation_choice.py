@@ -19,6 +19,11 @@ VERIFICATION, WEAK, RELATION, PASSAGE = CanvasOperation
     [
         ("Quiz me on the history of salt", VERIFICATION),
         ("write ten questions about the Hanseatic League", VERIFICATION),
+        ("I would like you to give me questions on salt", VERIFICATION),
+        ("Where do I ask questions about salt?", PASSAGE),
+        ("Where can we pose our questions?", PASSAGE),
+        ("Who set the survey questions?", PASSAGE),
+        ("Where to put questions about payroll?", PASSAGE),
         ("考考我电路图的符号", VERIFICATION),
         ("出五道关于汉代史的选择题", VERIFICATION),
         ("What do I keep getting wrong in trigonometry?", WEAK),
