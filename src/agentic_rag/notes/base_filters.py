@@ -152,7 +152,9 @@ class BaseFilters:
             return found if operator == "==" else Not(found)
         if operator not in ("==", "!=") and (value is None or isinstance(value, bool)):
             raise ValueError("no order")
-        return Comparison(key, _COMPARISONS[operator], _as_stored(left_operand, value))
+        # Equal to nothing is the vault's own folder; in an order nothing stands before it.
+        is_empty = value == "" and operator not in ("==", "!=")
+        return Comparison(key, _COMPARISONS[operator], value if is_empty else _as_stored(left_operand, value))
 
     def _contains(self, owner: Tree, argument: Tree) -> Expression:
         """``owner.contains(argument)``: of what is known to be a list a member equals it, else a part does."""

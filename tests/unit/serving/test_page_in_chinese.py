@@ -190,7 +190,7 @@ def test_every_sentence_is_one_of_the_core() -> None:
     folder = Path(agentic_rag.__file__).parents[1]
     constants = [
         node.value
-        for package in ("agentic_rag", "agentic_rag_service")
+        for package in ("agentic_rag", "agentic_rag_readers", "agentic_rag_service")
         for file in (folder / package).rglob("*.py")
         if "page" not in file.parts
         for node in ast.walk(ast.parse(file.read_text("utf-8")))
