@@ -49,10 +49,12 @@ def han_names(text: str) -> list[tuple[int, int]]:
 
 
 def is_place_name(word: str) -> bool:
-    """Whether a word can be the name of a place: jieba's dictionary has it as a name of places, or of persons, among
-    which it counts many towns (桂林), or it ends in a kind of place (吴江区)."""
-    tag = _tagger().word_tag_tab.get(simplify(word), "")
-    return tag in ("ns", "nr", "nrt") or _PLACE_KIND.search(word) is not None
+    """Whether a word can be the name of a place: jieba's dictionary has it as one, or as a person's, among which it
+    counts many towns (桂林), or has it with the word for a town as one (大连市, while 大连 is an adverb there); or it ends
+    in a kind of place (吴江区)."""
+    table, name = _tagger().word_tag_tab, simplify(word)
+    is_town = any(table.get(name + kind) == "ns" for kind in "市县州")
+    return is_town or table.get(name) in ("ns", "nr", "nrt") or _PLACE_KIND.search(word) is not None
 
 
 def _tag_words(text: str) -> Iterator[tuple[str, str, int]]:
