@@ -15,15 +15,25 @@ _ASKER = re.compile(
     r"\bmy\s+(?P<owned>[^?.!,]+)|\b(?:am|do|was|did)\s+i\b(?:\s+(?P<state>[a-z]+))?|^\s*我(?!们)",
     re.IGNORECASE,
 )
-_PERSONAL = re.compile(
-    r"\bmy\s+(?:(?:full|first|last|own|current|home)\s+)*(?P<noun>(?:sur|nick)?name|birth(?:day|date)|age|address|phone(?:\s+number)?"
-    r"|job|profession|occupation|employer|nationality|height|weight|blood\s+type|hometown|favou?rite\s+\w+)(?=\s*(?:\W*$|is\b|was\b|in\b|on\b|at\b|now\b|again\b|today\b|last\b))"
-    r"|\b(?:where|which|what|who|when|how)\b(?:\s+(?!to\b)\w+){0,3}?\s+(?:am|do|did|was|have)\s+i\s+(?:(?:now|currently|still|really|most|usually)\s+)?"
-    r"(?P<verb>lived?|living|reside|from|born|work|like|love|prefer|hate|enjoy)\b(?!\s+(?:with|on|longer|through)\b)|\bhow\s+(?P<size>old|tall)\s+am\s+i\b"
-    r"|^我(?:现在|目前|今年|以前|之前|原来|去年|\d{4}年|的|在|最|到底|是){0,3}(?:哪里|哪儿|哪|做什么)?(?P<han>住|叫(?=什么名|啥|什么\W*$)|姓|名字|姓名|生日|年龄|多大|几岁|血型|身高|体重|职业|住址|地址|出生|(?:工作|上班)(?=\W*$)|(?:喜欢|讨厌|爱)(?=[^的]*(?:什么|哪|谁|啥)|的[^的]*是))",
-    re.IGNORECASE,
+_OWN_NOUN = (
+    r"\bmy\s+(?:(?:full|first|last|own|current|home)\s+)*"
+    r"(?P<noun>(?:sur|nick)?name|birth(?:day|date)|age|address|phone(?:\s+number)?|job|profession|occupation|employer"
+    r"|nationality|height|weight|blood\s+type|hometown|favou?rite\s+\w+)"
+    r"(?=\s*(?:\W*$|is\b|was\b|in\b|on\b|at\b|now\b|again\b|today\b|last\b))"
 )
-"""Asks for something of the asker that a note states by his own word, or by a name of the value: "my name is", "name:"."""
+_OWN_VERB = (
+    r"\b(?:where|which|what|who|when|how)\b(?:\s+(?!to\b)\w+){0,3}?\s+(?:am|do|did|was|have)\s+i\s+"
+    r"(?:(?:now|currently|still|really|most|usually)\s+)?"
+    r"(?P<verb>lived?|living|reside|from|born|work|like|love|prefer|hate|enjoy)\b(?!\s+(?:with|on|longer|through)\b)"
+    r"|\bhow\s+(?P<size>old|tall)\s+am\s+i\b"
+)
+_OWN_HAN = (
+    r"^我(?:现在|目前|今年|以前|之前|原来|去年|\d{4}年|的|在|最|到底|是){0,3}(?:哪里|哪儿|哪|做什么)?"
+    r"(?P<han>住|叫(?=什么名|啥|什么\W*$)|姓|名字|姓名|生日|年龄|多大|几岁|血型|身高|体重|职业|住址|地址|出生"
+    r"|(?:工作|上班)(?=\W*$)|(?:喜欢|讨厌|爱)(?=[^的]*(?:什么|哪|谁|啥)|的[^的]*是))"
+)
+_PERSONAL = re.compile(f"{_OWN_NOUN}|{_OWN_VERB}|{_OWN_HAN}", re.IGNORECASE)
+"""Asks who the asker is: a fact that a note states in his own words, "my name is", or by a label, "name:"."""
 _SAME_FACT = {"多大": "岁", "几岁": "岁", "lived": "live", "living": "live"}
 _SUBJECT = r"^\W*(?:he|she|they|his|her|their)\b|^\W*[他她]"
 _OWNER = r"(?:\b(?:his|her|their)|\w['’]s)\s+(?:[\w-]+\s+){0,2}?"
