@@ -455,7 +455,7 @@ _MONEY = re.compile(
     re.IGNORECASE,
 )
 
-_VERSIONS = frozenset("version releas 版本".split())
+_VERSIONS = frozenset(("version", "版本"))
 """Words that the number of a version expresses: "since 2.3.0"."""
 _VERSION = re.compile(r"(?<![\d.$€£¥:])[vV]?\d+\.\d+(?:\.\d+)*(?![\d%])")
 
