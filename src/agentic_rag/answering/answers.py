@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from agentic_rag.answering.composing import compose_answer, of_notes
 from agentic_rag.answering.evidence import (
     Candidate,
-    fits,
     is_question,
     note_of_chunks,
     score_units,
@@ -19,6 +18,7 @@ from agentic_rag.answering.evidence import (
 from agentic_rag.answering.forms.lines import ComposedAnswer, Line, heading
 from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.answering.owners import of_asker
+from agentic_rag.answering.value_kinds import fits
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import AnswerLine, Passage
 from agentic_rag.domain.selection import EntryValues, SelectionValues

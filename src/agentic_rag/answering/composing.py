@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote, fits
+from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote
 from agentic_rag.answering.forms.comparisons import side_by_side
 from agentic_rag.answering.forms.definitions import definition
 from agentic_rag.answering.forms.lines import (
@@ -32,6 +32,7 @@ from agentic_rag.answering.forms.lists import (
     whole_paragraph,
 )
 from agentic_rag.answering.forms.steps import steps
+from agentic_rag.answering.value_kinds import fits
 from agentic_rag.dates.months import day_text
 from agentic_rag.notes.units import RECORD_KEYS, Unit
 from agentic_rag.questions.question import Question

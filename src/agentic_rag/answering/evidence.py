@@ -24,6 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
+from agentic_rag.answering.value_kinds import (
+    COSTS,
+    VERSIONS,
+    fits,
+    states_cost,
+    states_measure,
+    states_version,
+)
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
@@ -342,7 +350,7 @@ def score_units(
     candidates = []
     for (unit, note, chunk), score, three in zip(units, by_terms.tolist(), levels.tolist(), strict=True):
         score += FIT * fits(question, unit)
-        score += MEASURE * _states_measure(question, unit)
+        score += MEASURE * states_measure(question, unit)
         score += HEAD * (is_headed and _begins_with(unit, terms))
         score += KEY * (keys or {}).get(unit.key or "", 0.0) * (unit.kind == "property")
         score += PRIOR * _relevance(chunk, note) + ORDER / (1 + note.order)
@@ -402,14 +410,11 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
             for n, piece in pieces:
                 if piece in plain:
                     levels[u, k, n] = 1.0
-    costs = [n for n, term in enumerate(terms) if term in _COSTS]
-    if costs:
-        is_paid = np.array([_states_cost(unit) for unit, _, _ in units])
-        levels[:, 0, costs] = np.maximum(levels[:, 0, costs], SIMILAR * is_paid[:, None])
-    versions = [n for n, term in enumerate(terms) if term in _VERSIONS]
-    if versions:
-        is_numbered = np.array([_VERSION.search(unit.own()) is not None for unit, _, _ in units])
-        levels[:, 0, versions] = np.maximum(levels[:, 0, versions], SIMILAR * is_numbered[:, None])
+    for nouns, states_value in ((COSTS, states_cost), (VERSIONS, states_version)):
+        named = [n for n, term in enumerate(terms) if term in nouns]
+        if named:
+            stated = np.array([states_value(unit) for unit, _, _ in units])
+            levels[:, 0, named] = np.maximum(levels[:, 0, named], SIMILAR * stated[:, None])
     if question.days is not None and DAYS in terms:
         of_days = [_of_days(question.days, unit, note) for unit, note, _ in units]
         levels[:, :, terms.index(DAYS)] = of_days
@@ -447,48 +452,11 @@ def _named_whole(
     return levels, is_own_value
 
 
-_COSTS = frozenset("cost price pay paid spend spent fee 钱 价 价格 价钱 花 花费 费用".split())
-"""Words that an amount of money expresses: "paid 38 euros" says what something cost."""
-_MONEY = re.compile(
-    r"[$€£¥￥]\s?\d|\d\s?(?:[$€£¥￥元]|块钱?|万元|(?:euros?|dollars?|pounds?|yuan|yen|crowns?|kron\w+|francs?|rupees?|cents?|bucks?|quid"
-    r"|usd|eur|gbp|chf|cny|rmb|jpy|kr)\b)",
-    re.IGNORECASE,
-)
-
-_VERSIONS = frozenset(("version", "版本"))
-"""Words that the number of a version expresses: "since 2.3.0"."""
-_VERSION = re.compile(r"(?<![\d.$€£¥:])[vV]?\d+\.\d+(?:\.\d+)*(?![\d%])")
-
-
-def _states_cost(unit: Unit) -> bool:
-    """Whether a unit has an amount of money, or a value that is called a cost."""
-    is_called_so = any(_COSTS.intersection(tokens(name)) for name in _value_names(unit))
-    return is_called_so or _MONEY.search(unit.own()) is not None
-
-
-def _value_names(unit: Unit) -> tuple[str, ...]:
-    """What a unit calls its values: its name, or its columns."""
-    return (unit.key or "", *(name for name, _ in unit.columns))
-
-
 def _begins_with(unit: Unit, terms: Sequence[str]) -> bool:
     own = unit.own()
     plain = _fold(own)
     first = next(iter(tokens(own[:MAX_HEAD])), None)
     return any(plain.startswith(term) if starts_cjk(term) else term == first for term in terms)
-
-
-def _states_measure(question: Question, unit: Unit) -> bool:
-    if question.asked_as and _number_with(question.asked_as).search(unit.text):
-        return True
-    names = (*_value_names(unit), *unit.parents) if question.measure else ()
-    return any(question.measure in tokens(name) for name in names)
-
-
-@lru_cache(maxsize=64)
-def _number_with(word: str) -> re.Pattern[str]:
-    """A number and what it counts or measures: 6 feet tall, 7 charges."""
-    return re.compile(rf"(?<![\w.,])\d[\w.,]*+\s+(?:[\w-]++\s+)?{word}s?\b")
 
 
 MAX_HEAD = 40
@@ -645,52 +613,3 @@ def _similar(term: str, word: str) -> bool:
 def _relevance(chunk: Chunk | None, note: SourceNote) -> float:
     """Of the passage that a unit stands in."""
     return note.relevance if chunk is None else note.passages.get(chunk.id, 0.5 * note.relevance)
-
-
-_NUMBER = re.compile(
-    r"\d|[一二三四五六七八九十百两半]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|half|dozen|twice|once)\b",
-    re.I,
-)
-_DAY = re.compile(
-    r"\bat (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|a quarter|noon|midnight)\b|o['’]clock|\d{4}-\d\d|\b\d{4}\b|\d{1,2}[:：]\d\d|\d+\s*[年月日点号]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|[周星期]{1,2}[一二三四五六日天]|\b(?:winter|spring|summer|autumn|morning|evening|noon|night)\b|[早晚]上|凌晨|下午|上午|[春夏秋冬]",
-    re.IGNORECASE,
-)
-_TIME = re.compile(
-    r"\d\s*(?:-|–|to)?\s*\d*\s*(?:s|sec\w*|min\w*|h|hrs?|hours?|days?|weeks?|months?|years?|d)\b|[\d一二三四五六七八九十半两]\s*(?:个)?(?:秒|分钟?|小时|天|周|星期|月|年)|\b(?:minutes?|hours?|days?|weeks?|months?|years?)\b",
-    re.IGNORECASE,
-)
-_FREQUENCY = re.compile(
-    r"\b(?:every|each|per|daily|weekly|monthly|quarterly|yearly|annual(?:ly)?|hourly|nightly|bi-?(?:weekly|monthly|annual(?:ly)?)|once|twice|times|periodically|regularly|occasionally|frequently|rarely|always|never|seldom|(?:a|an) (?:day|week|month|year)|\w+days)\b"
-    r"|[每次]|经常|总是|从不|偶尔|\bjede\w*|\w+lich\b|\w*mal\b",
-    re.IGNORECASE,
-)
-_NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'’.-]+|^[A-Z][\w'’.-]+ [A-Z]|[\u4e00-\u9fff]{2,4}")
-
-_PLACE = re.compile(
-    rf"{_NAME.pattern}|\B#[a-z][\w-]+|\b(?:under|behind|beside|beneath|inside|outside|next to|opposite|in the back of)\s\w"
-)
-_FULL_NAME = re.compile(r"(?<=: |, )[A-Z][\w'’.-]+ [A-Z]|[\u4e00-\u9fff]{2,4}")
-
-
-def fits(question: Question, unit: Unit) -> bool:
-    """Whether a unit holds a value of the kind that is wanted; a question that wants none fits any."""
-    own = unit.own()
-    # "genre: Futurism, Nonfiction" lists words, and "cast: Harrison Ford, Sean Young" names.
-    person = _FULL_NAME if unit.kind == "property" and "," in unit.text else _NAME
-    checks = {
-        "amount": _NUMBER,
-        "money": _NUMBER if _is_called_as_asked(question, unit) else _MONEY,
-        "duration": _TIME,
-        "frequency": _FREQUENCY,
-        "date": _DAY,
-        "person": person,
-        "place": _PLACE,
-    }
-    return any(checks[kind].search(own) for kind in question.wants) if question.wants else False
-
-
-def _is_called_as_asked(question: Question, unit: Unit) -> bool:
-    """Whether the unit's name, or one of its columns, has a term of the question: ``budget: 2000``."""
-    names = {word for name in _value_names(unit) for word in tokens(name)}
-    return any(term.token in names and not term.is_name for term in question.terms)

@@ -1,0 +1,103 @@
+"""Values that a question may want, and whether a unit holds one: an amount, a sum of money, a frequency, a day, a name."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from agentic_rag.notes.units import Unit
+from agentic_rag.questions.question import Question
+from agentic_rag.text import tokens
+
+COSTS = frozenset("cost price pay paid spend spent fee 钱 价 价格 价钱 花 花费 费用".split())
+"""Words that an amount of money expresses: "paid 38 euros" says what something cost."""
+_MONEY = re.compile(
+    r"[$€£¥￥]\s?\d|\d\s?(?:[$€£¥￥元]|块钱?|万元|(?:euros?|dollars?|pounds?|yuan|yen|crowns?|kron\w+|francs?|rupees?|cents?|bucks?|quid"
+    r"|usd|eur|gbp|chf|cny|rmb|jpy|kr)\b)",
+    re.IGNORECASE,
+)
+
+VERSIONS = frozenset(("version", "版本"))
+"""Words that the number of a version expresses: "since 2.3.0"."""
+_VERSION = re.compile(r"(?<![\d.$€£¥:])[vV]?\d+\.\d+(?:\.\d+)*(?![\d%])")
+
+
+def states_cost(unit: Unit) -> bool:
+    """Whether a unit has an amount of money, or a value that is called a cost."""
+    is_called_so = any(COSTS.intersection(tokens(name)) for name in _value_names(unit))
+    return is_called_so or _MONEY.search(unit.own()) is not None
+
+
+def states_version(unit: Unit) -> bool:
+    """Whether a unit has the number of a version."""
+    return _VERSION.search(unit.own()) is not None
+
+
+def _value_names(unit: Unit) -> tuple[str, ...]:
+    """What a unit calls its values: its name, or its columns."""
+    return (unit.key or "", *(name for name, _ in unit.columns))
+
+
+def states_measure(question: Question, unit: Unit) -> bool:
+    """Whether a unit names the measure that is asked for, or says it with a number: ``Speed: 30 ft.``, "5 feet tall"."""
+    if question.asked_as and _number_with(question.asked_as).search(unit.text):
+        return True
+    names = (*_value_names(unit), *unit.parents) if question.measure else ()
+    return any(question.measure in tokens(name) for name in names)
+
+
+@lru_cache(maxsize=64)
+def _number_with(word: str) -> re.Pattern[str]:
+    """A number and what it counts or measures: 6 feet tall, 7 charges."""
+    return re.compile(rf"(?<![\w.,])\d[\w.,]*+\s+(?:[\w-]++\s+)?{word}s?\b")
+
+
+_NUMBER = re.compile(
+    r"\d|[一二三四五六七八九十百两半]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|half|dozen|twice|once)\b",
+    re.I,
+)
+_DAY = re.compile(
+    r"\bat (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|a quarter|noon|midnight)\b|o['’]clock|\d{4}-\d\d|\b\d{4}\b|\d{1,2}[:：]\d\d|\d+\s*[年月日点号]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|[周星期]{1,2}[一二三四五六日天]|\b(?:winter|spring|summer|autumn|morning|evening|noon|night)\b|[早晚]上|凌晨|下午|上午|[春夏秋冬]",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"\d\s*(?:-|–|to)?\s*\d*\s*(?:s|sec\w*|min\w*|h|hrs?|hours?|days?|weeks?|months?|years?|d)\b|[\d一二三四五六七八九十半两]\s*(?:个)?(?:秒|分钟?|小时|天|周|星期|月|年)|\b(?:minutes?|hours?|days?|weeks?|months?|years?)\b",
+    re.IGNORECASE,
+)
+_FREQUENCY = re.compile(
+    r"\b(?:every|each|per|daily|weekly|monthly|quarterly|yearly|annual(?:ly)?|hourly|nightly|bi-?(?:weekly|monthly|annual(?:ly)?)|once|twice|times|periodically|regularly|occasionally|frequently|rarely|always|never|seldom|(?:a|an) (?:day|week|month|year)|\w+days)\b"
+    r"|[每次]|经常|总是|从不|偶尔|\bjede\w*|\w+lich\b|\w*mal\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'’.-]+|^[A-Z][\w'’.-]+ [A-Z]|[\u4e00-\u9fff]{2,4}")
+
+_PLACE = re.compile(
+    rf"{_NAME.pattern}|\B#[a-z][\w-]+|\b(?:under|behind|beside|beneath|inside|outside|next to|opposite|in the back of)\s\w"
+)
+_FULL_NAME = re.compile(r"(?<=: |, )[A-Z][\w'’.-]+ [A-Z]|[\u4e00-\u9fff]{2,4}")
+
+
+def fits(question: Question, unit: Unit) -> bool:
+    """Whether a unit holds a value of the kind that is wanted; none does where the question wants none."""
+    if not question.wants:
+        return False
+    own = unit.own()
+    # "genre: Futurism, Nonfiction" lists words, and "cast: Harrison Ford, Sean Young" names.
+    person = _FULL_NAME if unit.kind == "property" and "," in unit.text else _NAME
+    checks = {
+        "amount": _NUMBER,
+        "money": _NUMBER if "money" in question.wants and _is_called_as_asked(question, unit) else _MONEY,
+        "duration": _TIME,
+        "frequency": _FREQUENCY,
+        "date": _DAY,
+        "person": person,
+        "place": _PLACE,
+    }
+    return any(checks[kind].search(own) for kind in question.wants)
+
+
+def _is_called_as_asked(question: Question, unit: Unit) -> bool:
+    """Whether the unit's name, or one of its columns, has a term of the question: ``budget: 2000``."""
+    names = {word for name in _value_names(unit) for word in tokens(name)}
+    return any(term.token in names and not term.is_name for term in question.terms)
