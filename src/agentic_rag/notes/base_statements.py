@@ -94,6 +94,8 @@ def _one_of(key: str, values: tuple[Scalar, ...], *, is_negated: bool) -> Filter
 
 def _equals(key: str, value: Scalar) -> str:
     """That a value, or a member of a list, is the given one."""
+    if key == "folder" and value is None:  # that of the vault itself has a name
+        return f'{written_key(key)} == "/"'
     if value is None or not isinstance(value, str):
         return f"{written_key(key)} == {_literal(value)}"
     if key in LISTS:

@@ -283,6 +283,13 @@ VIEWS = st.builds(
 
 @settings(max_examples=300)
 @example(BaseView("Mine", And((Comparison("folder", "$exists", False),)), (), (), None), [note("Tea.md")])
+@example(
+    BaseView("Mine", And((Comparison("folder", "$eq", None),)), (), (), None),
+    [note("Tea.md"), note("tea/Oolong.md")],
+)
+@example(
+    BaseView("Mine", And((Comparison("folder", "$nin", (None, "tea")),)), (), (), None), [note("Tea.md")]
+)
 @example(BaseView("Mine", And((Comparison("file.folder", "$gt", ""),)), (), (), None), [note("Tea.md")])
 @given(VIEWS, NOTES)
 def test_a_base_that_is_written_selects_the_same_notes(view: BaseView, notes: list[Note]):
