@@ -10,7 +10,6 @@ from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote
 from agentic_rag.answering.forms.comparisons import side_by_side
 from agentic_rag.answering.forms.definitions import definition
 from agentic_rag.answering.forms.lines import (
-    FIRST_NOTES,
     NEAR,
     NEAR_TIE,
     SLIGHT,
@@ -38,6 +37,8 @@ from agentic_rag.notes.units import RECORD_KEYS, Unit
 from agentic_rag.questions.question import Question
 from agentic_rag.text import fold
 
+FIRST_NOTES = 2
+"""Notes, by their place in the ranking, of which units answer beside the best one where it leaves something open."""
 MAX_UNITS = 3
 PROSE = 6
 """Sentences that are quoted of documents without markup: one rarely says all, and several documents may differ."""

@@ -344,11 +344,12 @@ def score_units(
     weighted = (levels * LEVELS[:, None]).max(axis=1)
     by_name, is_own_value = _named_whole(terms, units)
     by_terms = (np.maximum(weighted, by_name) * weights).sum(axis=1) / total + OWN_VALUE * is_own_value
-    specific = [place for place, term in enumerate(question.terms) if not term.is_generic]
-    is_of_value = bool(question.wants) and len(specific) > 1
+    whole = _say_whole(question, units, levels).tolist()
     is_headed = bool(question.wants) or question.form in ("list", "definition")
     candidates = []
-    for (unit, note, chunk), score, three in zip(units, by_terms.tolist(), levels.tolist(), strict=True):
+    for (unit, note, chunk), score, three, says_whole in zip(
+        units, by_terms.tolist(), levels.tolist(), whole, strict=True
+    ):
         score += FIT * fits(question, unit)
         score += MEASURE * states_measure(question, unit)
         score += HEAD * (is_headed and _begins_with(unit, terms))
@@ -356,14 +357,24 @@ def score_units(
         score += PRIOR * _relevance(chunk, note) + ORDER / (1 + note.order)
         score -= LONG * math.log1p(max(0, len(unit.text) - LENGTH) / LENGTH)
         score -= ASKING * is_question(unit)
-        # A row and a property stand below their names, a sentence alone.
-        words = three[0] if unit.kind not in ("row", "property") else list(map(max, *three))
-        score += WHOLE * (is_of_value and all(words[place] >= SIMILAR for place in specific))
+        score += WHOLE * says_whole
         own, near, above = (
             {term: level for term, level in zip(terms, of, strict=True) if level} for of in three
         )
         candidates.append(Candidate(unit, note, score, own, near, above))
     return sorted(candidates, key=lambda one: (-one.score, one.note.order, one.unit.start))
+
+
+def _say_whole(question: Question, units: Sequence[PlacedUnit], levels: Levels) -> NDArray[np.bool_]:
+    """Whether each unit has all specific terms of a question that wants a value, shape (units,); none where there is
+    only one term. A row and a property stand below their names, a sentence alone."""
+    specific = [place for place, term in enumerate(question.terms) if not term.is_generic]
+    if not question.wants or len(specific) < 2:
+        return np.zeros(len(units), dtype=bool)
+    is_below_name = np.array([unit.kind in ("row", "property") for unit, _, _ in units])
+    of_terms = levels[:, :, specific]
+    words = np.where(is_below_name[:, None], of_terms.max(axis=1), of_terms[:, 0])
+    return np.asarray((words >= SIMILAR).all(axis=1))
 
 
 def is_question(unit: Unit) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from io import BytesIO
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from agentic_rag.domain import REGIONS, Block, Document
 from agentic_rag.extensions import entries
@@ -56,28 +57,30 @@ class TextFormat:
     """The Markdown of a file's text, in which citations count."""
 
 
+F = TypeVar("F", Format, TextFormat)
+
+
 @cache
 def _all_formats() -> tuple[Format | TextFormat, ...]:
     return tuple(point.load() for _, point in sorted(entries("formats").items()))
 
 
+def _by_suffix(kind: type[F]) -> dict[str, F]:
+    """Of two formats for one suffix the first entry by name counts."""
+    of_kind = (one for one in reversed(_all_formats()) if isinstance(one, kind))
+    return {suffix: one for one in of_kind for suffix in one.suffixes}
+
+
 @cache
 def formats() -> Mapping[str, Format]:
-    """The installed formats that a library reads, by suffix; of two for one suffix the first entry by name counts."""
-    return {
-        suffix: one for one in reversed(_all_formats()) if isinstance(one, Format) for suffix in one.suffixes
-    }
+    """The installed formats that a library reads, by suffix."""
+    return _by_suffix(Format)
 
 
 @cache
 def text_formats() -> Mapping[str, TextFormat]:
-    """The installed formats of texts, by suffix, as ``formats``."""
-    return {
-        suffix: one
-        for one in reversed(_all_formats())
-        if isinstance(one, TextFormat)
-        for suffix in one.suffixes
-    }
+    """The installed formats of texts, by suffix."""
+    return _by_suffix(TextFormat)
 
 
 def suffixes() -> tuple[str, ...]:

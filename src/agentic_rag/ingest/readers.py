@@ -12,7 +12,7 @@ from agentic_rag.ingest.scanning import Scan
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ScannedFile:
     """A file that a reader may take."""
 
     path: Path
@@ -54,7 +54,7 @@ class Reader:
             OSError: it cannot be read.
         """
 
-    def take(self, file: Candidate) -> bool:
+    def take(self, file: ScannedFile) -> bool:
         """Whether a file that was given without such a kind, or lies in a folder, is one of this reader's, which then
         adds its documents or tells what is wrong with it; no other reader is asked then, and it is not read as a note.
 
@@ -63,7 +63,7 @@ class Reader:
         """
         return False
 
-    def refusal(self, file: Candidate) -> str:
+    def refusal(self, file: ScannedFile) -> str:
         """Part of the line on a file named itself that is read as nothing: what it is not; "" to say nothing. The last
         reader speaks first."""
         return ""

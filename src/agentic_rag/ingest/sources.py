@@ -25,7 +25,7 @@ from agentic_rag.ingest.canvas import is_own_board, parse_canvas
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import NO_FILE, SourceError, decode, decode_with_note, load_json, reason, walk
 from agentic_rag.ingest.formats import formats, missing, parse_extracted, suffixes, text_formats
-from agentic_rag.ingest.readers import Candidate, Reader, kinds, open_readers
+from agentic_rag.ingest.readers import Reader, ScannedFile, kinds, open_readers
 from agentic_rag.ingest.remembered import SeenFiles, stamp_of
 from agentic_rag.ingest.scanning import (
     PARSER_VERSION,
@@ -156,14 +156,14 @@ def made_text(root: Path, path: str, document_id: str, extractor: Extractor | No
     file = root if root.is_file() else root / path
     suffix = file.suffix.lower()
     if document_id != unicodedata.normalize("NFC", path):
-        return _text_in(Candidate(file, root, path), document_id, extractor)
+        return _text_in(ScannedFile(file, root, path), document_id, extractor)
     if suffix in formats():
         return extractor.extract(file.read_bytes(), suffix).text
     text_format = text_formats().get(suffix)
     return None if text_format is None else text_format.convert(decode(file.read_bytes()))
 
 
-def _text_in(file: Candidate, document_id: str, extractor: Extractor) -> str:
+def _text_in(file: ScannedFile, document_id: str, extractor: Extractor) -> str:
     """The text of a document that is one of several in a file."""
     scan = Scan({}, extractor=extractor)
     readers = open_readers(scan)
@@ -194,7 +194,7 @@ def _scan(root: Path, kind: str, scan: Scan, readers: Sequence[Reader]) -> None:
         _scan_tree(root, kind, scan, readers)
         return  # the root is ended before what it leaves out is reported
     else:
-        _scan_file(Candidate(root, root, root.name, kind), scan, readers)
+        _scan_file(ScannedFile(root, root, root.name, kind), scan, readers)
     for reader in readers:
         reader.end_root(root)
 
@@ -203,11 +203,11 @@ def _is_beir(root: Path) -> bool:
     return (root / "corpus.jsonl").is_file() and (root / "queries.jsonl").is_file()
 
 
-def _is_taken(file: Candidate, readers: Sequence[Reader]) -> bool:
+def _is_taken(file: ScannedFile, readers: Sequence[Reader]) -> bool:
     return any(reader.take(file) for reader in readers)
 
 
-def _scan_file(file: Candidate, scan: Scan, readers: Sequence[Reader]) -> None:
+def _scan_file(file: ScannedFile, scan: Scan, readers: Sequence[Reader]) -> None:
     """A file that is named itself."""
     if _is_taken(file, readers):
         return
@@ -229,7 +229,7 @@ def _scan_tree(root: Path, kind: str, scan: Scan, readers: Sequence[Reader]) -> 
     attachments: Counter[str] = Counter()
     templates: Counter[str] = Counter()
     for path, relative in walk(root, scan.skip, vault):
-        file = Candidate(path, root, relative, kind)
+        file = ScannedFile(path, root, relative, kind)
         folder = None if vault is None else vault.template_folder(relative)
         # A base selects notes wherever it lies: kepano's vault has its own among the templates.
         if folder is not None and file.suffix != BASE:
@@ -260,7 +260,7 @@ def _is_read(suffix: str) -> bool:
     return suffix in _PARSERS or (suffix in suffixes() and not is_counted)
 
 
-def _add_file(file: Candidate, scan: Scan, *, url: str | None, day: date | None = None) -> None:
+def _add_file(file: ScannedFile, scan: Scan, *, url: str | None, day: date | None = None) -> None:
     key = (str(file.path), str(file.root), url, str(day))
     stamp = None if scan.seen_files is None else stamp_of(file.path)
     there = None if scan.seen_files is None else scan.seen_files.get(key, stamp)
@@ -275,7 +275,7 @@ def _add_file(file: Candidate, scan: Scan, *, url: str | None, day: date | None 
 
 
 def _looked_at(
-    file: Candidate, url: str | None, day: date | None, extractor: Extractor
+    file: ScannedFile, url: str | None, day: date | None, extractor: Extractor
 ) -> SourceItem | SkippedFile:
     """One file as it is now; ``url``: of a vault's note; ``day``: of a daily note, by its name."""
     path, relative, suffix = file.path, file.relative, file.suffix

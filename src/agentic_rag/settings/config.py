@@ -189,6 +189,7 @@ class ServiceConfig(Section):
         """By dotted name."""
         if not isinstance(largest, Mapping):
             return largest
+        known = ["top_k", *number_names()]
         flat: dict[str, Any] = {}
         for name, value in largest.items():
             flat |= (
@@ -197,7 +198,7 @@ class ServiceConfig(Section):
                 else {name: value}
             )
         for name, value in flat.items():
-            if name not in (known := ["top_k", *number_names()]):
+            if name not in known:
                 raise ValueError(f"No request sets a number {name!r}; use one of: {', '.join(known)}")
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 raise ValueError(f"{name} must be a number above 0, not {value!r}")

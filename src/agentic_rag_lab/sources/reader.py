@@ -11,7 +11,7 @@ from typing import Any
 
 from agentic_rag.domain.identity import digest
 from agentic_rag.ingest.files import SourceError, decode, load_json
-from agentic_rag.ingest.readers import Candidate, Reader
+from agentic_rag.ingest.readers import Reader, ScannedFile
 from agentic_rag.ingest.scanning import PARSER_VERSION, SourceItem
 from agentic_rag_lab.sources.beam import (
     batch_id,
@@ -48,13 +48,13 @@ class BenchmarkConversations(Reader):
                 else _NO_LOCOMO,
             )
 
-    def take(self, file: Candidate) -> bool:
+    def take(self, file: ScannedFile) -> bool:
         """Read a file that is named itself as what its content shows."""
         return (
             file.kind == "auto" and file.is_root and file.suffix == ".json" and self._add(file.path, "auto")
         )
 
-    def refusal(self, file: Candidate) -> str:
+    def refusal(self, file: ScannedFile) -> str:
         """What a JSON file is not."""
         return _NO_LOCOMO if file.kind == "auto" and file.suffix == ".json" else ""
 

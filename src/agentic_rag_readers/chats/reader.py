@@ -9,7 +9,7 @@ from typing import Any
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
 from agentic_rag.ingest.files import SourceError, walk
-from agentic_rag.ingest.readers import Candidate, Reader
+from agentic_rag.ingest.readers import Reader, ScannedFile
 from agentic_rag.ingest.remembered import stamp_of
 from agentic_rag.ingest.scanning import (
     PARSER_VERSION,
@@ -38,15 +38,15 @@ class ChatExports(Reader):
     def read(self, root: Path, kind: str) -> None:
         """Read all exports of a kind in a folder, or a file that is one."""
         if not root.is_dir():
-            if not self.take(Candidate(root, root, root.name, kind)):
+            if not self.take(ScannedFile(root, root, root.name, kind)):
                 self.scan.skip(root, f"no export of {CHATS[kind]}")
             return
         for path, relative in walk(root, self.scan.skip):
-            self.take(Candidate(path, root, relative, kind))
+            self.take(ScannedFile(path, root, relative, kind))
         if all(one.root != root for one in self._exports):
             self.scan.skip(root, f"no export of {CHATS[kind]} is in it")
 
-    def take(self, file: Candidate) -> bool:
+    def take(self, file: ScannedFile) -> bool:
         """Remember a file that is an export of conversations, and tell a broken one."""
         if file.kind not in ("auto", *CHATS) or file.suffix not in SUFFIXES:
             return False
@@ -71,7 +71,7 @@ class ChatExports(Reader):
         self._exports += [FoundExport(export, file.path, file.root, file.relative) for export in exports]
         return bool(exports)
 
-    def _read(self, file: Candidate) -> tuple[Export, ...]:
+    def _read(self, file: ScannedFile) -> tuple[Export, ...]:
         # A .json that is named itself may be called anything.
         is_named = file.is_root and (file.kind != "auto" or file.suffix == ".json")
         if not is_named and not may_be_export(file.path):
@@ -79,7 +79,7 @@ class ChatExports(Reader):
         kind = None if file.kind == "auto" else file.kind
         return read_exports(file.path, file.root, kind, self._names)
 
-    def refusal(self, file: Candidate) -> str:
+    def refusal(self, file: ScannedFile) -> str:
         """Whose exports a JSON file is not."""
         is_other = file.kind == "auto" and file.suffix == ".json"
         return f"nor an export of {', '.join(CHATS.values())}" if is_other else ""
@@ -101,7 +101,7 @@ class ChatExports(Reader):
         """The text of a day, from its export alone."""
         if document_id.partition("/")[0] not in CHATS:
             return None
-        self.take(Candidate(root if root.is_file() else root / path, root, path))
+        self.take(ScannedFile(root if root.is_file() else root / path, root, path))
         self.end()
         item = self.scan.items.get(document_id)
         return None if item is None else item.parse().text

@@ -16,7 +16,7 @@ from agentic_rag.ingest.extracted_text import ExtractedText
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.files import SourceError, decode, reason, walk
 from agentic_rag.ingest.formats import missing
-from agentic_rag.ingest.readers import Candidate, Reader
+from agentic_rag.ingest.readers import Reader, ScannedFile
 from agentic_rag.ingest.scanning import (
     PARSER_VERSION,
     Scan,
@@ -45,7 +45,7 @@ class ProgramExports(Reader):
         self._of_logseq: list[tuple[Path, str]] = []
         self._of_program = 0
 
-    def take(self, file: Candidate) -> bool:
+    def take(self, file: ScannedFile) -> bool:
         """Take a page for the end of the root, or read a notebook or zip."""
         graph = self._graph(file)
         if graph is not None and file.relative.startswith(f"{logseq_files.OWN}/"):
@@ -62,7 +62,7 @@ class ProgramExports(Reader):
             return is_zip and self.scan.add_part(file.relative, [file.path], partial(_add_zip, file.path))
         return True
 
-    def _graph(self, file: Candidate) -> Path | None:
+    def _graph(self, file: ScannedFile) -> Path | None:
         """Logseq's graph that the root is in, where that is read as a vault."""
         if file.is_root or file.kind == "files":
             return None
@@ -70,7 +70,7 @@ class ProgramExports(Reader):
             self._graphs[file.root] = logseq_files.graph_of(file.root)
         return self._graphs[file.root]
 
-    def refusal(self, file: Candidate) -> str:
+    def refusal(self, file: ScannedFile) -> str:
         """What a zip is not."""
         is_zip = file.suffix == ".zip"
         return "a zip that is no export of Notion; unpack it, and ingest the folder" if is_zip else ""

@@ -14,7 +14,7 @@ from agentic_rag.errors import InputError
 from agentic_rag.ingest import formats, readers
 from agentic_rag.ingest.files import SourceError
 from agentic_rag.ingest.formats import TextFormat
-from agentic_rag.ingest.readers import Candidate, Reader
+from agentic_rag.ingest.readers import Reader, ScannedFile
 from agentic_rag.ingest.scanning import SourceItem
 from agentic_rag.ingest.sources import discover, made_text
 from agentic_rag.notes.markdown import parse_text
@@ -27,9 +27,9 @@ class Logbooks(Reader):
     lines = 0
 
     def read(self, root: Path, kind: str) -> None:
-        self._add(root.read_text("utf-8"), Candidate(root, root, root.name, kind))
+        self._add(root.read_text("utf-8"), ScannedFile(root, root, root.name, kind))
 
-    def take(self, file: Candidate) -> bool:
+    def take(self, file: ScannedFile) -> bool:
         if file.suffix == ".zip" and zipfile.is_zipfile(file.path):
             with zipfile.ZipFile(file.path) as packed:
                 text = packed.read("log").decode() if "log" in packed.namelist() else ""
@@ -39,7 +39,7 @@ class Logbooks(Reader):
             self._add(file.path.read_text("utf-8"), file)
         return file.suffix == ".log"
 
-    def refusal(self, file: Candidate) -> str:
+    def refusal(self, file: ScannedFile) -> str:
         return "no logbook" if file.suffix == ".zip" else ""
 
     def end_root(self, root: Path) -> None:
@@ -47,7 +47,7 @@ class Logbooks(Reader):
             self.scan.recognised_exports.append((str(root), f"logbooks: {self.lines} lines"))
         self.lines = 0
 
-    def _add(self, text: str, file: Candidate) -> None:
+    def _add(self, text: str, file: ScannedFile) -> None:
         for number, line in enumerate(text.splitlines(), 1):
             identity = f"{file.relative}/{number}"
             parse = partial(_parse, identity, file.relative, line)

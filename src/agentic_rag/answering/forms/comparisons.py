@@ -7,8 +7,6 @@ from dataclasses import replace
 
 from agentic_rag.answering.evidence import CLEAR, Candidate
 from agentic_rag.answering.forms.lines import (
-    MAX_COMPARED,
-    MAX_SHARED,
     SLIGHT,
     ComposedAnswer,
     Line,
@@ -19,6 +17,9 @@ from agentic_rag.answering.forms.lines import (
 )
 from agentic_rag.questions.question import Question
 from agentic_rag.text import tokens
+
+MAX_COMPARED, MAX_SHARED = 4, 6
+"""Notes that are compared, and properties of each that are shown."""
 
 
 def side_by_side(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:

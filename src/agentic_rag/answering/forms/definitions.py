@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from agentic_rag.answering.evidence import Candidate, SourceNote
 from agentic_rag.answering.forms.lines import (
-    MAX_CARD,
     TAGS,
     WHO,
     ComposedAnswer,
@@ -24,6 +23,8 @@ from agentic_rag.questions.question import Question
 from agentic_rag.questions.words import parts
 from agentic_rag.text import fold, starts_cjk, tokens
 
+MAX_CARD = 4
+"""Properties of one thing that are shown."""
 _IS = re.compile(
     r"\b(?:is|are|was|were|means?|refers?|describes?|stands for)\b|是|指|叫|为|表示|即", re.IGNORECASE
 )

@@ -16,12 +16,10 @@ from agentic_rag.text import fold, tokens
 
 NEAR_TIE = 0.08
 """Units this near to the best one answer beside it."""
-NEAR, FIRST_NOTES = 0.3, 2
-"""The same where the best unit leaves something open, and the notes, by their place in the ranking, they are of."""
+NEAR = 0.3
+"""The same where the best unit leaves something open."""
 MAX_LINES = 30
 """Entries of a list, or steps, that are shown."""
-SECTION = 3
-"""Sentences of a section that are shown where its heading is asked for."""
 SLIGHT = 0.05
 """Difference of levels that tells nothing."""
 
@@ -96,10 +94,6 @@ def block_of(units: Sequence[Unit], note: SourceNote, texts: Sequence[str]) -> t
 def clear_terms(levels: Mapping[str, float]) -> set[str]:
     """The terms that are clearly expressed."""
     return {term for term, level in levels.items() if level >= CLEAR}
-
-
-MAX_COMPARED, MAX_SHARED, MAX_CARD = 4, 6, 4
-"""Notes that are compared, properties of each that are shown, and properties of one thing."""
 
 
 def titled_text(one: Candidate) -> str:

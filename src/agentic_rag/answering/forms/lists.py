@@ -10,7 +10,6 @@ from agentic_rag.answering.forms.lines import (
     MAX_LINES,
     NEAR,
     NEAR_TIE,
-    SECTION,
     ComposedAnswer,
     Line,
     block_of,
@@ -24,6 +23,8 @@ from agentic_rag.answering.forms.lines import (
 from agentic_rag.notes.units import LIST_KINDS
 from agentic_rag.questions.question import Question
 
+SECTION = 3
+"""Sentences of a section that are shown where its heading is asked for."""
 GOES_ON = 4
 """Sentences of a paragraph that says how something is done."""
 
