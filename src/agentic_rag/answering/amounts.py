@@ -220,7 +220,7 @@ def _minute(parts: dict[str, str | None]) -> float:
     return -value if (parts.get("side") or parts.get("side2")) == "to" else value
 
 
-_DIGITS = r"\d{1,3}(?:,\d{3}){1,5}(?!\d)(?:\.\d{1,9})?|\d{1,3}(?:\s\d{3}){1,5}(?!\d)|\d{1,15},\d(?![\d,])|\d{1,15}(?:\.\d{1,9})?"
+_DIGITS = r"\d{1,3}(?:\.\d{3}){1,5},\d{1,2}(?![\d,])|\d{1,3}(?:,\d{3}){1,5}(?!\d)(?:\.\d{1,9})?|\d{1,3}(?:\s\d{3}){1,5}(?!\d)|\d{1,15},\d{1,2}(?![\d,])|\d{1,15}(?:\.\d{1,9})?"
 _PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}  # fmt: skip
 _PART = rf"(?P<part>{'|'.join(_PARTS)})s?\b"
 _ORDINALS = {word: n for n, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split(), 1)}  # fmt: skip
@@ -327,8 +327,9 @@ def _ends(match: re.Match[str]) -> tuple[float, float] | None:
         ]
     elif name == "digits":
         compact = re.sub(r"\s", "", written)
-        decimal = re.fullmatch(r"\d+,\d", compact)
-        value = float(compact.replace(",", "." if decimal else ""))
+        if re.fullmatch(r"[\d.]+,\d{1,2}", compact):  # 3,5 or 1.137,50
+            compact = compact.replace(".", "").replace(",", ".")
+        value = float(compact.replace(",", ""))
         value *= _SCALES[parts["scale"].casefold()] if "scale" in parts else 1
     elif name == "spelt":
         value = _spelled_value(written)
@@ -393,6 +394,8 @@ def _join(text: str, amounts_read: Sequence[Amount]) -> list[Amount]:
 
 
 def _both(between: str, last: Amount, one: Amount, *, is_range: bool) -> Amount | None:
+    if last.unit == "hour" and one.unit in ("meter", "") and not between.strip() and 0 < one.low < 60:
+        one = replace(one, unit="minute")  # 2h 30m, 3h20
     if (
         (_RANGE.fullmatch(between) or (between.strip() in ("and", "和") and is_range))
         and last.unit in ("", one.unit)

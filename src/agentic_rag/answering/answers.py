@@ -16,6 +16,7 @@ from agentic_rag.answering.evidence import (
     vocabulary_of,
 )
 from agentic_rag.answering.forms.lines import ComposedAnswer, Line, heading
+from agentic_rag.answering.forms.totals import lacks_measure
 from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.answering.owners import of_asker
 from agentic_rag.answering.value_kinds import fits
@@ -92,6 +93,8 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     # A question states nothing, whomever it names.
     statements = [one for one in answer.basis if not is_question(one.unit)] or answer.basis
     levels = support(question, statements)
+    if answer.is_whole:
+        levels = dict.fromkeys(levels, 1.0)
     floor = UNCLEAR if question.form == "howto" else MISSING
     empty = _empty_properties(question, answer.basis) | _of_another(question, answer.basis)
     missing = [t for t in question.terms if levels.get(t.token, 1.0) <= floor or t.token in empty]
@@ -103,6 +106,7 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
         not any(fits(question, one.unit) for one in answer.basis)
         or (bool(asked) and all(levels.get(t.token, 0.0) <= MISSING for t in asked))
     )
+    is_unmeasured = lacks_measure(question, [one.unit for one in answer.basis])
     lacking = sum(weights.get(term.token, 1.0) for term in missing)
     is_named = any(
         t.is_name and one.own.get(t.token, 0.0) == 1.0 for one in answer.basis for t in question.terms
@@ -115,9 +119,10 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     if missing and (empty or is_nameless or is_unfit or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         return Evidence(reason=f"the notes that are nearest do not speak of: {words}", support=levels)
-    if is_unfit and "money" in question.wants:
-        return Evidence(reason="the notes that are nearest state no amount of money", support=levels)
-    lines = tuple(line.to_dict() for line in answer.lines)
+    if is_unmeasured or (is_unfit and "money" in question.wants):
+        return Evidence(reason="the notes that are nearest state no such amount", support=levels)
+    head = (heading(answer.head),) if answer.head else ()
+    lines = (*head, *(line.to_dict() for line in answer.lines))
     return Evidence(lines, support=levels, is_definition=answer.is_definition)
 
 

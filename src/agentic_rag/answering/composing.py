@@ -31,6 +31,7 @@ from agentic_rag.answering.forms.lists import (
     whole_paragraph,
 )
 from agentic_rag.answering.forms.steps import steps
+from agentic_rag.answering.forms.totals import totals
 from agentic_rag.answering.value_kinds import fits
 from agentic_rag.dates.months import day_text
 from agentic_rag.notes.units import RECORD_KEYS, Unit
@@ -68,6 +69,7 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
             one for one in candidates if one.unit.kind != "property" or one.unit.headings
         ] or candidates
     for form in (
+        totals,
         steps,
         side_by_side,
         definition,

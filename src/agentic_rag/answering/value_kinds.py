@@ -6,11 +6,10 @@ import re
 from functools import lru_cache
 
 from agentic_rag.notes.units import Unit
+from agentic_rag.questions.money import COSTS as COSTS
 from agentic_rag.questions.question import Question
 from agentic_rag.text import tokens
 
-COSTS = frozenset("cost price pay paid spend spent fee 钱 价 价格 价钱 花 花费 费用".split())
-"""Words that an amount of money expresses: "paid 38 euros" says what something cost."""
 _MONEY = re.compile(
     r"[$€£¥￥]\s?\d|\d\s?(?:[$€£¥￥元]|块钱?|万元|(?:euros?|dollars?|pounds?|yuan|yen|crowns?|kron\w+|francs?|rupees?|cents?|bucks?|quid"
     r"|usd|eur|gbp|chf|cny|rmb|jpy|kr)\b)",
@@ -48,7 +47,7 @@ def states_measure(question: Question, unit: Unit) -> bool:
 
 @lru_cache(maxsize=64)
 def _number_with(word: str) -> re.Pattern[str]:
-    """A number and what it counts or measures: 6 feet tall, 7 charges."""
+    """A number and what it measures: 6 feet tall."""
     return re.compile(rf"(?<![\w.,])\d[\w.,]*+\s+(?:[\w-]++\s+)?{word}s?\b")
 
 

@@ -26,14 +26,16 @@ MonthDay = tuple[int, int]
 TAIL = re.compile(
     r"(?=\s{0,4}(?:[^\w\s%°/~–—-]|\Z)|\s{1,4}[–—-]\s|\s{1,4}(?:the|a|an|he|she|it|they|we|i|you|his|her|their|its|this|that|and|but|or|as|at|by|to|for|from"
     r"|with|when|where|while|who|which|was|were|is|are|has|had|after|before|under|through|during|because|then|there|onwards?"
-    r"|until|till|in|on|of|over|my|our|your|did|do|does|have|compared|versus|vs|about|what|how|why|only|so)\b"
+    r"|until|till|in|on|of|over|my|our|your|did|do|does|have|compared|versus|vs|about|what|how|why|only|so|all|altogether"
+    r"|im|am|bei|an|auf|zu|ich|wir|habe?n?|hat|bin|ist|sind|war|für|mit|und|oder|der|die|das|insgesamt|zusammen)\b"
+    r"|\s{1,4}[a-zäöü]{0,6}ge[a-zäöü]{2,12}(?:t|en)\W*\Z"
     r"|\s{1,4}(?-i:[A-Z])(?-i:(?!C\b|CE\b|D\b|BC\b)))",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
     r"(?<![a-z])(?:(?P<vague>early|mid|late|around|circa|ca\.?|approximately|roughly|(?:end|start|beginning|middle)\s+of|(?:days?|weeks?|months?|years?)\s+(?:before|after))"
     r"|(?P<between>between)|(?P<before>before|prior\s+to|earlier\s+than)|(?P<after>after|later\s+than)|(?P<since>since|starting)"
-    r"|(?P<until>until|till|by|up\s+to|through)|(?P<in>in|on|during|throughout|within|from|for|of|dated))[\s-]\s{0,3}"
+    r"|(?P<until>until|till|by|up\s+to|through)|(?P<in>in|im|am|on|during|throughout|within|from|for|of|dated))[\s-]\s{0,3}"
     r"(?:the\s+)?(?:(?:year|months?)\s+(?:of\s+)?)?(?:[a-z]{3,6}day,?\s+)?(?:the\s+)?\Z"
     r"|(?P<han_vague>约|大约|大約|近)\Z|(?P<han_before>早于|先于)\Z|(?P<han_after>晚于)\Z|(?P<han_since>从|從|(?<!来)自从?|由)\s?\Z"
     r"|(?P<han_until>直到|截至|截止到?|(?<!\d)[到至])\s?\Z",

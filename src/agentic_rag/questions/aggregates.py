@@ -6,13 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from agentic_rag.dates.reading import read_spans
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.questions.comparisons import Extreme
+from agentic_rag.questions.computations import AVERAGE, TOTAL
 from agentic_rag.questions.conditions import read_days
 from agentic_rag.questions.draft import Draft
+from agentic_rag.questions.forms import OWN_DEED
 from agentic_rag.questions.generic_words import MEASURE_WORDS
 from agentic_rag.questions.measures import key_of_value_words, named_key, numeric_keys
-from agentic_rag.questions.note_classes import MIN_LIKENESS
+from agentic_rag.questions.note_classes import MIN_LIKENESS, names_only_kind
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.values import magnitude, share_of
 from agentic_rag.questions.words import Span
@@ -20,9 +23,9 @@ from agentic_rag.text.numbers import NUMBER_WORDS, numbers
 
 Aggregate = Literal["average", "sum"]
 _AGGREGATES: tuple[tuple[Aggregate, re.Pattern[str]], ...] = (
-    ("average", re.compile(r"\b(?:on average|average|mean|durchschnitt\w*)\b(?: number)?(?: of)?|平均")),
-    ("sum", re.compile(r"\b(?:in total|total(?: number)?|sum|altogether|combined)\b(?: of)?|总共|一共|总[数计和]?|合计")),
-)  # fmt: skip
+    ("average", AVERAGE),
+    ("sum", TOTAL),
+)
 _OF_DAYS = re.compile(r"\bhow (?:many|much)\b|多少")
 """Asks for the total of what the notes of some days say."""
 _ALL_NOTES = re.compile(
@@ -67,10 +70,19 @@ async def read_aggregate(draft: Draft) -> Query | None:
     keys = numeric_keys(draft)
     draft = draft.copy()
     draft.cover(Span(*match.span()))
+    deed = OWN_DEED.search(draft.text)
+    draft.cover(None if deed is None else Span(*deed.span()))
     key = await named_key(draft, keys) or await _named_in_another_script(draft, keys)
     key = key or await key_of_value_words(draft, keys)
     await read_days(draft)
-    if key is None or len(draft.rest()) > (match is of_days):
+    is_timeless = draft.time is None or draft.is_free(draft.time.span)
+    if is_timeless and read_spans(draft.text):
+        return None  # no property of the notes tells their time
+    if key is None:
+        return None
+    draft.shown_keys = [key]
+    rest = draft.rest()
+    if len(rest) > (match is of_days) and not names_only_kind(draft, rest):
         return None
     return Query(
         "notes",

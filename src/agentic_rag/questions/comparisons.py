@@ -252,11 +252,13 @@ class Extreme:
 
 _CONCEPTS: Mapping[str, tuple[str, str]] = {
     "price": (r"most expensive|priciest|dearest|costliest|最贵|teuerste\w*", r"cheapest|least expensive|最便宜|billigste\w*"),
-    "date": (r"newest|latest|most recent|last|youngest|最新|最近|最后|最晚|最年轻|neueste\w*|letzte\w*", r"oldest|earliest|first|最早|最先|(?<=谁)先|最旧|最老|älteste\w*|erste\w*"),
-    "duration": (r"longest|最长|最久|längste\w*", r"shortest|quickest|fastest|最短|最快|kürzeste\w*"),
+    "date": (r"newest|latest|most recent|last|youngest|最新|最近|最后|最晚|最年轻|neueste\w*|letzte\w*|zuletzt", r"oldest|earliest|first|最早|最先|(?<=谁)先|最旧|最老|[äa]lteste\w*|erste\w*"),
+    "duration": (r"longest|最长|最久|l[äa]ngste\w*", r"shortest|quickest|fastest|最短|最快|k[üu]rzeste\w*"),
     "rating": (r"best(?:[ -]rated)?|highest[ -]rated|top[ -]rated|highest rating|评分最高|最好|beste\w*", r"worst(?:[ -]rated)?|lowest[ -]rated|lowest rating|评分最低|最差|schlechteste\w*"),
     "difficulty": (r"hardest|most difficult|most complicated|最难|最复杂|schwierigste\w*", r"easiest|simplest|least difficult|最简单|最容易|einfachste\w*"),
-    "size": (r"largest|biggest|highest|most|greatest|最大|最高|最多|größte\w*|höchste\w*", r"smallest|lowest|fewest|least|最小|最低|最少|kleinste\w*|niedrigste\w*"),
+    "weight": (r"heaviest|最重|schwerste\w*", r"lightest|最轻|leichteste\w*"),
+    "distance": (r"farthest|furthest|最远|weiteste\w*", r"nearest|closest|最近的?(?=路)|n[äa]chste\w*"),
+    "size": (r"largest|biggest|highest|tallest|most|greatest|最大|最高|最多|gr[öo](?:ß|ss)te\w*|h[öo]chste\w*|meisten?", r"smallest|lowest|fewest|least|最小|最低|最少|kleinste\w*|niedrigste\w*|wenigsten?"),
 }  # fmt: skip
 CONCEPTS = tuple(_CONCEPTS)
 _EXTREMES = tuple(

@@ -81,6 +81,14 @@ ACTIVITY = re.compile(
     r"\b(?:have|has|had|did) (?:i|we|you)(?: already| ever| really| all| both)? (?P<verb>[a-z]+)|(?P<han>[\u4e00-\u9fff])(?:过|完)(?!程|敏|期|年)"
 )
 """Says what was done with the things that the notes are about: "have I read", 看过."""
+OWN_DEED = re.compile(
+    r"\b(?:that |which )?(?:i|we)(?:['’]ve| have| had)? [a-z]+(?: (?:at|on|in|to|for))?\W*$|[看买读住走去听吃玩][过了]的"
+)
+"""Says of things only that they are the writer's: "the flats I looked at", 看过的房子."""
+KIND_LEAD = re.compile(
+    rf"(?:[过了]的|哪[{MEASURE_WORDS}]|\bwhich (?:one of )?(?:the |my )?|\bwelche[rsnm]? )$"
+)
+"""Before a noun that says of what kind the things are that are asked for."""
 MAKING = re.compile(
     r"\b(?:published|released|produced|made|issued|written|recorded|built|founded|dating)\b|出版|上映|发行|发布|拍摄"
 )

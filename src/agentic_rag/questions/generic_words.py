@@ -22,7 +22,7 @@ NOTE_NOUNS = STOPWORDS | frozenset(
 MEASURE_WORDS = "个本部篇款种样件道首只条张位门台幅座辆把套双棵支"
 """Chinese words between a number and what is counted."""
 QUERY_HAN = re.compile(
-    rf"不需要|不[含用加放要带有]有?|没有|含有?|用到|加了?|放了?|要|到|我们?|你们?|的|有|是|哪些|哪[{MEASURE_WORDS}家天次]|列出|所有|全部|多少|几[{MEASURE_WORDS}]|吗|呢|里面?|中|在|了|和|都|篇|个|本|部|笔记|记录|标签|带|给|过|写|记|一共|总共|还|想|需?要|能|会|既|又|也|但是?|而且|东西|地方|什么|请|找|看|家|用|买|去|做好?|吃|喝"
+    rf"不需要|不[含用加放要带有]有?|没有|含有?|用到|加了?|放了?|要|到|我们?|你们?|的|有|是|哪些|哪[{MEASURE_WORDS}家天次]|列出|所有|全部|多少|多[大长久高远重]|几[{MEASURE_WORDS}]|吗|呢|里面?|中|在|了|和|都|篇|个|本|部|笔记|记录|标签|带|给|过|写|记|一共|总共|还|想|需?要|能|会|既|又|也|但是?|而且|东西|地方|什么|请|找|看|家|用|买|去|做好?|吃|喝"
 )
 """The same in a run of Chinese."""
 BASE_WORDS = QUERY_WORDS | frozenset(
@@ -41,12 +41,18 @@ ANSWER_STEMS = frozenset(
 )
 """Stems too general to be missed in an answer. They count where they occur."""
 ANSWER_HAN = re.compile(
-    r"一起|哪一?[年月天日周]|几[点号月日年天个次种星分岁]|什么时候|何时|多[久长大高重远少]时?间?|怎么(?:样|办|做|弄)?|如何|怎样|需要|应该|可以|一共|总共|大概|分别|具体|打算|处理|安排|解决|现在|目前|显示|出来|[这那]次|家里|哪个更?|哪[家款位]"
+    r"一起|一次|哪一?[年月天日周]|[几哪][次趟回]|几[点号月日年天个种星分岁]|什么时候|何时|多[久长大高重远少]时?间?|怎么(?:样|办|做|弄)?|如何|怎样|需要|应该|可以|一共|总共|大概|分别|具体|打算|处理|安排|解决|现在|目前|显示|出来|[这那]次|家里|哪个更?|哪[家款位]"
 )
 """What asks in Chinese, and no answer repeats."""
 GERMAN_WORDS = frozenset(
-    "wann wer wo wie was warum wieso welche welcher welches welchen viel viele hat habe haben hast ist sind war waren wird werden kann darf muss soll"
-    " ich du er sie es wir ihr mir mich dir dich ihm ihn ihre ihren sein seine seinen mein meine meinen der die das den dem des ein eine einen einem"
-    " einer und oder von vom bis zu zum zur im in an am auf aus bei mit nach vor für um als auch noch schon nicht kein keine denn dann da gibt lange oft".split()
+    "wann wer wo wie was warum wieso welche welcher welches welchen viel viele hat hab habe haben hast ist sind war waren wird werden kann darf muss soll"
+    " bin bist seid ich du er sie es wir ihr mir mich dir dich ihm ihn ihre ihren sein seine seinen mein meine meinen der die das den dem des ein eine einen einem"
+    " einer und oder von vom bis zu zum zur im in an am auf aus bei mit nach vor für fur um als auch noch schon nicht kein keine denn dann da gibt lange oft".split()
 )
 """Words of German questions that no answer repeats; two of them tell that a question is German."""
+
+
+def german_words(text: str) -> frozenset[str]:
+    """The words that a question in German does not ask for; none where it is in another language."""
+    words = GERMAN_WORDS.intersection(re.findall(r"[a-zäöüß]+", text.lower()))
+    return GERMAN_WORDS if len(words) >= 2 else frozenset()

@@ -11,6 +11,7 @@ from agentic_rag.domain.filters import Comparison, Expression, Not
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import extreme_noun, superlative_noun
+from agentic_rag.questions.money import is_sum_name
 from agentic_rag.questions.values import comparison_on, date_keys, magnitude, year_keys
 from agentic_rag.questions.words import Span, is_named_apart, parts, split_camel_case, stem
 from agentic_rag.text import STOPWORDS, starts_cjk
@@ -111,10 +112,13 @@ async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple
         return None
     concept = extreme.concept
     if concept == "size":  # "cost the most" compares prices
-        concept = next((one for one, words in _VALUE_WORDS.items() if words.search(draft.text)), concept)
+        concept = _concept_of_words(draft.text) or concept
+    sums = [key for key in keys if is_sum_name(key)] if concept == "price" else []
     named = await named_key(draft, keys)
     if named is not None:
         key = named
+    elif len(sums) == 1:
+        key = sums[0]
     elif _names_what_they_lack(draft, extreme.span):
         return None
     else:
@@ -127,6 +131,11 @@ async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple
     draft.cover(extreme.span, *(Span(*match.span()) for match in _VALUE_WORDS[concept].finditer(draft.text)))
     draft.shown_keys.append(key)
     return key, extreme.largest
+
+
+def _concept_of_words(text: str) -> str:
+    """What a question's verb asks for, by a noun: the ``price`` of what costs less than 20."""
+    return next((concept for concept, words in _VALUE_WORDS.items() if words.search(text)), "")
 
 
 async def named_key(draft: Draft, keys: Sequence[str] | Mapping[str, Any]) -> str | None:
@@ -173,6 +182,8 @@ async def key_of_value_words(draft: Draft, keys: Mapping[str, Sequence[Any]]) ->
 
 async def _is_of_concept(draft: Draft, key: str, concept: str) -> bool:
     """Whether a property may be what a superlative compares: a price is no rating."""
+    if concept == "price" and is_sum_name(key):
+        return True
     near = await draft.nearest(key, comparisons.CONCEPTS)
     own = max(near[concept], near["size"]) if concept == "duration" else near[concept]  # the longest walk
     return max(near.values()) - own < MIN_LEAD
@@ -237,7 +248,11 @@ async def _key_of(
         return None, None
     # "tools lighter than 5", of no class of notes, may be rows of a table.
     others = () if draft.classes or not one.concept else numeric_keys(draft, entries=True)
-    near = await draft.nearest(one.about or draft.text, list(dict.fromkeys([*keys, *others])))
+    about = one.about or _concept_of_words(draft.text)
+    sums = [key for key in keys if is_sum_name(key)] if about == "price" else []
+    if len(sums) == 1:
+        return sums[0], None
+    near = await draft.nearest(about or draft.text, list(dict.fromkeys([*keys, *others])))
     nearest = max(near, key=lambda name: near[name])
     return (nearest if nearest in keys else None), None
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from agentic_rag.domain.filters import Comparison, matches
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.forms import LAST_NOUN, NOUN, WHO, extreme_noun, head_noun
+from agentic_rag.questions.forms import KIND_LEAD, LAST_NOUN, NOUN, WHO, extreme_noun, head_noun
 from agentic_rag.questions.generic_words import NOTE_NOUNS, QUERY_WORDS
 from agentic_rag.questions.vocabulary import NoteClass
-from agentic_rag.questions.words import Span, is_named_apart, key_words, parts
+from agentic_rag.questions.words import Span, Word, is_named_apart, key_words, parts
 from agentic_rag.text import starts_cjk
 
 _TAG = re.compile(r"(?<![\w&/])#([^\s#,.;:!?，。；：！？()（）]+)")
@@ -167,6 +167,13 @@ async def _nearest_name(
     if near[first] < least or (others and near[first] - near[others[0]] < lead):
         return None
     return next(one for one in draft.vocabulary.classes if one.name == first), span
+
+
+def names_only_kind(draft: Draft, words: Sequence[Word]) -> bool:
+    """Whether these words are one noun for the kind of all notes that have the properties of the conditions: 哪套房子,
+    看过的房子."""
+    lead = None if len(words) != 1 else KIND_LEAD.search(draft.text, 0, words[0].start)
+    return lead is not None and not draft.classes and is_of_one_kind(draft)
 
 
 def is_of_one_kind(draft: Draft) -> bool:

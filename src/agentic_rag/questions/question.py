@@ -9,9 +9,12 @@ from typing import Literal
 
 from agentic_rag.dates.spans import Span
 from agentic_rag.questions.comparisons import concept_of
+from agentic_rag.questions.computations import Computation, read_computation
 from agentic_rag.questions.forms import REASON
-from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS, GERMAN_WORDS
+from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS, german_words
 from agentic_rag.questions.homophones import written_as
+from agentic_rag.questions.money import SUMS
+from agentic_rag.questions.words import Span as Place
 from agentic_rag.text import STOPWORDS, fold, placed_contents, script, simplify, starts_cjk, tokens
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
@@ -40,7 +43,7 @@ _AMOUNT = _any(
     r"\bwie (?:viel|viele|lange|alt|groß|hoch|oft|teuer|weit)\b",
 )
 _MONEY = _any(
-    r"\bwhat(?:['’]s| is| was| are| were)(?! an? \w+\W*$)(?: [\w'’]+){1,3}? (?:fees?|salary|wage|budget|rent|fare|deposit|stipend|allowance)\b(?=\W*$| (?:of|for|per|in|at|on|from|to|when)\b)"
+    rf"\bwhat(?:['’]s| is| was| are| were)(?! an? \w+\W*$)(?: [\w'’]+){{1,3}}? (?:{'|'.join(SUMS)})\b(?=\W*$| (?:of|for|per|in|at|on|from|to|when)\b)"
 )
 _DURATION = _any(
     r"\bhow (?:long|soon)\b|\b(?:by|until|till) when\b|\bduration\b|\bhow many (?:minutes|hours|days|weeks|months|years)\b",
@@ -116,7 +119,7 @@ _HOW = re.compile(
     re.IGNORECASE,
 )
 """Words that ask with "how", which no answer repeats."""
-_HOW_MANY = re.compile(r"\bhow many (?P<noun>[a-z]{3,}?)s?\b")
+_HOW_MANY = re.compile(r"\b(?:how many|wie viele?) (?P<noun>[a-z]{2,}?)s?\b", re.IGNORECASE)
 _MEASURES = {
     "fast": "speed", "heavy": "weight", "tall": "height", "high": "height", "old": "age", "deep": "depth", "wide": "width",
     "hot": "temperature", "warm": "temperature", "cold": "temperature", "large": "size", "big": "size", "long": "duration",
@@ -162,7 +165,11 @@ class Question:
     measure: str = ""
     """Stem of what is asked for with "how" or compared, as notes name it: ``speed`` of "how fast is it?"."""
     asked_as: str = ""
-    """The word behind "how" that asks for it, ``fast``; of "how many" what is counted."""
+    """The word behind "how" that asks for it: ``fast``."""
+    count_noun: str = ""
+    """What "how many" counts: ``book``, ``kilometre``."""
+    computation: Computation | None = None
+    """What is to be computed of several entries: a total, an average, how often, the largest or smallest."""
 
     @classmethod
     def of(cls, text: str, carried_text: str = "") -> Question:
@@ -174,13 +181,18 @@ class Question:
         """
         plain = fold(text)
         known = set(tokens(carried_text))
-        terms = (replace(t, is_name=False, is_generic=True) if t.token in known else t for t in _terms(text))
+        computation = read_computation(simplify(text))
+        spans = () if computation is None else computation.spans
+        terms = (
+            replace(t, is_name=False, is_generic=True) if t.token in known else t for t in _terms(text, spans)
+        )
         how = _HOW.search(plain)
         counted = _HOW_MANY.search(plain)
-        word = counted["noun"] if counted is not None else "" if how is None else how["word"]
+        word = "" if how is None else how["word"]
         return cls(
             text, tuple(terms), _form(plain), _wants(plain), script(text),
             measure=_measure(plain, word), asked_as=word,
+            count_noun="" if counted is None else counted["noun"], computation=computation,
         )  # fmt: skip
 
     @property
@@ -333,18 +345,24 @@ def _join_words(words: list[Word], vocabulary: str) -> list[Word]:
     return words
 
 
-def _terms(text: str) -> tuple[Term, ...]:
+def _terms(text: str, computing: Sequence[Place] = ()) -> tuple[Term, ...]:
+    """The terms of a question.
+
+    Args:
+        text: the question.
+        computing: places of the words that ask for something to be computed, which no answer repeats.
+    """
     how = {match.span("word") for match in _HOW.finditer(text)}
-    german = (
-        GERMAN_WORDS
-        if len(GERMAN_WORDS.intersection(re.findall(r"[a-zäöüß]+", text.lower()))) >= 2
-        else frozenset()
-    )
+    german = german_words(text)
     names = _name_spans(text)
     comparing = [match.span() for match in _COMPARE.finditer(text)]
+    comparing += [(one.start, one.end) for one in computing]
     terms: dict[str, Term] = {}
     before = -1
     asked = ANSWER_HAN.sub(lambda phrase: " " * len(phrase.group()), text)
+    for place in computing:
+        if starts_cjk(text[place.start]):
+            asked = f"{asked[: place.start]}{' ' * (place.end - place.start)}{asked[place.end :]}"
     for token, start, end in placed_contents(asked):
         if (start, end) not in how and token not in terms and token not in german:
             is_name = any(a <= start and end <= b for a, b in names)

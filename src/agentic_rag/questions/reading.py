@@ -9,6 +9,7 @@ from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.notes import Note
 from agentic_rag.notes.units import RECORD_KEYS
 from agentic_rag.questions.aggregates import counts_all_notes, read_aggregate, read_limit
+from agentic_rag.questions.computations import read_computation
 from agentic_rag.questions.conditions import (
     read_activity,
     read_booleans,
@@ -37,12 +38,19 @@ from agentic_rag.questions.generic_words import QUERY_WORDS
 from agentic_rag.questions.links import read_links
 from agentic_rag.questions.measures import (
     is_named_in_part,
+    numeric_keys,
     read_comparisons,
     read_extreme,
     read_free,
     read_order,
 )
-from agentic_rag.questions.note_classes import is_of_one_kind, is_people, read_class, read_tags
+from agentic_rag.questions.note_classes import (
+    is_of_one_kind,
+    is_people,
+    names_only_kind,
+    read_class,
+    read_tags,
+)
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.question import named_phrase
 from agentic_rag.questions.tasks import tasks_of_members, tasks_of_named
@@ -64,6 +72,23 @@ async def read_query(
         time: the span of days that it names.
     """
     draft = Draft(Words.of(question), vocabulary, nearest, time)
+    query = await _read(draft)
+    if query is not None and query.target == "entries" and _asks_for_total(draft, query):
+        return None  # what is added up of entries, the answer reads in their notes
+    return query
+
+
+def _asks_for_total(draft: Draft, query: Query) -> bool:
+    """Whether the values of entries are to be added up, and not the entries are asked for."""
+    computation = read_computation(draft.text)
+    if computation is None or computation.result not in ("sum", "average"):
+        return False
+    noun = head_noun(draft.text)
+    word = "" if noun is None else stem(draft.text[noun.start : noun.end])
+    return query.ask == "list" or any(word in parts(key) for key in numeric_keys(draft, entries=True))
+
+
+async def _read(draft: Draft) -> Query | None:
     if counts_all_notes(draft.text):
         return Query("notes", "count")
     is_count = COUNT.search(draft.text)
@@ -77,6 +102,7 @@ async def read_query(
             "notes", draft.list_or_count, tuple(draft.classes), conditions, residual=places(draft.rest())
         )
     titles = _titles(draft)
+    time = draft.time
     if time is not None and any(place.overlaps(time.span) for _, place in titles):
         draft.time = None  # the date belongs to the name of a note
     are_tasks_named = TASKS.search(draft.text) is not None
@@ -206,7 +232,7 @@ def _is_extreme(draft: Draft, key: str, rest: Sequence[Word]) -> bool:
 def _is_bare_kind(draft: Draft, rest: Sequence[Word], *, is_named: bool) -> bool:
     """Whether a noun that is no class is the kind of all notes that have the property: the property itself, "the first
     exam", a Chinese noun of one character, 最难的菜, or one beside a property that is named."""
-    if is_named and not rest:
+    if is_named and (not rest or names_only_kind(draft, rest)):
         return VALUE.search(draft.text) is None
     place = extreme_noun(draft.text)
     if place is None or any(draft.text[place.start : place.end] != word.text for word in rest):

@@ -139,7 +139,7 @@ async def test_a_catalogue_that_fails_is_degraded():
 
 
 async def test_a_model_that_fails_is_degraded():
-    state: Any = prepared_state(query="games that cost more than 20 dollars")
+    state: Any = prepared_state(query="games longer than 20 hours")
     written = await select_notes(state, catalogue=Notes(VAULT), embedding=Failing())
     assert (written["selection"]["status"], written["selection"]["reason"]) == ("degraded", "out of memory")
 

@@ -69,6 +69,10 @@ class ComposedAnswer:
     basis: tuple[Candidate, ...] = ()
     is_definition: bool = False
     """Whether it is the unit that defines what the question asks for."""
+    head: str = ""
+    """What is computed of the lines, which stands above them without a citation of its own."""
+    is_whole: bool = False
+    """Whether the lines together say all that the question does, whatever each says."""
 
 
 def is_title(unit: Unit, note: SourceNote) -> bool:
