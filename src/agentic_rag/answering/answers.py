@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from agentic_rag.answering.composing import compose_answer, of_notes
 from agentic_rag.answering.evidence import (
     Candidate,
+    SourceNote,
     is_question,
     note_of_chunks,
     score_units,
@@ -66,12 +67,18 @@ def from_passages(
 ) -> Evidence:
     """The lines that answer from the notes of the results."""
     notes = source_notes(results, relevance, documents)
-    if likeness is not None:
-        question = question.in_words(likeness.spans, vocabulary_of(notes))
+    question = _in_words(question, notes, likeness)
     scored = score_units(question, notes, likeness, keys)
     candidates = of_asker(question.text, scored)
     answer = compose_answer(question, candidates)
     return replace(_with_support(question, answer), is_of_another=len(candidates) < len(scored))
+
+
+def _in_words(question: Question, notes: Sequence[SourceNote], likeness: TermLikeness | None) -> Question:
+    """The question with its Chinese terms, if it has any, as words of the notes or of the embedding model."""
+    if likeness is None or not any(starts_cjk(term.token) for term in question.terms):
+        return question
+    return question.in_words(likeness.spans, vocabulary_of(notes))
 
 
 FULL = 0.5
@@ -232,8 +239,7 @@ def from_days(
     places = [(start, end) for start, end in selection["query"]["residual"]]
     left = tuple(cut for t in question.terms if (cut := _after_date(t, places)) is not None)
     rest = replace(question, terms=left)
-    if likeness is not None:
-        rest = rest.in_words(likeness.spans, vocabulary_of(notes))
+    rest = _in_words(rest, notes, likeness)
     if all(term.is_generic for term in rest.terms):
         return Evidence(tuple(line.to_dict() for line in of_notes(notes).lines))
     candidates = [

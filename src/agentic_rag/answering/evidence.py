@@ -13,10 +13,11 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
+from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -25,7 +26,6 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
 from agentic_rag.answering.value_kinds import (
-    COSTS,
     VERSIONS,
     fits,
     states_cost,
@@ -38,6 +38,7 @@ from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import Passage
 from agentic_rag.notes.markdown import plain
 from agentic_rag.notes.units import LIST_KINDS, Reading, Unit, read_plain, read_units
+from agentic_rag.questions.money import COSTS
 from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.questions.words import IRREGULAR, regular
 from agentic_rag.retrieval.term_likeness import TermLikeness
@@ -84,7 +85,7 @@ _MARKDOWN = (".md", ".markdown", ".org", ".csv", ".docx", ".pptx", ".html", ".ht
 """Suffixes of what ingest reads as Markdown."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SourceNote:
     """A note with a retrieved passage, and its units."""
 
@@ -107,8 +108,6 @@ class SourceNote:
     """The retrieved result where it comes from no stored document (a memory), else the first chunk's place."""
     names: tuple[str, ...] = ()
     """Its title, folders, tags and the values of its properties."""
-    places: Mapping[str, tuple[int, int]] = field(default_factory=dict, compare=False)
-    """Span of each item of its lists, by its text."""
 
     def chunk_at(self, start: int) -> Chunk | None:
         """The chunk that a unit begins in; None where the note has no stored chunks."""
@@ -126,7 +125,7 @@ class SourceNote:
         ]
         return "".join(parts)
 
-    @property
+    @cached_property
     def is_prose(self) -> bool:
         """Whether it is a document without markup, whose sentences say together what the units of a note say alone."""
         suffix = PurePosixPath(self.path).suffix.casefold()
@@ -138,11 +137,10 @@ class SourceNote:
         return int(self.base["metadata"].get("start") or 0)
 
 
-def _chunk_start(chunk: Chunk) -> int:
-    return chunk.start
+_chunk_start = attrgetter("start")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate:
     """A unit with what it matches of a question."""
 
@@ -150,12 +148,29 @@ class Candidate:
     note: SourceNote
     score: float
     """Higher is better; about in [0, 2]."""
-    own: Mapping[str, float]
-    """Level of each term in its own words, in (0, 1]; terms without one are left out."""
-    near: Mapping[str, float]
-    """The same of the items above it, its lead and its innermost heading."""
-    above: Mapping[str, float]
-    """The same of the other headings, the note's title, folders, tags and properties."""
+    terms: Sequence[str]
+    """Of the question."""
+    levels: NDArray[np.float64] = field(compare=False, repr=False)
+    """Of each term in its own words, near above it and farther above, in [0, 1], shape (3, terms)."""
+
+    @cached_property
+    def own(self) -> Mapping[str, float]:
+        """Level of each term in its own words, in (0, 1]; terms without one are left out."""
+        return self._above_zero(0)
+
+    @cached_property
+    def near(self) -> Mapping[str, float]:
+        """The same of the items above it, its lead and its innermost heading."""
+        return self._above_zero(1)
+
+    @cached_property
+    def above(self) -> Mapping[str, float]:
+        """The same of the other headings, the note's title, folders, tags and properties."""
+        return self._above_zero(2)
+
+    def _above_zero(self, place: int) -> dict[str, float]:
+        levels = zip(self.terms, self.levels[place].tolist(), strict=True)
+        return {term: level for term, level in levels if level}
 
     def level(self, term: str) -> float:
         """How far the unit with its context expresses a term, in [0, 1]."""
@@ -204,7 +219,6 @@ def _source_note(
         passages=passages,
         reading=reading,
         names=_names(title, path, reading),
-        places=_places(reading),
         base=best,
     )
 
@@ -215,12 +229,7 @@ def _tags(metadata: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _names(title: str, path: str, reading: Reading) -> tuple[str, ...]:
-    values = [unit.text for unit in reading.units if unit.kind == "property" and not unit.headings]
-    return (title, *PurePosixPath(path).parts, *values)
-
-
-def _places(reading: Reading) -> dict[str, tuple[int, int]]:
-    return {unit.text: (unit.start, unit.end) for unit in reading.units if unit.kind in LIST_KINDS}
+    return (title, *PurePosixPath(path).parts, *(unit.text for unit in reading.properties))
 
 
 def note_of_chunks(chunks: Sequence[Chunk], passages: Mapping[str, float] | None = None) -> SourceNote:
@@ -247,7 +256,6 @@ def note_of_chunks(chunks: Sequence[Chunk], passages: Mapping[str, float] | None
         passages=passages,
         reading=reading,
         names=_names(first.title, first.path, reading),
-        places=_places(reading),
         base={
             "id": first.id,
             "metadata": {"path": first.path, "title": first.title, "start": first.start},
@@ -346,22 +354,21 @@ def score_units(
     by_terms = (np.maximum(weighted, by_name) * weights).sum(axis=1) / total + OWN_VALUE * is_own_value
     whole = _say_whole(question, units, levels).tolist()
     is_headed = bool(question.wants) or question.form in ("list", "definition")
+    pieces = tuple(filter(starts_cjk, terms))
+    stems = set(terms).difference(pieces)
     candidates = []
     for (unit, note, chunk), score, three, says_whole in zip(
-        units, by_terms.tolist(), levels.tolist(), whole, strict=True
+        units, by_terms.tolist(), levels, whole, strict=True
     ):
         score += FIT * fits(question, unit)
         score += MEASURE * states_measure(question, unit)
-        score += HEAD * (is_headed and _begins_with(unit, terms))
+        score += HEAD * (is_headed and _begins_with(unit, stems, pieces))
         score += KEY * (keys or {}).get(unit.key or "", 0.0) * (unit.kind == "property")
         score += PRIOR * _relevance(chunk, note) + ORDER / (1 + note.order)
         score -= LONG * math.log1p(max(0, len(unit.text) - LENGTH) / LENGTH)
         score -= ASKING * is_question(unit)
         score += WHOLE * says_whole
-        own, near, above = (
-            {term: level for term, level in zip(terms, of, strict=True) if level} for of in three
-        )
-        candidates.append(Candidate(unit, note, score, own, near, above))
+        candidates.append(Candidate(unit, note, score, terms, three))
     return sorted(candidates, key=lambda one: (-one.score, one.note.order, one.unit.start))
 
 
@@ -403,24 +410,10 @@ PlacedUnit = tuple[Unit, SourceNote, Chunk | None]
 
 def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
     """Levels of the terms that units have in the same letters, in another ending, or with a slip of the pen."""
-    texts = [_texts(unit, note) for unit, note, _ in units]
-    words = [tuple(map(_words, three)) for three in texts]
-    distinct = {id(level): level for three in words for level in three}
+    rows: dict[tuple[str, ...], int] = {}
+    places = [[rows.setdefault(texts, len(rows)) for texts in _texts(unit, note)] for unit, note, _ in units]
     terms = [term.token for term in question.terms]
-    forms = _forms(terms, frozenset().union(*distinct.values()))
-    known = frozenset(forms)
-    pieces = [(n, term) for n, term in enumerate(terms) if starts_cjk(term)]
-    levels = np.zeros((len(units), 3, len(terms)))
-    for u, three in enumerate(words):
-        for k, level in enumerate(three):
-            for form in known & level:
-                for n, factor in forms[form]:
-                    levels[u, k, n] = max(levels[u, k, n], factor)
-        for k, parts in enumerate(texts[u]) if pieces else ():
-            plain = _plain_texts(parts)
-            for n, piece in pieces:
-                if piece in plain:
-                    levels[u, k, n] = 1.0
+    levels = _levels_of_texts(terms, list(rows))[places]
     for nouns, states_value in ((COSTS, states_cost), (VERSIONS, states_version)):
         named = [n for n, term in enumerate(terms) if term in nouns]
         if named:
@@ -430,6 +423,24 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
         of_days = [_of_days(question.days, unit, note) for unit, note, _ in units]
         levels[:, :, terms.index(DAYS)] = of_days
     return levels
+
+
+def _levels_of_texts(terms: Sequence[str], texts: Sequence[tuple[str, ...]]) -> NDArray[np.float64]:
+    """Levels of the terms that texts have in their letters, shape (texts, terms)."""
+    words = list(map(_words, texts))
+    forms = _forms(terms, frozenset().union(*words))
+    known = frozenset(forms)
+    pieces = [(n, term) for n, term in enumerate(terms) if starts_cjk(term)]
+    levels = [[0.0] * len(terms) for _ in texts]
+    for row, parts, own in zip(levels, texts, words, strict=True):
+        for form in known & own:
+            for n, factor in forms[form]:
+                row[n] = max(row[n], factor)
+        plain = _plain_texts(parts) if pieces else ""
+        for n, piece in pieces:
+            if piece in plain:
+                row[n] = 1.0
+    return np.array(levels)
 
 
 _REMARK = re.compile(r"\s*[（(][^()（）]*[)）]\s*$")
@@ -445,29 +456,40 @@ def _named_whole(
     all_known = frozenset(known)
 
     @cache
-    def places_of(text: str) -> frozenset[int]:
-        words = frozenset(map(regular, tokens(_REMARK.sub("", text))))
+    def places_of(name: str) -> frozenset[int]:
+        words = _name_words(name)
         return frozenset(map(known.index, words)) if words and words <= all_known else frozenset()
 
-    levels = np.zeros((len(units), len(terms)))
-    is_own_value = np.zeros(len(units), dtype=bool)
-    for u, (unit, note, _) in enumerate(units):
+    @cache
+    def row_of(title: str, above: tuple[str, ...], own: str) -> int:
+        row = [0.0] * len(terms)
+        names = [(title, TITLE_WEIGHT), *((name, HEADING_WEIGHT) for name in above), (own, NAME_WEIGHT)]
+        for name, weight in names:
+            for place in places_of(name):
+                row[place] = weight
+        levels.append(row)
+        value = places_of(own)
+        is_own_value.append(bool(value) and any(places_of(name) - value for name, _ in names[:-1]))
+        return len(levels) - 1
+
+    levels: list[list[float]] = []
+    is_own_value: list[bool] = []
+    rows = []
+    for unit, note, _ in units:
         label = () if unit.kind in LIST_KINDS else unit.parents
-        title, own = places_of(note.title), places_of(unit.key or "")
-        above = [places_of(text) for text in (*label, *unit.headings[-1:])]
-        levels[u, list(title)] = TITLE_WEIGHT
-        for places in above:
-            levels[u, list(places)] = HEADING_WEIGHT
-        levels[u, list(own)] = NAME_WEIGHT
-        is_own_value[u] = bool(own) and any(places - own for places in (title, *above))
-    return levels, is_own_value
+        rows.append(row_of(note.title, (*label, *unit.headings[-1:]), unit.key or ""))
+    return np.array(levels)[rows], np.array(is_own_value)[rows]
 
 
-def _begins_with(unit: Unit, terms: Sequence[str]) -> bool:
+@lru_cache(maxsize=16_384)
+def _name_words(name: str) -> frozenset[str]:
+    return frozenset(map(regular, tokens(_REMARK.sub("", name))))
+
+
+def _begins_with(unit: Unit, stems: Set[str], pieces: tuple[str, ...]) -> bool:
+    """Whether a unit begins with one of the terms, which are words' stems and pieces of Chinese."""
     own = unit.own()
-    plain = _fold(own)
-    first = next(iter(tokens(own[:MAX_HEAD])), None)
-    return any(plain.startswith(term) if starts_cjk(term) else term == first for term in terms)
+    return not stems.isdisjoint(tokens(own[:MAX_HEAD])[:1]) or _fold(own).startswith(pieces)
 
 
 MAX_HEAD = 40
@@ -562,7 +584,7 @@ def _levels_of_rows(
 def _spans_above(unit: Unit, note: SourceNote) -> list[tuple[int, int]]:
     """Spans of the unit's innermost heading and of the items above it."""
     heading = note.reading.headings.get(unit.headings)
-    items = [note.places.get(parent) for parent in unit.parents]
+    items = [note.reading.items.get(parent) for parent in unit.parents]
     return [span for span in (heading, *items) if span is not None]
 
 
@@ -592,9 +614,10 @@ def _forms(terms: Sequence[str], vocabulary: frozenset[str]) -> dict[str, list[t
     irregular: dict[str, list[str]] = {}
     for word in vocabulary & IRREGULAR.keys():
         irregular.setdefault(IRREGULAR[word], []).append(word)
-    by_letter: dict[str, list[str]] = {}
+    by_letter: dict[str, list[str]] = {term[0]: [] for term in terms}
     for word in vocabulary:
-        by_letter.setdefault(word[0], []).append(word)
+        if word[0] in by_letter:
+            by_letter[word[0]].append(word)
     for n, term in enumerate(terms):
         for word in irregular.get(regular(term), ()):
             if word != term:
@@ -602,7 +625,7 @@ def _forms(terms: Sequence[str], vocabulary: frozenset[str]) -> dict[str, list[t
         if term in vocabulary:
             forms.setdefault(term, []).append((n, 1.0))
         if term.isascii() and len(term) >= 4:
-            for word in by_letter.get(term[0], ()):
+            for word in by_letter[term[0]]:
                 if word != term and _similar(term, word):
                     forms.setdefault(word, []).append((n, SIMILAR))
     return forms

@@ -93,7 +93,7 @@ class Unit:
         return f"{said} ({self.footnote})" if self.footnote else said
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reading:
     """A note's units in order."""
 
@@ -104,6 +104,16 @@ class Reading:
     """Names of the properties and fields that the note has without a value."""
     headings: Mapping[tuple[str, ...], tuple[int, int]] = field(default_factory=dict, compare=False)
     """The span of each heading, by its path."""
+
+    @cached_property
+    def properties(self) -> tuple[Unit, ...]:
+        """What the note states of itself as a whole."""
+        return tuple(unit for unit in self.units if unit.kind == "property" and not unit.headings)
+
+    @cached_property
+    def items(self) -> Mapping[str, tuple[int, int]]:
+        """The span of each item of its lists, by its text."""
+        return {unit.text: (unit.start, unit.end) for unit in self.units if unit.kind in LIST_KINDS}
 
     def under(self, headings: tuple[str, ...]) -> list[Unit]:
         """The units below these headings, in order."""
