@@ -36,6 +36,7 @@ from agentic_rag.dates.reading import read_spans
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import Passage
+from agentic_rag.domain.token_vectors import Floats
 from agentic_rag.notes.markdown import plain
 from agentic_rag.notes.units import LIST_KINDS, Reading, Unit, read_plain, read_units
 from agentic_rag.questions.money import COSTS
@@ -536,48 +537,35 @@ def _all_texts(reading: Reading) -> Iterator[str]:
 def _in_other_words(question: Question, likeness: TermLikeness, units: Sequence[PlacedUnit]) -> Levels:
     """Levels of the terms that units express in other words, by the tokens of the embedding model."""
     rows: dict[tuple[str, int, int], int] = {}
-    """Of each span of a chunk the row of its levels; (id, -1, -1) is the chunk's title and headings, row 0 is nothing."""
+    """Of each span of a chunk the row of its levels, from 1; row 0 is nothing."""
 
     def row(chunk: Chunk | None, start: int, end: int) -> int:
         return 0 if chunk is None else rows.setdefault((chunk.id, start, end), len(rows) + 1)
 
     own, near, above = [], [], []
     for unit, note, chunk in units:
-        is_known = chunk is not None and likeness.above(chunk.id) is not None
-        spans = _spans_above(unit, note) if is_known else ()
-        own.append(row(chunk, unit.start, unit.end) if is_known else 0)
+        number = -1 if chunk is None else likeness.passages.get(chunk.id, -1)
+        spans = _spans_above(unit, note) if number >= 0 else ()
+        own.append(row(chunk, unit.start, unit.end) if number >= 0 else 0)
         near.append([row(note.chunk_at(start), start, end) for start, end in spans] or [0])
-        above.append(row(chunk, -1, -1) if is_known else 0)
-    of_rows = _levels_of_rows(question, likeness, rows)
+        above.append(number + 1)
+    of_spans = _levels_of_cosines(question, likeness, likeness.of_spans(list(rows)))
+    of_passages = _levels_of_cosines(question, likeness, likeness.above)
     depth = max(map(len, near))
     padded = np.array([places + [0] * (depth - len(places)) for places in near])
-    return np.stack((of_rows[own], of_rows[padded].max(axis=1), of_rows[above]), axis=1)
+    return np.stack((of_spans[own], of_spans[padded].max(axis=1), of_passages[above]), axis=1)
 
 
-def _levels_of_rows(
-    question: Question, likeness: TermLikeness, rows: Mapping[tuple[str, int, int], int]
-) -> NDArray[np.float64]:
-    """Of each row the level of each term, in [0, LIKE], shape (1 + rows, terms); 0 where nothing is known."""
-    levels = np.zeros((len(rows) + 1, len(question.terms)))
-    by_chunk: dict[str, list[tuple[int, int]]] = {}
-    for chunk_id, start, end in rows:
-        by_chunk.setdefault(chunk_id, []).append((start, end))
-    known, columns = [], []
-    for chunk_id, spans in by_chunk.items():
-        near, above = likeness.of_spans(chunk_id, spans), likeness.above(chunk_id)
-        if near is not None and above is not None:
-            is_above = np.array([start < 0 for start, _ in spans])
-            columns.append(np.where(is_above, above[:, None], near))
-            known += [rows[chunk_id, start, end] for start, end in spans]
-    if not columns:
-        return levels
-    together = np.concatenate(columns, axis=1)
+def _levels_of_cosines(question: Question, likeness: TermLikeness, near: Floats) -> NDArray[np.float64]:
+    """The level of each term, in [0, LIKE], in nothing and in what the question's tokens are so near to, shape
+    (1 + columns, terms)."""
+    levels = np.zeros((near.shape[1] + 1, len(question.terms)))
     for n, term in enumerate(question.terms):
         if term.is_generic or term.token == DAYS:
             continue  # a word that fits anything is like anything
         low, high = (UNLIKE_NAME, ALIKE_NAME) if term.is_name else (UNLIKE, ALIKE)
-        cosines = likeness.of_term(together, term.start, term.end)
-        levels[known, n] = LIKE * ((cosines - low) / (high - low)).clip(0.0, 1.0)
+        cosines = likeness.of_term(near, term.start, term.end)
+        levels[1:, n] = LIKE * ((cosines - low) / (high - low)).clip(0.0, 1.0)
     return levels
 
 

@@ -45,6 +45,18 @@ class QuestionTokens:
     spans: tuple[tuple[int, int], ...] = ()
     """Of each token, code points in the question; empty where the model does not tell them."""
 
+    def count(self, passage: bytes) -> int:
+        """Number of a passage's packed tokens.
+
+        Raises:
+            ValueError: the bytes are not whole tokens of the question's dimension.
+        """
+        dimension: int = self.vectors.shape[1]
+        count, rest = divmod(len(passage), dimension // 2)
+        if rest:
+            raise ValueError(f"packed tokens of {dimension} dimensions come in {dimension // 2} bytes each")
+        return count
+
 
 def pack(vectors: Floats) -> bytes:
     """Unit vectors of tokens, shape (tokens, dimension), as they are stored: ``dimension / 2`` bytes a token, in order."""
@@ -73,10 +85,7 @@ def similarities(question: QuestionTokens, passages: Sequence[bytes]) -> Similar
         ValueError: a passage's bytes are not whole tokens of the question's dimension.
     """
     dimension = question.vectors.shape[1]
-    width = dimension // 2
-    if any(len(passage) % width for passage in passages):
-        raise ValueError(f"packed tokens of {dimension} dimensions come in {width} bytes each")
-    counts = np.array([len(passage) // width for passage in passages], dtype=np.int64)
+    counts = np.array(list(map(question.count, passages)), dtype=np.int64)
     each = np.full(len(passages), -1.0)
     if not counts.any() or not len(question.vectors):
         return Similarities(each.tolist(), -1.0)
@@ -105,16 +114,15 @@ def cosines(question: QuestionTokens, passage: bytes) -> Floats:
     Raises:
         ValueError: the bytes are not whole tokens of the question's dimension.
     """
-    width = question.vectors.shape[1] // 2
-    if len(passage) % width:
-        raise ValueError(f"packed tokens of {2 * width} dimensions come in {width} bytes each")
-    if not passage:
-        return np.empty((len(question.vectors), 0), dtype=np.float32)
-    tokens = _unpack(passage, 2 * width)
-    lengths = np.sqrt(np.einsum("ij,ij->i", tokens, tokens))
+    count, dimension = question.count(passage), question.vectors.shape[1]
     own = np.sqrt(np.einsum("ij,ij->i", question.vectors, question.vectors))
-    scale = np.maximum(own, 1e-9)[:, None] * np.maximum(lengths, 1e-9)
-    similar: Floats = _products(question.vectors, tokens) / scale
+    similar = np.empty((len(own), count), np.float32)
+    for start in range(0, count, AT_ONCE):
+        codes = passage[start * dimension // 2 : (start + AT_ONCE) * dimension // 2]
+        tokens = _unpack(codes, dimension)
+        lengths = np.sqrt(np.einsum("ij,ij->i", tokens, tokens))
+        scale = np.maximum(own, 1e-9)[:, None] * np.maximum(lengths, 1e-9)
+        similar[:, start : start + AT_ONCE] = _products(question.vectors, tokens) / scale
     return similar
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,8 @@ from agentic_rag.domain.ports import ChunkReader, TokenEmbedding
 from agentic_rag.domain.token_vectors import Floats, Places, QuestionTokens, cosines
 from agentic_rag.text import starts_cjk
 
-
-@dataclass(frozen=True, slots=True)
-class _Passage:
-    starts: NDArray[np.int32]
-    """Of each token of the passage's text, ascending, in the document, shape (passage's tokens,)."""
-    similar: Floats
-    """Cosines, shape (question's tokens, passage's tokens + 1); the last column is -1, since every bound of a span has to
-    be a column for ``reduceat``."""
-    above: Floats
-    """Of each of the question's tokens the nearest token of title and headings; -1 where there are none."""
+SPACE = 2**32
+"""Code points that each passage's places have for themselves; no document is as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,27 +29,30 @@ class TermLikeness:
     question: str
     spans: tuple[tuple[int, int], ...]
     """Of the question's tokens, in the question."""
-    passages: Mapping[str, _Passage] = field(default_factory=dict)
+    passages: Mapping[str, int]
+    """Number of each passage that is known, from 0, by its chunk's id."""
+    places: NDArray[np.int64]
+    """Of each token of the passages' texts, ascending: SPACE times its passage, and its place in the document."""
+    similar: Floats
+    """Cosines, shape (question's tokens, passages' tokens + 1); the last column is -1, since every bound of a span has to
+    be a column for ``reduceat``."""
+    above: Floats
+    """Cosine of each of the question's tokens with the nearest token of each passage's title and headings, shape
+    (question's tokens, passages); -1 where there are none."""
 
-    def of_spans(self, chunk_id: str, spans: Sequence[tuple[int, int]]) -> Floats | None:
-        """For each of the question's tokens the cosine with the nearest token of each span of the document.
+    def of_spans(self, spans: Sequence[tuple[str, int, int]]) -> Floats:
+        """For each of the question's tokens the cosine with the nearest token of each span of a document: id of the chunk,
+        start and end.
 
-        Shape (question's tokens, spans), in [-1, 1]; -1 where a span has no tokens in the passage; None where nothing
-        is known of the passage.
+        Shape (question's tokens, spans), in [-1, 1]; -1 where a span has no tokens in the passage, or nothing is known of
+        it.
         """
-        passage = self.passages.get(chunk_id)
-        if passage is None:
-            return None
-        bounds = np.searchsorted(passage.starts, np.array(spans, dtype=np.int32).reshape(-1, 2))
-        nearest: Floats = np.maximum.reduceat(passage.similar, bounds.ravel(), axis=1)[:, ::2]
-        nearest[:, bounds[:, 0] >= bounds[:, 1]] = -1.0
+        numbers = [(self.passages.get(chunk_id, -1), start, end) for chunk_id, start, end in spans]
+        number, start, end = np.array(numbers, dtype=np.int64).reshape(-1, 3).T
+        bounds = np.searchsorted(self.places, number * SPACE + np.stack((start, end)))
+        nearest: Floats = np.maximum.reduceat(self.similar, bounds.T.ravel(), axis=1)[:, ::2]
+        nearest[:, bounds[0] >= bounds[1]] = -1.0
         return nearest
-
-    def above(self, chunk_id: str) -> Floats | None:
-        """For each of the question's tokens the cosine with the nearest token of the passage's title and headings, shape
-        (question's tokens,); None where nothing is known of the passage."""
-        passage = self.passages.get(chunk_id)
-        return None if passage is None else passage.above
 
     def of_term(self, near: Floats, start: int, end: int) -> Floats:
         """The cosines of a word of the question, shape (spans,); -1 where it has no tokens.
@@ -110,21 +105,34 @@ def _compare_terms(
     stored_vectors: Mapping[str, bytes],
 ) -> TermLikeness:
     texts = [search_text(chunk) for chunk in chunks]
-    places = embedding.token_places(texts)
-    passages = {}
-    for chunk, text, bounds in zip(chunks, texts, places, strict=True):
-        similar = cosines(tokens, stored_vectors[chunk.id])
-        if len(bounds) == similar.shape[1]:  # else the model cut the text otherwise than it was stored
-            passages[chunk.id] = _passage(chunk, text, bounds, similar)
-    return TermLikeness(question, tokens.spans, passages)
-
-
-def _passage(chunk: Chunk, text: str, bounds: Places, similar: Floats) -> _Passage:
-    begin = len(text) - len(chunk.text.strip())
-    by = chunk.start + len(chunk.text) - len(chunk.text.lstrip()) - begin
-    is_own = bounds[:, 1] > begin
-    is_above = (bounds[:, 1] > 0) & ~is_own
-    above = similar[:, is_above].max(axis=1) if is_above.any() else np.full(len(similar), -1.0, np.float32)
+    read = zip(chunks, texts, embedding.token_places(texts), strict=True)
+    # Where the counts differ, the model cuts the text otherwise than it was stored.
+    known = [one for one in read if tokens.count(stored_vectors[one[0].id]) == len(one[2])]
+    similar = cosines(tokens, b"".join(stored_vectors[chunk.id] for chunk, _, _ in known))
+    begins = [len(text) - len(chunk.text.strip()) for chunk, text, _ in known]
+    shifts = [
+        chunk.start + len(chunk.text) - len(chunk.text.lstrip()) - begin
+        for (chunk, _, _), begin in zip(known, begins, strict=True)
+    ]
+    numbers = np.repeat(np.arange(len(known)), [len(bounds) for _, _, bounds in known])
+    ends = np.concatenate([_NOWHERE, *(bounds for _, _, bounds in known)])[:, 1]
+    is_own = ends > np.array(begins, np.int64)[numbers]
     # A token begins with the space before its word: its last letter tells which word it belongs to.
+    places = (numbers * SPACE + np.array(shifts, np.int64)[numbers] + ends - 1)[is_own]
+    is_above = (ends > 0) & ~is_own
+    above = np.full((len(similar), len(known)), -1.0, np.float32)
+    headed, firsts = np.unique(numbers[is_above], return_index=True)
+    if len(headed):
+        above[:, headed] = np.maximum.reduceat(similar[:, is_above], firsts, axis=1)
     none = np.full((len(similar), 1), -1.0, np.float32)
-    return _Passage(bounds[is_own, 1] - 1 + by, np.concatenate((similar[:, is_own], none), axis=1), above)
+    return TermLikeness(
+        question,
+        tokens.spans,
+        {chunk.id: number for number, (chunk, _, _) in enumerate(known)},
+        places,
+        np.concatenate((similar[:, is_own], none), axis=1),
+        above,
+    )
+
+
+_NOWHERE: Places = np.empty((0, 2), np.int32)

@@ -32,9 +32,9 @@ async def compared(
     return await term_likeness(embedding, store, "notes", question, chunks)
 
 
-def place(word: str) -> tuple[int, int]:
+def place(word: str) -> tuple[str, int, int]:
     at = TEA.text.index(word)
-    return TEA.start + at, TEA.start + at + len(word)
+    return TEA.id, TEA.start + at, TEA.start + at + len(word)
 
 
 async def test_a_word_that_a_span_has_is_there_and_one_that_it_has_not_is_not():
@@ -42,10 +42,7 @@ async def test_a_word_that_a_span_has_is_there_and_one_that_it_has_not_is_not():
     assert likeness is not None
     oolong = QUESTION.index("oolong")
     word = (oolong, oolong + len("oolong"))
-    near = likeness.of_spans(
-        TEA.id, [place("It grows in Fujian."), place("Oolong is rolled."), place("Oolong")]
-    )
-    assert near is not None
+    near = likeness.of_spans([place("It grows in Fujian."), place("Oolong is rolled."), place("Oolong")])
     second, first, again = likeness.of_term(near, *word).tolist()
     assert first == again == pytest.approx(1.0, abs=0.02)
     assert -1.0 <= second < 0.7
@@ -54,22 +51,18 @@ async def test_a_word_that_a_span_has_is_there_and_one_that_it_has_not_is_not():
 async def test_title_and_headings_are_apart_from_the_text():
     likeness = await compared(TEA, question="the hills of the garden")
     assert likeness is not None
-    above = likeness.above(TEA.id)
-    assert above is not None
-    assert likeness.of_term(above[:, None], 4, 9).tolist() == pytest.approx([1.0], abs=0.02)
-    inside = likeness.of_spans(TEA.id, [(TEA.start, TEA.end)])
-    assert inside is not None
+    assert likeness.of_term(likeness.above, 4, 9).tolist() == pytest.approx([1.0], abs=0.02)
+    inside = likeness.of_spans([(TEA.id, TEA.start, TEA.end)])
     assert likeness.of_term(inside, 4, 9).max() < 0.7
 
 
 async def test_where_nothing_is_known_nothing_is_told():
     likeness = await compared(TEA)
     assert likeness is not None
-    assert likeness.of_spans("unknown", [(0, 10)]) is None
-    assert likeness.above("unknown") is None
-    before = likeness.of_spans(TEA.id, [(0, 50), (900, 950)])  # the passage begins at 100 and ends at 140
-    assert before is not None
-    assert set(before.ravel().tolist()) == {-1.0}
+    # the passage begins at 100 and ends at 140
+    beyond = likeness.of_spans([("unknown", 100, 140), (TEA.id, 0, 50), (TEA.id, 900, 950)])
+    assert set(beyond.ravel().tolist()) == {-1.0}
+    assert likeness.of_spans([]).shape == (len(likeness.spans), 0)
     assert likeness.of_term(np.ones((3, 2), dtype=np.float32), 900, 905).tolist() == [-1.0, -1.0]
 
 
@@ -77,9 +70,21 @@ async def test_a_passage_without_a_title_has_nothing_above():
     bare = fake_chunk("bare", "Oolong grows.", title="", path="")
     likeness = await compared(bare)
     assert likeness is not None
-    above = likeness.above(bare.id)
-    assert above is not None
-    assert set(above.tolist()) == {-1.0}
+    assert set(likeness.above.ravel().tolist()) == {-1.0}
+
+
+async def test_passages_of_several_documents_are_kept_apart():
+    other = fake_chunk("other", "Milk grows sour in Fujian.", title="", path="")
+    likeness = await compared(TEA, other)
+    assert likeness is not None
+    assert likeness.passages == {TEA.id: 0, other.id: 1}
+    both = likeness.of_spans([(other.id, 0, 26), place("Oolong is rolled."), (other.id, 100, 140)])
+    oolong = likeness.of_term(both, QUESTION.index("oolong"), QUESTION.index(" grow")).tolist()
+    assert oolong[1] == pytest.approx(1.0, abs=0.02)
+    assert max(oolong[0], oolong[2]) < 0.7
+    alone = await compared(other)
+    assert alone is not None
+    assert alone.of_spans([(other.id, 0, 26)]).tolist() == pytest.approx(both[:, :1], abs=1e-6)
 
 
 async def test_without_tokens_there_is_no_likeness():
@@ -97,4 +102,6 @@ async def test_a_text_that_is_cut_otherwise_than_it_was_stored_is_left_out():
 
     likeness = await compared(TEA, embedding=Otherwise())
     assert likeness is not None
-    assert likeness.of_spans(TEA.id, [(TEA.start, TEA.end)]) is None
+    assert likeness.passages == {}
+    assert set(likeness.of_spans([(TEA.id, TEA.start, TEA.end)]).ravel().tolist()) == {-1.0}
+    assert likeness.above.shape == (len(likeness.spans), 0)
