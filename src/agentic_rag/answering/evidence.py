@@ -355,15 +355,17 @@ def score_units(
     by_terms = (np.maximum(weighted, by_name) * weights).sum(axis=1) / total + OWN_VALUE * is_own_value
     whole = _say_whole(question, units, levels).tolist()
     is_headed = bool(question.wants) or question.form in ("list", "definition")
+    # No unit begins with a term that it does not have in its own letters.
+    may_begin = (is_headed & (levels[:, 0] == 1.0).any(axis=1)).tolist()
     pieces = tuple(filter(starts_cjk, terms))
     stems = set(terms).difference(pieces)
     candidates = []
-    for (unit, note, chunk), score, three, says_whole in zip(
-        units, by_terms.tolist(), levels, whole, strict=True
+    for (unit, note, chunk), score, three, may_be_head, says_whole in zip(
+        units, by_terms.tolist(), levels, may_begin, whole, strict=True
     ):
         score += FIT * fits(question, unit)
         score += MEASURE * states_measure(question, unit)
-        score += HEAD * (is_headed and _begins_with(unit, stems, pieces))
+        score += HEAD * (may_be_head and _begins_with(unit, stems, pieces))
         score += KEY * (keys or {}).get(unit.key or "", 0.0) * (unit.kind == "property")
         score += PRIOR * _relevance(chunk, note) + ORDER / (1 + note.order)
         score -= LONG * math.log1p(max(0, len(unit.text) - LENGTH) / LENGTH)

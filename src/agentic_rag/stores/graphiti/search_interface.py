@@ -56,8 +56,9 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
 
         found = await self._search_leg(fetch, search_filter, group_ids, limit)
         if isinstance(search_filter, RestrictedFilters):
+            recorder = search_filter.recorder
             for row, score in found:
-                search_filter.recorder.saw(row, score)
+                recorder.saw(row, score)
         return _facts(found, search_filter)
 
     async def edge_similarity_search(
@@ -86,8 +87,9 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         found = await self._search_leg(fetch, search_filter, group_ids, limit, ends)
         near = [(row, score) for row, score in found if score > min_score]
         if isinstance(search_filter, RestrictedFilters):
+            recorder = search_filter.recorder
             for row, _ in near:
-                search_filter.recorder.saw(row)
+                recorder.saw(row)
         return _facts(near, search_filter)
 
     async def node_similarity_search(
