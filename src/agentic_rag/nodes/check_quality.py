@@ -217,7 +217,9 @@ async def _from_passages(
     embedding: Embedding | None,
 ) -> Evidence:
     """The answer from the units of the notes that were found."""
-    near = [n for n, known in enumerate(relevance) if known >= NEAR * max(relevance, default=0.0)]
+    # Of a log in several notes each part counts, however near it is.
+    least = 0.0 if question.computation is not None else NEAR * max(relevance, default=0.0)
+    near = [n for n, known in enumerate(relevance) if known >= least]
     results, relevance = [results[n] for n in near], [relevance[n] for n in near]
     ids = {
         result["metadata"].get("document_id")
