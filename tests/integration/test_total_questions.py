@@ -26,6 +26,7 @@ VAULT = {
     ),
     "Kiln.md": "# Kiln\n\nA firing takes 11 hours and 40 kWh. The kiln cost 2,300 € in 2019.\n",
     "Garten.md": "# Garten\n\n- 02.07. Kirschen 1,5 kg\n- 16.07. Kirschen 2,75 kg\n- 16.07. Salat 0,4 kg\n",
+    "Walking.md": "# Walking\n\n| Day | Steps |\n|---|---|\n" + "".join(f"| walk {n} | 100 |\n" for n in range(40)),
     "水电费.md": "# 水电费\n\n## 电\n- 1月：126.5元\n- 2月：98元\n- 3月：101.3元\n\n## 水\n- 1月：33元\n- 3月：35.6元\n",
     "游泳.md": "# 游泳\n\n| 日期 | 米 | 泳池 |\n|---|---|---|\n| 2024-05-02 | 800 | 体育馆 |\n| 2024-05-16 | 1200 | 河边 |\n",
 }  # fmt: skip
@@ -87,3 +88,9 @@ async def test_entries_of_something_else_are_not_added_up(data_dir: Path, questi
     answer = await asked(data_dir, question)
     assert "otal:" not in answer.text
     assert "entries" not in answer.text
+
+
+async def test_of_many_entries_the_first_are_shown(data_dir: Path):
+    answer = await asked(data_dir, "How many steps did I walk in total?")
+    lines = answer.text.splitlines()
+    assert (lines[0], len(lines), lines[-1]) == ("Steps, total: 4000 (40 entries)", 32, "… and 10 more")

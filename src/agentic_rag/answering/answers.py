@@ -16,7 +16,7 @@ from agentic_rag.answering.evidence import (
     support,
     vocabulary_of,
 )
-from agentic_rag.answering.forms.lines import ComposedAnswer, Line, heading
+from agentic_rag.answering.forms.lines import AGGREGATES, ComposedAnswer, Line, count_text, heading, more_text
 from agentic_rag.answering.forms.totals import lacks_measure
 from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.answering.owners import of_asker
@@ -30,8 +30,6 @@ from agentic_rag.questions.question import Question, Term
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import script, starts_cjk, tokens
 
-AGGREGATES = {"average": ("average", "平均"), "sum": ("total", "合计")}
-"""Names of what is computed of a property, in English and Chinese."""
 PAGE = 30
 """Entries of a selection that are shown; what is beyond is counted."""
 
@@ -128,8 +126,8 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
         return Evidence(reason=f"the notes that are nearest do not speak of: {words}", support=levels)
     if is_unmeasured or (is_unfit and "money" in question.wants):
         return Evidence(reason="the notes that are nearest state no such amount", support=levels)
-    head = (heading(answer.head),) if answer.head else ()
-    lines = (*head, *(line.to_dict() for line in answer.lines))
+    head, tail = ([heading(text)] if text else [] for text in (answer.head, answer.tail))
+    lines = (*head, *(line.to_dict() for line in answer.lines), *tail)
     return Evidence(lines, support=levels, is_definition=answer.is_definition)
 
 
@@ -186,25 +184,14 @@ def from_selection(
     elif (query["ask"] == "average" or query["ask"] == "sum") and query["order"] is not None:
         result = aggregate_text(query["ask"], [entry["value"] for entry in entries])
         name = AGGREGATES[query["ask"]][is_chinese]
-        count = (
-            f"{query['order'][0]} {name}: {result} ({_count_label(len(entries), 'notes', is_chinese)[:-1]})"
-        )
+        count = f"{query['order'][0]} {name}: {result} ({count_text(len(entries), 'notes', is_chinese=is_chinese)[:-1]})"
     else:
-        count = _count_label(len(entries), query["target"], is_chinese)
+        count = count_text(len(entries), query["target"], is_chinese=is_chinese)
     lines = [heading(head), *([heading(count)] if count else [])]
     lines += [line for entry in entries[:PAGE] if (line := _entry(entry, documents)) is not None]
     if len(entries) > PAGE:
-        more = len(entries) - PAGE
-        lines.append(heading(f"… 另有 {more} 条" if is_chinese else f"… and {more} more"))
+        lines.append(heading(more_text(len(entries) - PAGE, is_chinese=is_chinese)))
     return Evidence(tuple(lines))
-
-
-def _count_label(count: int, target: str, is_chinese: bool) -> str:
-    if is_chinese:
-        return f"共 {count} {'项' if target != 'notes' else '篇'}:"
-    noun = {"notes": "note", "tasks": "task", "entries": "entry"}[target]
-    plural = "entries" if noun == "entry" else f"{noun}s"
-    return f"{count} {noun if count == 1 else plural}:"
 
 
 def _entry(entry: EntryValues, documents: Mapping[str, Sequence[Chunk]]) -> AnswerLine | None:

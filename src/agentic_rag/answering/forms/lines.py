@@ -61,6 +61,24 @@ def heading(text: str) -> AnswerLine:
     return cast(AnswerLine, {"text": text, "document_id": None})
 
 
+AGGREGATES = {"average": ("average", "平均"), "sum": ("total", "合计")}
+"""Names of what is computed, in English and Chinese."""
+
+
+def count_text(count: int, target: str, *, is_chinese: bool) -> str:
+    """The line above notes, tasks or entries that are counted: ``3 entries:``, ``共 3 项:``."""
+    if is_chinese:
+        return f"共 {count} {'项' if target != 'notes' else '篇'}:"
+    noun = {"notes": "note", "tasks": "task", "entries": "entry"}[target]
+    plural = "entries" if noun == "entry" else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}:"
+
+
+def more_text(count: int, *, is_chinese: bool) -> str:
+    """The line below those that are shown."""
+    return f"… 另有 {count} 条" if is_chinese else f"… and {count} more"
+
+
 @dataclass(frozen=True, slots=True)
 class ComposedAnswer:
     """An answer, and the units that it stands on."""
@@ -71,6 +89,8 @@ class ComposedAnswer:
     """Whether it is the unit that defines what the question asks for."""
     head: str = ""
     """What is computed of the lines, which stands above them without a citation of its own."""
+    tail: str = ""
+    """How many more lines there are than are shown."""
     is_whole: bool = False
     """Whether the lines together say all that the question does, whatever each says."""
 

@@ -18,7 +18,16 @@ from agentic_rag.answering.entry_values import (
     read_values,
 )
 from agentic_rag.answering.evidence import CLEAR, SIMILAR, Candidate
-from agentic_rag.answering.forms.lines import MAX_LINES, NEAR, ComposedAnswer, line_of, titled_text
+from agentic_rag.answering.forms.lines import (
+    AGGREGATES,
+    MAX_LINES,
+    NEAR,
+    ComposedAnswer,
+    count_text,
+    line_of,
+    more_text,
+    titled_text,
+)
 from agentic_rag.answering.units import to_base, unit_at
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.notes.units import LIST_KINDS, Unit
@@ -29,8 +38,6 @@ from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.questions.words import regular
 from agentic_rag.text import starts_cjk, tokens
 
-NAMES = {"average": ("average", "平均"), "sum": ("total", "合计")}
-"""Names of what is computed, in English and Chinese."""
 MIN_SHARE = 0.5
 """Share of a column's cells, or of a list's items, from which they measure something; the others lack the value."""
 _TOTAL_ENTRY = re.compile(r"^\W*(?:sub)?(?:total|sum|summe|gesamt|合计|总[计共]|小计)", re.IGNORECASE)
@@ -91,7 +98,13 @@ def _of_group(
         return ComposedAnswer()
     if computation.result == "count" or _counts_entries(question, computation, group):
         entries = _of_times(_of_question(question, computation, group, is_measured=False))
-        return _answer(entries, _count_text(question, len(entries))) if entries else None
+        return (
+            _answer(
+                question, entries, count_text(len(entries), "entries", is_chinese=question.script == "cjk")
+            )
+            if entries
+            else None
+        )
     measure = _measure_of(question, computation, [one.unit for one in group])
     if measure is None:
         return None
@@ -104,12 +117,14 @@ def _of_group(
     if computation.result in ("largest", "smallest"):
         pick = max if computation.result == "largest" else min
         best_number = pick(value.in_base_unit() for _, value in values)
-        return _answer([one for one, value in values if value.in_base_unit() == best_number])
+        return _answer(question, [one for one, value in values if value.in_base_unit() == best_number])
     if len(values) == 1:
-        return _answer([values[0][0]])
+        return _answer(question, [values[0][0]])
     result = add_values([value for _, value in values], is_average=computation.result == "average")
     head = _result_text(question, computation, measure, result)
-    return _answer([one for one, _ in values], _with_count(question, head, len(values), len(entries)))
+    return _answer(
+        question, [one for one, _ in values], _with_count(question, head, len(values), len(entries))
+    )
 
 
 def _is_entry(unit: Unit) -> bool:
@@ -316,8 +331,8 @@ def _result_text(question: Question, computation: Computation, measure: _Measure
     """What is computed, with its name: ``Distance, total: 23.6 km``."""
     name = "" if measure.name == result.label else measure.name
     if question.script == "cjk":
-        return f"{name}{NAMES[computation.result][1]}：{result.text()}"
-    what = NAMES[computation.result][0]
+        return f"{name}{AGGREGATES[computation.result][1]}：{result.text()}"
+    what = AGGREGATES[computation.result][0]
     return f"{f'{name}, {what}' if name else what.capitalize()}: {result.text()}"
 
 
@@ -344,12 +359,8 @@ def _of_times(group: Sequence[Candidate]) -> list[Candidate]:
     return list(first.values())
 
 
-def _count_text(question: Question, count: int) -> str:
-    if question.script == "cjk":
-        return f"共 {count} 项:"
-    return f"{count} {'entry' if count == 1 else 'entries'}:"
-
-
-def _answer(entries: Sequence[Candidate], head: str = "") -> ComposedAnswer:
+def _answer(question: Question, entries: Sequence[Candidate], head: str = "") -> ComposedAnswer:
     lines = tuple(line_of(one.unit, one.note, titled_text(one)) for one in entries[:MAX_LINES])
-    return ComposedAnswer(lines, tuple(entries), head=head, is_whole=True)
+    more = len(entries) - len(lines)
+    tail = more_text(more, is_chinese=question.script == "cjk") if more else ""
+    return ComposedAnswer(lines, tuple(entries), head=head, tail=tail, is_whole=True)
