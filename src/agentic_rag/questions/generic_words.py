@@ -41,7 +41,7 @@ ANSWER_STEMS = frozenset(
 )
 """Stems too general to be missed in an answer. They count where they occur."""
 ANSWER_HAN = re.compile(
-    r"一起|一次|哪一?[年月天日周]|[几哪][次趟回]|几[点号月日年天个种星分岁]|什么时候|何时|多[久长大高重远少]时?间?|怎么(?:样|办|做|弄)?|如何|怎样|需要|应该|可以|一共|总共|大概|分别|具体|打算|处理|安排|解决|现在|目前|显示|出来|[这那]次|家里|哪个更?|哪[家款位]"
+    rf"一起|一次|哪一?[年月天日周]|[几哪][次趟回]|几[点号月日年天个种星分岁]|什么时候|何时|多[久长大高重远少]时?间?|怎么(?:样|办|做|弄)?|如何|怎样|需要|应该|可以|一共|总共|大概|分别|具体|打算|处理|安排|解决|现在|目前|显示|出来|[这那][次些{MEASURE_WORDS}]|家里|哪个更?|哪[家款位]"
 )
 """What asks in Chinese, and no answer repeats."""
 GERMAN_WORDS = frozenset(

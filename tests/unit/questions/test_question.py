@@ -83,6 +83,8 @@ def test_the_number_that_is_asked_for_is_no_word_of_the_answer(text: str):
         ("ELDEN RING PRICE", ["elden", "ring", "price"], [], []),
         ("Wann war das Treffen?", ["treffen"], ["treffen"], []),
         ("怎么做可乐？", ["可乐"], [], []),
+        ("莘庄那套押金是多少？", ["莘庄", "押金"], [], []),
+        ("这张照片是谁拍的", ["照片", "拍"], [], []),
         ("", [], [], []),
         ("?!", [], [], []),
     ],
