@@ -28,6 +28,7 @@ VAULT = {
     "Garten.md": "# Garten\n\n- 02.07. Kirschen 1,5 kg\n- 16.07. Kirschen 2,75 kg\n- 16.07. Salat 0,4 kg\n",
     "Walking.md": "# Walking\n\n| Day | Steps |\n|---|---|\n" + "".join(f"| walk {n} | 100 |\n" for n in range(40)),
     "水电费.md": "# 水电费\n\n## 电\n- 1月：126.5元\n- 2月：98元\n- 3月：101.3元\n\n## 水\n- 1月：33元\n- 3月：35.6元\n",
+    "片单.md": "# 片单\n\n| 片名 | 评分 |\n|---|---|\n| 站台 | 5 |\n| 山河故人 | 4 |\n| 小武 | 5 |\n",
     "游泳.md": "# 游泳\n\n| 日期 | 米 | 泳池 |\n|---|---|---|\n| 2024-05-02 | 800 | 体育馆 |\n| 2024-05-16 | 1200 | 河边 |\n",
 }  # fmt: skip
 
@@ -62,7 +63,7 @@ async def test_what_is_computed_stands_above_the_entries(data_dir: Path, questio
 @pytest.mark.parametrize(
     ("question", "entry"),
     [
-        ("When did I row the farthest?", "2024-08-17"),
+        ("When did I row the farthest in 2024?", "2024-08-17"),
         ("What was the most expensive bike bill?", "tyres: £64"),
         ("When did I last buy a chain?", "2024-04-09"),
         ("游泳哪次游得最远？", "2024-05-16"),
@@ -94,3 +95,12 @@ async def test_of_many_entries_the_first_are_shown(data_dir: Path):
     answer = await asked(data_dir, "How many steps did I walk in total?")
     lines = answer.text.splitlines()
     assert (lines[0], len(lines), lines[-1]) == ("Steps, total: 4000 (40 entries)", 32, "… and 10 more")
+
+
+@pytest.mark.parametrize(
+    ("question", "count"),
+    [("我给了5分的片有几部？", 2), ("评分低于5的片有哪些？", 1), ("评分高于3的片有几部？", 3)],
+)
+async def test_rows_are_called_as_the_list_that_they_are_in(data_dir: Path, question: str, count: int):
+    answer = await asked(data_dir, question)
+    assert f"共 {count} 项:" in answer.text

@@ -26,6 +26,7 @@ from agentic_rag.questions.values import (
 )
 from agentic_rag.questions.vocabulary import NoteClass
 from agentic_rag.questions.words import Span, parts, stem
+from agentic_rag.text import starts_cjk
 
 _YES, _NO = (frozenset(words.split()) for words in ("yes y true ✓ ✔ 是 有", "no n false ✗ ✘ 否 无"))
 MAX_REST = 3
@@ -83,7 +84,7 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
     tables = [
         (note, rows)
         for note, rows in draft.vocabulary.tables
-        if (not paths or note.path in paths) and (name is None or name in _names(note.title, rows[0]))
+        if (not paths or note.path in paths) and (name is None or _is_called(name, note.title, rows[0]))
     ]
     if len(tables) > 1:  # the one whose rows are called so, else the one whose note or heading is
         tables = [one for one in tables if parts(one[1][0].fields[0].key) == (name,)] or [
@@ -136,6 +137,16 @@ def _label_column(row: Row) -> str:
 
 
 _BEHIND_HEAD = re.compile(r"\s+(?:of|for|in|to|from|with|on|by)\s.*", re.IGNORECASE | re.DOTALL)
+
+
+_HAN_LIST = re.compile(r"(?<=.)(?:名称?|[清书歌片账]?单|列表|记录|目录)$")
+"""Ends of the Chinese names of lists, and of the columns that name what they list: 书单, 书名."""
+
+
+def _is_called(name: str, title: str, row: Row) -> bool:
+    """Whether the rows of a table are called by a noun."""
+    names = _names(title, row)
+    return name in names or name in (_HAN_LIST.sub("", one) for one in names if starts_cjk(one))
 
 
 def _names(title: str, row: Row) -> tuple[str, ...]:

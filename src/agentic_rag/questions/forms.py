@@ -103,6 +103,9 @@ _EXTREME_NOUN = re.compile(
     rf"|哪[{MEASURE_WORDS}次趟场](?P<first>[\u4e00-\u9fff]{{1,4}}?)(?:[花用要做][\u4e00-\u9fff]{{0,5}}|的[\u4e00-\u9fff]{{1,4}})?最"
 )
 LAST_NOUN = re.compile(r"的(?P<noun>[\u4e00-\u9fff]{1,4}?)(?:有哪些|有|都有哪些|是哪[些个]|是什么)?\W*$")
+_LISTED_NOUN = re.compile(
+    rf"的(?P<noun>[\u4e00-\u9fff]{{1,4}}?)(?:都?有哪些|有(?:几|多少)[{MEASURE_WORDS}])\W*$"
+)
 ENGLISH_NOUN = re.compile(r"\b(?:which|what|how many|list(?: all)?)\s+(?P<noun>[a-z]+)")
 
 
@@ -134,5 +137,5 @@ def head_noun(text: str) -> Span | None:
     Args:
         text: the question, folded.
     """
-    match = _HEAD_NOUN.search(text) or NOUN.search(text)
+    match = _HEAD_NOUN.search(text) or NOUN.search(text) or _LISTED_NOUN.search(text)
     return None if match is None or match["noun"] in NOTE_NOUNS else Span(*match.span("noun"))
