@@ -197,11 +197,11 @@ def read_existing(draft: Draft) -> None:
     "which notes have no rating?"."""
     if draft.strength:
         return
-    members = draft.members()
     named = [pair for pair in draft.vocabulary.keys_in(draft.words) if pair[0] in draft.vocabulary.keys]
     for key, place in (*named, *_named_parts(draft.text)):
         if not draft.is_free(place) or is_bound(draft.text, place):
             continue
+        members = draft.members()
         negation = lack_before(draft.text, place) or negation_before(draft.text, place)
         is_of_notes = bool(draft.classes) or _ANY_NOTE.search(draft.text) is not None
         if negation is not None and is_of_notes:

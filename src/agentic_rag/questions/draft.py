@@ -35,6 +35,8 @@ class Draft:
     classes: list[str] = field(default_factory=list)
     strength: int = 0
     """Number of conditions beside the class."""
+    _members: dict[tuple[Expression, ...], Sequence[Note]] = field(default_factory=dict, repr=False)
+    """What conditions select, by them: each is asked several times, and compares every note."""
 
     def copy(self) -> Draft:
         """What was read so far, to be read on without a change to this draft."""
@@ -84,10 +86,13 @@ class Draft:
         self.cover(*spans)
         self.strength += 1
 
-    def members(self) -> list[Note]:
+    def members(self) -> Sequence[Note]:
         """The notes that the conditions so far select."""
         notes = self.vocabulary.snapshot.notes
-        return [note for note in notes if self._is_member(note)] if self.conditions else list(notes)
+        conditions = tuple(self.conditions)
+        if conditions and conditions not in self._members:
+            self._members[conditions] = [note for note in notes if self._is_member(note)]
+        return self._members.get(conditions, notes)
 
     def _is_member(self, note: Note) -> bool:
         facts = self.vocabulary.snapshot.facts[note.document_id]

@@ -12,7 +12,8 @@ from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import extreme_noun, superlative_noun
 from agentic_rag.questions.money import is_sum_name
-from agentic_rag.questions.values import comparison_on, date_keys, magnitude, year_keys
+from agentic_rag.questions.values import comparison_on, date_keys, year_keys
+from agentic_rag.questions.vocabulary import numbers_of
 from agentic_rag.questions.words import Span, is_named_apart, parts, split_camel_case, stem
 from agentic_rag.text import STOPWORDS, starts_cjk
 
@@ -209,14 +210,11 @@ async def _date_key(draft: Draft, extreme: comparisons.Extreme) -> str:
 
 def numeric_keys(draft: Draft, *, entries: bool = False) -> Mapping[str, Sequence[Any]]:
     """Properties of the selected notes, or of their entries, with their values, where some are numbers or shares."""
-    values: dict[str, list[Any]] = {}
-    for note in draft.members():
-        fields = [f for row in note.rows for f in row.fields] if entries else note.fields
-        for one in fields:
-            for value in one.value if isinstance(one.value, list) else [one.value]:
-                if magnitude(value) is not None:
-                    values.setdefault(one.key, []).append(value)
-    return values
+    if not draft.conditions:
+        return draft.vocabulary.entry_numbers if entries else draft.vocabulary.numbers
+    if entries:
+        return numbers_of(one for note in draft.members() for row in note.rows for one in row.fields)
+    return numbers_of(one for note in draft.members() for one in note.fields)
 
 
 async def _key_of(

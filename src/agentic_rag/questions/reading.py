@@ -321,17 +321,15 @@ def _show_dates(draft: Draft) -> None:
 def _titles(draft: Draft) -> list[tuple[Note, Span]]:
     """Notes that are named, but for those whose name is a word for a class of notes, a value or a property."""
     vocabulary = draft.vocabulary
-    class_names = {parts(one.name) for one in vocabulary.classes}
-    key_names = {stem(name.casefold()) for name in vocabulary.keys}
     asks_for_several = draft.asks_many or draft.asks_when or draft.time is not None
     titles = []
     for note, place in vocabulary.titles_in(draft.words):
         written = draft.text[place.start : place.end]
         if not (
             (asks_for_several and written in vocabulary.values)
-            or parts(written) in class_names
+            or parts(written) in vocabulary.class_names
             or all(word in QUERY_WORDS for word in written.split())
-            or (len(parts(written)) == 1 and written in key_names)
+            or (len(parts(written)) == 1 and written in vocabulary.key_names)
         ):
             titles.append((note, place))
     return titles

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from agentic_rag.domain.filters import Comparison, matches
-from agentic_rag.domain.notes import Note, Row
+from agentic_rag.domain.notes import Field, Note, Row
 from agentic_rag.notes.catalogue import Key, Snapshot
 from agentic_rag.questions.name_index import NameIndex
 from agentic_rag.questions.question import Question
-from agentic_rag.questions.words import Likeness, Span, Words, longest_first, parts
+from agentic_rag.questions.values import magnitude
+from agentic_rag.questions.words import Likeness, Span, Words, longest_first, parts, stem
 from agentic_rag.text import STOPWORDS, starts_cjk, without_possessive
 
 ClassKind = Literal["folder", "category", "tag", "title"]
@@ -201,6 +202,26 @@ class Vocabulary:
         return alike
 
     @cached_property
+    def class_names(self) -> Set[tuple[str, ...]]:
+        """What classes are called, as the stems of their words."""
+        return {parts(one.name) for one in self.classes}
+
+    @cached_property
+    def key_names(self) -> Set[str]:
+        """Stems of the properties' names."""
+        return {stem(name.casefold()) for name in self.keys}
+
+    @cached_property
+    def numbers(self) -> Mapping[str, Sequence[Any]]:
+        """The values of all notes' properties of which some are numbers or shares, by property."""
+        return numbers_of(one for note in self.snapshot.notes for one in note.fields)
+
+    @cached_property
+    def entry_numbers(self) -> Mapping[str, Sequence[Any]]:
+        """The same of all entries' fields."""
+        return numbers_of(one for note in self.snapshot.notes for row in note.rows for one in row.fields)
+
+    @cached_property
     def tables(self) -> Sequence[tuple[Note, Sequence[Row]]]:
         """The rows of each table, with its note."""
         by_place: dict[tuple[str, tuple[str, ...]], tuple[Note, list[Row]]] = {}
@@ -209,6 +230,16 @@ class Vocabulary:
                 if row.kind == "row" and row.fields:
                     by_place.setdefault((note.path, row.headings), (note, []))[1].append(row)
         return tuple(by_place.values())
+
+
+def numbers_of(fields: Iterable[Field]) -> dict[str, list[Any]]:
+    """The values of fields that are numbers or shares, by their names."""
+    values: dict[str, list[Any]] = {}
+    for one in fields:
+        for value in one.value if isinstance(one.value, list) else [one.value]:
+            if magnitude(value) is not None:
+                values.setdefault(one.key, []).append(value)
+    return values
 
 
 LIKENESSES: tuple[Likeness, ...] = ("stem", "beginning", "slip")
