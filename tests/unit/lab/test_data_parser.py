@@ -24,35 +24,32 @@ def shouting(monkeypatch: pytest.MonkeyPatch) -> str:
     return "shouting"
 
 
-def test_to_dialogs_as_the_page_shows_it() -> None:
-    entry = {"data": {"dialogs": HELLO}}
-    assert DataParser("to_dialogs").extract(entry) == "(2023-08-01)Alice: Hello\n(2023-08-01)Bob: Hi"
-
-
-def test_to_refactor_as_the_page_shows_it() -> None:
-    entry = {
-        "dialogs": HELLO,
-        "triple": ("Alice", "works at", "Google"),
-        "refactor": "Alice works at Google",
-        "embedding": [0.12, 0.34],
-    }
-    assert DataParser("to_refactor").extract(entry) == "Alice works at Google"
+def dialog(**turn: str) -> dict[str, Any]:
+    return {"data": {"dialogs": [turn]}}
 
 
 @pytest.mark.parametrize(
-    ("dialog", "line"),
+    ("adapter", "entry", "text"),
     [
-        ({"speaker": "Alice", "text": "Hello"}, "Alice: Hello"),
-        ({"speaker": "Alice", "text": "Hello", "date_time": "last May"}, "(last May)Alice: Hello"),
-        ({"speaker": "", "text": "Hello", "date_time": "2023-08-01"}, "(2023-08-01)Hello"),
+        ("to_dialogs", {"data": {"dialogs": HELLO}}, "(2023-08-01)Alice: Hello\n(2023-08-01)Bob: Hi"),
+        ("to_dialogs", dialog(speaker="Alice", text="Hello"), "Alice: Hello"),
+        ("to_dialogs", dialog(speaker="Alice", text="Hello", date_time="last May"), "(last May)Alice: Hello"),
+        ("to_dialogs", dialog(speaker="", text="Hello", date_time="2023-08-01"), "(2023-08-01)Hello"),
+        ("to_dialogs", {"dialogs": HELLO[:1]}, "(2023-08-01)Alice: Hello"),
+        (
+            "to_refactor",
+            {
+                "dialogs": HELLO,
+                "triple": ("Alice", "works at", "Google"),
+                "refactor": "Alice works at Google",
+            },
+            "Alice works at Google",
+        ),
     ],
+    ids=["the page", "no date", "date in words", "no speaker", "dialogs of the entry", "refactor"],
 )
-def test_a_line_without_date_or_speaker(dialog: dict[str, str], line: str) -> None:
-    assert DataParser("to_dialogs").extract({"data": {"dialogs": [dialog]}}) == line
-
-
-def test_dialogs_that_an_entry_carries_itself() -> None:
-    assert DataParser("to_dialogs").extract({"dialogs": HELLO[:1]}) == "(2023-08-01)Alice: Hello"
+def test_an_entry_becomes_text(adapter: str, entry: Mapping[str, Any], text: str) -> None:
+    assert DataParser(adapter).extract(entry) == text
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,17 @@ def conversation(questions: int = 2) -> Conversation:
     return Conversation("c", sessions, tuple(asked[:questions]))
 
 
+def failing(error: Exception, key: str = "packet_idx", value: int = 1, does: Any = None) -> Any:
+    """What a step does that raises the error where the data hold the value."""
+
+    def fails(data: Mapping[str, Any]) -> dict[str, Any]:
+        if data[key] == value:
+            raise error
+        return does or {}
+
+    return fails
+
+
 class Design:
     """Pipelines over ``Lists``, with what each step is to do."""
 
@@ -139,11 +150,8 @@ async def test_packets_and_questions_go_their_ways():
 
 @pytest.mark.parametrize("operator", ["PreRetrieval", "MemoryRetrieval", "PostRetrieval", "MemoryTest"])
 async def test_a_failing_operator_fails_its_question_with_the_reason(operator: str):
-    def fails(data: Mapping[str, Any]) -> dict[str, Any]:
-        if data["question_id"] == 1:
-            raise ZeroDivisionError("nothing to divide by")
-        return {"memory_data": [], "predicted_answer": "d", "is_correct": True}
-
+    answered = {"memory_data": [], "predicted_answer": "d", "is_correct": True}
+    fails = failing(ZeroDivisionError("nothing to divide by"), "question_id", does=answered)
     state = await build_main_graph(Design(**{operator: fails}).runs()).ainvoke({"task_id": "c"})
     first, second = state["results"]
     assert (first["status"], first["reason"]) == ("failed", "ZeroDivisionError: nothing to divide by")
@@ -158,12 +166,7 @@ async def test_a_failing_operator_fails_its_question_with_the_reason(operator: s
     ],
 )
 async def test_a_failing_insert_is_counted_and_the_run_goes_on(error: Exception, reason: str):
-    def fails(data: Mapping[str, Any]) -> dict[str, Any]:
-        if data["packet_idx"] == 1:
-            raise error
-        return {}
-
-    state = await build_main_graph(Design(PreInsert=fails).runs()).ainvoke({"task_id": "c"})
+    state = await build_main_graph(Design(PreInsert=failing(error)).runs()).ainvoke({"task_id": "c"})
     assert state["inserts"]["failed"] == 1
     assert state["inserts"]["reasons"] == {reason: 1}
     assert state["inserts"]["inserted"] == 3
@@ -171,10 +174,7 @@ async def test_a_failing_insert_is_counted_and_the_run_goes_on(error: Exception,
 
 
 async def test_wrong_input_ends_the_run_and_closes_the_memory():
-    def fails(data: Mapping[str, Any]) -> dict[str, Any]:
-        raise ConfigError("vectors have 384 numbers, not 1024")
-
-    design = Design(PreInsert=fails)
+    design = Design(PreInsert=failing(ConfigError("vectors have 384 numbers, not 1024"), value=0))
     runs = design.runs()
     with pytest.raises(ConfigError, match="384"):
         await build_main_graph(runs).ainvoke({"task_id": "c"})

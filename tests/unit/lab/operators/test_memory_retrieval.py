@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from agentic_rag.domain.ports import FloatArray
-from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.errors import InputError
 from agentic_rag.testing import HashingEmbedding
 from agentic_rag_lab.designs.memory import Memory
-from agentic_rag_lab.designs.operators import NoAction, OperatorTools, parse_action
+from agentic_rag_lab.designs.operators import NoAction, OperatorTools
 from agentic_rag_lab.designs.operators.memory_retrieval import (
-    PRE_RETRIEVAL,
     EmbedQuestion,
     MemoryRetrieval,
     PreRetrieval,
@@ -31,23 +30,12 @@ ASKED = {
 }
 
 
-async def test_none_adds_nothing() -> None:
+async def test_only_the_embedding_action_embeds_the_question() -> None:
     embedding = HashingEmbedding()
-    operator = PreRetrieval(
-        parse_action("pre_retrieval", PRE_RETRIEVAL, {"action": "none"}),
-        OperatorTools(embedding, None, count_words),
-    )
-    assert await operator.execute(ASKED) == {}
+    tools = OperatorTools(embedding, None, count_words)
+    assert await PreRetrieval(NoAction(), tools).execute(ASKED) == {}
     assert embedding.embedded_texts == []
-
-
-async def test_embedding_is_that_of_the_question() -> None:
-    embedding = HashingEmbedding()
-    operator = PreRetrieval(
-        parse_action("pre_retrieval", PRE_RETRIEVAL, {"action": "embedding"}),
-        OperatorTools(embedding, None, count_words),
-    )
-    written = await operator.execute(ASKED)
+    written = await PreRetrieval(EmbedQuestion(), tools).execute(ASKED)
     assert embedding.embedded_texts == ["Where does Alice work?"]
     (vector,) = await embedding.embed_queries(["Where does Alice work?"])
     assert written == {"query_embedding": [float(value) for value in vector]}
@@ -61,22 +49,6 @@ async def test_a_question_without_text_is_not_embedded(settings: Any) -> None:
         await operator.execute({"answer": "Google"})
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (
-            {"action": "embed"},
-            r"operators\.pre_retrieval\.action: unknown action 'embed'; use one of: none, embedding",
-        ),
-        ({"action": "embedding", "model": "x"}, r"operators\.pre_retrieval \(action embedding\): 'model'"),
-        ([], r"operators\.pre_retrieval must be a mapping"),
-    ],
-)
-def test_wrong_settings_are_named(values: Any, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        parse_action("pre_retrieval", PRE_RETRIEVAL, values)
-
-
 HELD = [
     Memory(text="(2023-08-01)Alice: I work at Google", metadata=None, entry_id="m00000001", score=None),
     Memory(text="(2023-08-01)Bob: That's a great company!", metadata=None, entry_id="m00000002", score=None),
@@ -88,9 +60,6 @@ class Recording:
 
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
-
-    async def insert(self, *args: Any, **kwargs: Any) -> str | None:
-        raise AssertionError("retrieval must not insert")
 
     async def retrieve(
         self,

@@ -68,27 +68,24 @@ async def test_the_prompt_of_the_source_document() -> None:
     )
 
 
-async def test_an_adversarial_question_is_right_without_an_answer() -> None:
-    data = {**ASKED, "answer": None, "category": "adversarial", "history_text": STM}
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {**ASKED, "answer": None, "category": "adversarial"},
+        {**ASKED, "category": "adversarial"},
+        {**ASKED, "answer": None, "category": "abstention"},
+        {"question": "Who?", "answer": None},
+    ],
+    ids=["adversarial", "an adversarial question's answer is a trap", "abstention", "no answer, no category"],
+)
+async def test_only_an_abstention_is_right_where_nothing_answers(asked: dict[str, Any]) -> None:
+    data = {**asked, "history_text": STM}
     right = await MemoryTest(Says(NOT_MENTIONED)).execute(data)
-    assert right["ground_truth"] == "Not mentioned in the conversation"
+    assert right["ground_truth"] == NOT_MENTIONED == "Not mentioned in the conversation"
     assert (right["is_correct"], right["f1"]) == (True, 1.0)
     wrong = await MemoryTest(Says("Google")).execute(data)
     assert (wrong["is_correct"], wrong["f1"]) == (False, 0.0)
-
-
-async def test_what_an_adversarial_question_has_for_an_answer_is_a_trap() -> None:
-    data = {**ASKED, "category": "adversarial", "history_text": STM}
-    result = await MemoryTest(Says("Google")).execute(data)
-    assert (result["ground_truth"], result["is_correct"]) == (NOT_MENTIONED, False)
-
-
-async def test_where_the_right_answer_is_none_only_an_abstention_is_right() -> None:
-    data = {"question": "Who?", "answer": None, "history_text": ""}
-    result = await MemoryTest(Says(NOT_MENTIONED)).execute(data)
-    assert (result["ground_truth"], result["is_correct"]) == (NOT_MENTIONED, True)
-    assert (await MemoryTest(Says("Bob")).execute(data))["is_correct"] is False
-    assert "task_id" not in result
+    assert ("task_id" in right) == ("task_id" in asked)
 
 
 async def test_what_is_just_asked_is_answered_and_not_marked() -> None:
@@ -132,13 +129,6 @@ async def test_a_rubric_is_judged_item_by_item() -> None:
     assert (result["rubric_met"], result["judge"], result["is_correct"]) == (2 / 3, None, True)
     assert ["Bing" in user for _, user in chat.prompts] == [False, True, False]
     assert "rubric_met" not in await MemoryTest(Says("Google")).execute(data)
-
-
-async def test_abstention_is_right_where_nothing_answers() -> None:
-    data = {**ASKED, "answer": None, "category": "abstention", "history_text": STM}
-    right = await MemoryTest(Says("Not mentioned in the conversation")).execute(data)
-    assert (right["f1"], right["is_correct"]) == (1.0, True)
-    assert (await MemoryTest(Says("Google")).execute(data))["f1"] == 0.0
 
 
 async def test_what_is_judged_cannot_speak_to_the_judge() -> None:

@@ -206,20 +206,3 @@ async def test_what_a_memory_did_not_keep_is_not_tidied() -> None:
     operator = PostInsert(Forgetting(), Forgets(), tools(), REFACTORED)
     written = await operator.execute({"entries": [{"refactor": "a"}], "inserted": [None]})
     assert written["post_insert"]["forgotten"] == []
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (
-            {"action": "merge"},
-            r"operators\.post_insert\.action: unknown action 'merge'; use one of: none, forgetting",
-        ),
-        ({"action": "forgetting", "topk": 3}, r"\(action forgetting\): 'topk': no such"),
-        ({"action": "forgetting", "retention_threshold": 0}, r"'retention_threshold'.*given: 0"),
-        ({"action": "forgetting", "strength_days": float("nan")}, r"'strength_days'"),
-    ],
-)
-def test_wrong_settings_are_named(values: Any, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        parse_action("post_insert", POST_INSERT, values)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agentic_rag.domain.ports import Chat
-from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.errors import InputError
 from agentic_rag.testing import HashingEmbedding, ScriptedChat
 from agentic_rag.text.prompts import DATA
 from agentic_rag_lab.designs.operators import NoAction, OperatorTools, parse_action
@@ -143,27 +143,3 @@ async def test_nothing_is_embedded_where_nothing_was_said() -> None:
 async def test_data_without_dialogs(data: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="'dialogs'"):
         await tri_embed().execute(data)
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (
-            {"action": "embed"},
-            r"operators\.pre_insert\.action: unknown action 'embed'; use one of: none, tri_embed",
-        ),
-        ("tri_embed", r"operators\.pre_insert must be a mapping"),
-        (
-            {"triple_extraction_prompt": "x"},
-            r"operators\.pre_insert \(action none\): 'triple_extraction_prompt'",
-        ),
-        (
-            {"action": "tri_embed", "prompt": "x"},
-            r"'prompt': no such setting; use one of: action, triple_extraction",
-        ),
-        ({"action": "tri_embed", "triple_extraction_prompt": 3}, r"'triple_extraction_prompt'.*given: 3"),
-    ],
-)
-def test_wrong_settings_are_named(values: Any, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        parse_action("pre_insert", PRE_INSERT, values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -14,14 +14,7 @@ from hypothesis import strategies as st
 from agentic_rag.errors import ConfigError, InputError
 from agentic_rag_lab.designs.memory import Memory, Neighbours
 from agentic_rag_lab.designs.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
-from agentic_rag_lab.designs.post_retrieval.config import (
-    AugmentStep,
-    CompressStep,
-    FilterStep,
-    FormatStep,
-    MergeStep,
-    RerankStep,
-)
+from agentic_rag_lab.designs.post_retrieval.config import SECTIONS, FormatStep
 from word_counts import count_words
 
 PROMPT = "The following is some history information."
@@ -34,9 +27,6 @@ class Service:
         Memory(text="found one", metadata=None, entry_id="f1", score=0.6),
         Memory(text="found two", metadata={"sources": [[1, 0, 1]]}, entry_id="b", score=0.2),
     )
-
-    async def insert(self, text: str, vector: Any = None, metadata: Any = None) -> str | None:
-        raise AssertionError("post-retrieval inserts nothing")
 
     async def retrieve(
         self, query: Any = None, vector: Any = None, metadata: Any = None, *, top_k: int | None = None
@@ -141,6 +131,21 @@ async def test_the_last_prompt_that_is_set_stands_above(steps: Any, above: str):
     assert written["history_text"] == f"{above}tea\n"
 
 
+async def test_a_template_is_filled_for_each_memory():
+    memories = [
+        {"text": "I like {score}", "score": 0.5, "metadata": {"timestamp": "2023-08-01", "speaker": "Alice"}},
+        {"text": "tea", "score": 0},
+        {"text": "cake"},
+    ]
+    template = "{index}. [{timestamp}] {speaker}: {text} ({score})"
+    step = {"action": "format", "format_type": "template", "memory_template": template}
+    written = await operator(step).execute({"question": "q", "memory_data": memories})
+    assert [memory["text"] for memory in written["memory_data"]] == ["I like {score}", "tea", "cake"]
+    assert written["history_text"] == (
+        f"{PROMPT}\n1. [2023-08-01] Alice: I like {{score}} (0.500)\n2. [] : tea (0.000)\n3. [] : cake ()\n"
+    )
+
+
 async def test_what_a_memory_came_with_goes_on_with_it():
     memory = {
         "text": "tea",
@@ -185,11 +190,6 @@ async def test_what_a_memory_came_with_goes_on_with_it():
 async def test_data_that_cannot_be_read_is_refused(data: dict[str, Any], told: str):
     with pytest.raises(InputError, match=told):
         await operator().execute(data)
-
-
-def test_no_step_is_refused():
-    with pytest.raises(ConfigError, match="no step"):
-        PostRetrieval((), TOOLS)
 
 
 def test_format_must_be_last_however_the_steps_were_made():
@@ -240,7 +240,7 @@ def test_an_operator_needs_a_step():
 class Unlinked:
     """A service without links."""
 
-    insert, retrieve = Service.insert, Service.retrieve
+    retrieve = Service.retrieve
 
 
 @pytest.mark.parametrize(("step", "kind"), [(PPR, "rerank ppr"), (EXPAND, "merge link_expand")])
@@ -282,17 +282,9 @@ STEPS: tuple[dict[str, Any], ...] = (
 
 def test_every_type_is_among_the_steps_of_these_tests():
     listed = {(step.action, step.kind) for given in STEPS for step in parse_steps(given)}
-    for section, key in [
-        (RerankStep, "rerank_type"),
-        (FilterStep, "filter_type"),
-        (MergeStep, "merge_type"),
-        (AugmentStep, "augment_type"),
-        (CompressStep, "compress_type"),
-        (FormatStep, "format_type"),
-    ]:
-        action = section.model_fields["action"].annotation.__args__[0]  # type: ignore[union-attr]
-        for kind in section.model_fields[key].annotation.__args__:  # type: ignore[union-attr]
-            assert (action, kind) in listed
+    for action, section in SECTIONS.items():
+        kinds = section.model_fields.get(f"{action}_type")
+        assert {(action, kind) for kind in (get_args(kinds.annotation) if kinds else ())} <= listed
 
 
 texts = st.text(alphabet="abc 茶。.\n<&", max_size=30)
@@ -350,6 +342,3 @@ async def test_every_step_keeps_its_promises(
         if len(scored) == len(found) and "no query_embedding" not in (record["reason"] or ""):
             keys = [(-memory["score"], memory["entry_id"]) for memory in found]
             assert keys == sorted(keys)
-
-
-# --- what it may not do --------------------------------------------------------------------------

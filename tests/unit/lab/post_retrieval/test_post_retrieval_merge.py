@@ -31,9 +31,6 @@ class Service:
         self.found, self.links = found or {}, links or {}
         self.asked: list[tuple[str, int | None]] = []
 
-    async def insert(self, text: str, vector: Any = None, metadata: Any = None) -> str | None:
-        return None
-
     async def retrieve(
         self, query: str = "", vector: Any = None, metadata: Any = None, *, top_k: int | None = None
     ) -> list[Memory]:

@@ -31,14 +31,6 @@ class Linked:
         self.links = links
         self.asked: list[str] = []
 
-    async def insert(self, text: str, vector: Any = None, metadata: Any = None) -> str | None:
-        return None
-
-    async def retrieve(
-        self, query: Any = None, vector: Any = None, metadata: Any = None, *, top_k: int | None = None
-    ) -> list[Memory]:
-        return []
-
     async def neighbours(self, entry_id: str, *, top_k: int | None = None) -> list[Memory]:
         self.asked.append(entry_id)
         found = sorted(
@@ -107,32 +99,6 @@ async def test_semantic_reads_arrays_and_embeddings_in_the_metadata():
     assert found == [("b", 1.0), ("a", 0.0)]
 
 
-async def test_without_a_query_embedding_the_order_stays_and_that_is_told():
-    memories = [memory("b", 0.1, embedding=[1.0]), memory("a", 0.9, embedding=[1.0]), memory("c", None)]
-    found, record, _ = await rerank(memories, "semantic")
-    assert found == [("b", 0.1), ("a", 0.9), ("c", None)]
-    assert record["status"] == "degraded"
-    assert record["reason"] == (
-        "no query_embedding, so the order of 3 memories stays; set pre_retrieval to embedding"
-    )
-
-
-async def test_memories_without_an_embedding_keep_their_score_and_are_counted():
-    memories = [memory("a", 0.4), memory("b", 0.2, embedding=[1.0, 0.0]), memory("c", None)]
-    found, record, _ = await rerank(memories, "semantic", data={"query_embedding": [1.0, 0.0]})
-    assert found == [("b", 1.0), ("c", 0.5), ("a", 0.4)]
-    assert record["status"] == "degraded"
-    assert record["reason"] == "2 of 3 memories have no embedding and keep their score"
-
-
-async def test_where_no_memory_has_an_embedding_the_order_stays():
-    found, record, _ = await rerank(
-        [memory("b", 0.1), memory("a", 0.2)], "semantic", data={"query_embedding": [1.0]}
-    )
-    assert found == [("b", 0.1), ("a", 0.2)]
-    assert record["reason"] == "none of 2 memories has an embedding, so the order stays"
-
-
 async def test_vectors_of_two_models_are_refused():
     with pytest.raises(InputError, match="query_embedding has 3 dimensions and a memory's has 2"):
         await rerank([memory("a", embedding=[1.0, 0.0])], "semantic", data={"query_embedding": [1, 0, 0]})
@@ -146,6 +112,34 @@ async def test_top_k_and_the_score_field():
     assert found == [("a", 1.0), ("b", 1.0)]
     assert (record["before"], record["after"]) == (3, 2)
     assert written[0]["metadata"] == {"meaning": 1.0}
+
+
+SAME = {"embedding": [1.0, 0.0]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "memories", "data", "order", "reason"),
+    [
+        ("semantic", [memory("b", 0.1, **SAME), memory("a", 0.9, **SAME), memory("c", None)], {},
+         [("b", 0.1), ("a", 0.9), ("c", None)],
+         "no query_embedding, so the order of 3 memories stays; set pre_retrieval to embedding"),
+        ("semantic", [memory("a", 0.4), memory("b", 0.2, **SAME), memory("c", None)],
+         {"query_embedding": [1.0, 0.0]}, [("b", 1.0), ("c", 0.5), ("a", 0.4)],
+         "2 of 3 memories have no embedding and keep their score"),
+        ("semantic", [memory("b", 0.1), memory("a", 0.2)], {"query_embedding": [1.0]},
+         [("b", 0.1), ("a", 0.2)], "none of 2 memories has an embedding, so the order stays"),
+        ("time_weighted", [memory("b", 0.1), memory("a", 0.9, metadata={"timestamp": "yesterday"})],
+         {"reference_time": "2023-08-01"}, [("b", 0.1), ("a", 0.9)],
+         "no memory has an ISO 8601 time in metadata 'timestamp', so the order stays"),
+    ],
+    ids=["no query embedding", "some without embedding", "none with embedding", "no time"],
+)  # fmt: skip
+async def test_what_is_missing_is_told_and_the_scores_stay(
+    kind: str, memories: list[dict[str, Any]], data: dict[str, Any], order: list[Any], reason: str
+):
+    found, record, _ = await rerank(memories, kind, data=data)
+    assert found == order
+    assert (record["status"], record["reason"]) == ("degraded", reason)
 
 
 # --- time_weighted -------------------------------------------------------------------------------
@@ -187,22 +181,10 @@ async def test_without_a_reference_time_ages_count_from_the_newest_memory():
 
 
 async def test_a_reference_time_that_cannot_be_read_is_degraded():
-    _, record, _ = await rerank(
-        [dated("a", "2023-08-01")], "time_weighted", data={"reference_time": "8 May, 2023"}
-    )
+    told = {"reference_time": "8 May, 2023"}
+    _, record, _ = await rerank([dated("a", "2023-08-01")], "time_weighted", data=told)
     assert record["status"] == "degraded"
     assert record["reason"].startswith("reference_time '8 May, 2023' is not ISO 8601")
-
-
-async def test_where_no_time_is_known_the_order_stays():
-    found, record, _ = await rerank(
-        [memory("b", 0.1), dated("a", "yesterday", 0.9)],
-        "time_weighted",
-        data={"reference_time": "2023-08-01"},
-    )
-    assert found == [("b", 0.1), ("a", 0.9)]
-    assert record["status"] == "degraded"
-    assert record["reason"] == "no memory has an ISO 8601 time in metadata 'timestamp', so the order stays"
 
 
 async def test_another_time_field_and_no_decay():
@@ -281,10 +263,8 @@ async def test_ppr_may_walk_through_memories_that_are_not_at_hand_but_adds_none(
 
 
 async def test_ppr_that_does_not_converge_is_degraded():
-    service = Linked({"a": {"b": 1.0}})
-    _, record, _ = await rerank(
-        [memory("a", 1.0), memory("b", 0.0)], "ppr", service=service, max_iterations=1
-    )
+    memories, service = [memory("a", 1.0), memory("b", 0.0)], Linked({"a": {"b": 1.0}})
+    _, record, _ = await rerank(memories, "ppr", service=service, max_iterations=1)
     assert record["status"] == "degraded"
     assert record["reason"] == "cut off after max_iterations 1, not converged"
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-import pytest
-
-from agentic_rag.errors import StoreError
 from agentic_rag_lab.designs.services.entries import BATCH_DOCUMENTS, WriteBehind
 
 
@@ -16,7 +13,6 @@ class Recorder:
 
     def __init__(self) -> None:
         self.done: list[list[str]] = []
-        self.fail = False
         self.behind = WriteBehind(self.clear, self.write)
 
     async def clear(self) -> None:
@@ -24,8 +20,6 @@ class Recorder:
 
     async def write(self, document_ids: Sequence[str]) -> None:
         await asyncio.sleep(0)
-        if self.fail:
-            raise StoreError("full")
         self.done.append(list(document_ids))
 
 
@@ -48,19 +42,6 @@ async def test_batches_are_bounded() -> None:
         store.behind.note(str(number))
     await store.behind.flush()
     assert [len(batch) for batch in store.done[1:]] == [BATCH_DOCUMENTS, BATCH_DOCUMENTS, 1]
-
-
-async def test_what_failed_stays_noted() -> None:
-    store = Recorder()
-    store.behind.note("a")
-    store.fail = True
-    for _ in range(2):
-        with pytest.raises(StoreError, match="full"):
-            await store.behind.flush()
-    store.fail = False
-    store.behind.note("b")
-    await store.behind.flush()
-    assert store.done == [["cleared"], ["a", "b"]]
 
 
 async def test_a_change_during_the_write_is_written_too() -> None:
