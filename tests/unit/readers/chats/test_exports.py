@@ -25,6 +25,7 @@ from agentic_rag_readers.chats.reader import ChatExports
 from agentic_rag_readers.chats.slack import Names, looks_like_slack, slack_thread
 from agentic_rag_readers.chats.telegram import looks_like_telegram, telegram_threads
 from in_memory_pipeline import pipeline
+from written_files import write, zipped
 
 CLAUDE: list[Any] = [
     {
@@ -61,21 +62,8 @@ USERS = [{"id": "U1", "team_id": "T1", "real_name": "Ann"}]
 WHATSAPP = "13/05/2024, 09:15 - Ines: Shall we meet?\n13/05/2024, 09:16 - Karl: <Media omitted>\n"
 
 
-def write(root: Path, files: dict[str, Any]) -> Path:
-    for name, content in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(
-            content if isinstance(content, str) else json.dumps(content), encoding="utf-8"
-        )
-    return root
-
-
-def zipped(path: Path, files: dict[str, Any]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content if isinstance(content, str) else json.dumps(content))
-    return path
+def zip_file(path: Path, files: dict[str, Any]) -> Path:
+    return write(path.parent, {path.name: zipped(files)}) / path.name
 
 
 def ids(scan: SourceScan) -> list[str]:
@@ -126,27 +114,27 @@ def test_parts_and_pictures_of_a_zip(tmp_path: Path):
         "user.json": {},
         "file-1.png": "x",
     }
-    scan = discover([zipped(tmp_path / "e.zip", files)])
+    scan = discover([zip_file(tmp_path / "e.zip", files)])
     assert ids(scan) == ["chatgpt/c/2024-05-01", "chatgpt/d/2024-05-01"]
     assert [what for _, what in scan.exports] == ["ChatGPT: 4 messages of 2 conversations"]
 
 
 def test_the_zip_names_a_chat_whose_text_does_not(tmp_path: Path):
-    path = zipped(
+    path = zip_file(
         tmp_path / "WhatsApp Chat - Ines.zip",
         {"_chat.txt": WHATSAPP, "1.jpg": "x", "__MACOSX/._chat.txt": "x"},
     )
     assert ids(discover([path])) == ["whatsapp/Ines/2024-05-13"]
-    inside = zipped(tmp_path / "x.zip", {"WhatsApp Chat with Karl.txt": WHATSAPP})
+    inside = zip_file(tmp_path / "x.zip", {"WhatsApp Chat with Karl.txt": WHATSAPP})
     assert ids(discover([inside])) == ["whatsapp/Karl/2024-05-13"]
-    folder = zipped(
+    folder = zip_file(
         tmp_path / "y.zip", {"WhatsApp Chat - Ann/_chat.txt": WHATSAPP, "notes/other.txt": WHATSAPP}
     )
     assert ids(discover([folder])) == ["whatsapp/Ann/2024-05-13"]
 
 
 def test_a_text_in_no_encoding_beside_an_export_costs_nothing(tmp_path: Path):
-    path = zipped(tmp_path / "e.zip", {"conversations.json": CLAUDE})
+    path = zip_file(tmp_path / "e.zip", {"conversations.json": CLAUDE})
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("README.txt", b"\xff\x00\x81" * 99)
     assert ids(discover([path])) == ["claude/u/2024-05-01"]
@@ -159,8 +147,8 @@ def test_a_workspace_is_read_from_its_folder_or_its_zip(tmp_path: Path):
         "general/2024-05-01.json": SLACK,
         "random/2024-05-02.json": SLACK,
     }
-    folder, archive = write(tmp_path / "acme", files), zipped(tmp_path / "acme.zip", files)
-    wrapped = zipped(tmp_path / "w.zip", {f"acme/{name}": content for name, content in files.items()})
+    folder, archive = write(tmp_path / "acme", files), zip_file(tmp_path / "acme.zip", files)
+    wrapped = zip_file(tmp_path / "w.zip", {f"acme/{name}": content for name, content in files.items()})
     for given_path in (folder, archive, wrapped):
         scan = discover([given_path])
         assert ids(scan) == ["slack/T1/general/2024-05-01", "slack/T1/random/2024-05-01"]
@@ -188,7 +176,7 @@ def test_a_document_is_read_anew(tmp_path: Path):
         made_text(*place, "slack/general/2024-05-01")
     assert made_text(tmp_path, "note.md", "note.md") is None
     assert ChatExports(Scan({})).made_text(tmp_path, "note.md", "slack/note.md") is None
-    path = zipped(tmp_path / "WhatsApp Chat - Ines.zip", {"_chat.txt": WHATSAPP})
+    path = zip_file(tmp_path / "WhatsApp Chat - Ines.zip", {"_chat.txt": WHATSAPP})
     assert made_text(path, path.name, "whatsapp/Ines/2024-05-13") is not None
 
 
@@ -197,7 +185,7 @@ def test_notes_and_other_files_beside_an_export_are_as_they_were(tmp_path: Path)
         tmp_path,
         {"a.md": "x", "b.txt": "y", "package.json": {}, "result.json": {"passed": 3}, "2024-05-01.json": []},
     )
-    zipped(tmp_path / "other.zip", {"a.md": "x"})
+    zip_file(tmp_path / "other.zip", {"a.md": "x"})
     scan = discover([tmp_path])
     assert ids(scan) == ["a.md", "b.txt"]
     assert reasons(scan) == ["files of other kinds: 3 .json, 1 .zip"]
@@ -237,7 +225,7 @@ async def test_a_newer_export_of_another_name_takes_the_place_of_the_older_one(t
 
 
 async def test_a_broken_file_leaves_what_is_stored(tmp_path: Path):
-    path, ingest = zipped(tmp_path / "e.zip", {"conversations.json": CLAUDE}), pipeline()
+    path, ingest = zip_file(tmp_path / "e.zip", {"conversations.json": CLAUDE}), pipeline()
     whole = path.read_bytes()
     await ingest.run([path], "d")
     await ingest.run([tmp_path], "folder")
@@ -246,34 +234,34 @@ async def test_a_broken_file_leaves_what_is_stored(tmp_path: Path):
         report = await ingest.run([path], "d")
         assert (counts(report), report.documents) == ({"skipped": 1}, 1)
         assert (await ingest.run([tmp_path], "folder")).documents == 1
-    zipped(path, {"conversations.json": '[{"chat_messages": ['})
+    zip_file(path, {"conversations.json": '[{"chat_messages": ['})
     report = await ingest.run([path], "d")
     assert (counts(report), report.documents) == ({"skipped": 1}, 1)
     assert str(report.files[0].reason).startswith("no valid JSON")
 
 
 def test_limits_of_a_zip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    bomb = zipped(tmp_path / "bomb.zip", {"conversations.json": "[" + " " * 11_000_000 + "]"})
+    bomb = zip_file(tmp_path / "bomb.zip", {"conversations.json": "[" + " " * 11_000_000 + "]"})
     (told,) = reasons(discover([bomb]))
     assert told == (
         "too large unpacked: 'conversations.json' has 11,000,002 bytes, and the limits are 500,000,000 for all that is "
         "read and 100 times the packed size"
     )
-    parts = zipped(tmp_path / "parts.zip", {f"conversations-{part}.json": CLAUDE for part in range(3)})
+    parts = zip_file(tmp_path / "parts.zip", {f"conversations-{part}.json": CLAUDE for part in range(3)})
     assert len(discover([parts]).items) == 1
     monkeypatch.setattr(exports, "MAX_UNPACKED", 2 * len(json.dumps(CLAUDE)))
     assert reasons(discover([parts]))[0].startswith("'conversations-2.json': too large unpacked")
 
 
 def test_a_zip_that_understates_a_size_is_told(tmp_path: Path):
-    path = zipped(tmp_path / "e.zip", {"conversations.json": "[" + " " * 3_000_000 + "]"})
+    path = zip_file(tmp_path / "e.zip", {"conversations.json": "[" + " " * 3_000_000 + "]"})
     size = (3_000_002).to_bytes(4, "little")
     path.write_bytes(path.read_bytes().replace(size, (7).to_bytes(4, "little")))
     assert len(reasons(discover([path]))) == 1
 
 
 def test_locked_and_otherwise_packed_zips_are_told(tmp_path: Path):
-    path = zipped(tmp_path / "e.zip", {"conversations.json": CLAUDE})
+    path = zip_file(tmp_path / "e.zip", {"conversations.json": CLAUDE})
     raw = bytearray(path.read_bytes())
     raw[raw.index(b"PK\x01\x02") + 8] |= 1
     path.write_bytes(raw)

@@ -13,6 +13,7 @@ from agentic_rag.ingest.sources import discover, made_text
 from agentic_rag.notes.catalogue import note_of
 from agentic_rag_readers.programs.logseq_files import journal_day, page_name, page_text
 from growth import assert_linear
+from written_files import write
 
 BLOCK = "64f0c0de-1111-4222-8333-abcdefabcdef"
 FILES = {
@@ -29,15 +30,8 @@ FILES = {
 }
 
 
-def graph(root: Path) -> Path:
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    return root
-
-
 def test_a_graph(tmp_path: Path) -> None:
-    root = graph(tmp_path / "My graph")
+    root = write(tmp_path / "My graph", FILES)
     scan = discover([root])
     assert [(one.reason) for one in scan.skipped_files] == ["Logseq's own folder; its 2 files are left out"]
     assert scan.exports == ((str(root), "Logseq's graph: 3 pages"),)
@@ -68,7 +62,7 @@ def test_a_graph(tmp_path: Path) -> None:
 
 
 def test_a_block_that_changes_changes_the_pages_that_refer_to_it(tmp_path: Path) -> None:
-    root = graph(tmp_path)
+    root = write(tmp_path, FILES)
     before = {item.document_id: item.content_hash for item in discover([root]).items}
     page = root / "pages/House___Boiler.md"
     page.write_text(page.read_text().replace("40 bar", "50 bar"))

@@ -11,8 +11,11 @@ from agentic_rag.ingest.remembered import SeenFiles
 from agentic_rag.ingest.scanning import SourceScan
 from agentic_rag.ingest.sources import discover, made_text
 from agentic_rag_readers.programs.evernote_files import SUFFIX
-from unit.readers.programs.test_logseq_files import BLOCK, graph
-from unit.readers.programs.test_notion_files import FILES, TEXTS, A, B, zipped
+from unit.readers.programs.test_logseq_files import BLOCK
+from unit.readers.programs.test_logseq_files import FILES as LOGSEQ
+from unit.readers.programs.test_notion_files import FILES as NOTION
+from unit.readers.programs.test_notion_files import TEXTS, A, B
+from written_files import write, zipped
 
 ENEX = "<en-export><note><title>Tea</title><content>&lt;en-note&gt;Oolong&lt;/en-note&gt;</content></note></en-export>"
 
@@ -33,19 +36,12 @@ def read_files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def notion(root: Path) -> Path:
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    return root
-
-
 def texts(scan: SourceScan) -> dict[str, str]:
     return {item.document_id: item.parse().text for item in scan.items}
 
 
 def test_a_page_of_notion_is_opened_without_the_others(tmp_path: Path, read_files: list[str]) -> None:
-    root = notion(tmp_path)
+    root = write(tmp_path, NOTION)
     read_files.clear()
     assert made_text(root, f"Home/Plan {B}.md", "Home/Plan.md") == TEXTS["Home/Plan.md"]
     assert read_files == [f"Plan {B}.md"]
@@ -54,7 +50,7 @@ def test_a_page_of_notion_is_opened_without_the_others(tmp_path: Path, read_file
 
 
 def test_a_page_of_a_zip_is_opened_beside_a_damaged_one(tmp_path: Path) -> None:
-    good = zipped({f"Home {A}.md": FILES[f"Home {A}.md"], f"Home/Plan {B}.md": "# Plan\n\n" + "x" * 9})
+    good = zipped({f"Home {A}.md": NOTION[f"Home {A}.md"], f"Home/Plan {B}.md": "# Plan\n\n" + "x" * 9})
     file = tmp_path / "Export.zip"
     end = good.index(b"Plan") + len(f"Plan {B}.md")
     file.write_bytes(good[:end] + b"\xff\xff" + good[end + 2 :])
@@ -65,7 +61,7 @@ def test_a_page_of_a_zip_is_opened_beside_a_damaged_one(tmp_path: Path) -> None:
 def test_a_page_of_logseq_is_opened_with_others_only_for_their_blocks(
     tmp_path: Path, read_files: list[str]
 ) -> None:
-    root = graph(tmp_path)
+    root = write(tmp_path, LOGSEQ)
     made = texts(discover([root]))
     read_files.clear()
     boiler, ida = "pages/House___Boiler.md", "pages/Ida.md"
@@ -82,10 +78,10 @@ def test_an_unchanged_export_is_not_read_again(tmp_path: Path, read_files: list[
     if program == "zip":
         root.write_bytes(zipped({f"Home {A}.md": "# Home\n\nOld"}))
     elif program == "notion":
-        root = notion(tmp_path / "notion")
+        root = write(tmp_path / "notion", NOTION)
         changed = root / f"Home {A}.md"
     elif program == "logseq":
-        root = graph(tmp_path / "logseq")
+        root = write(tmp_path / "logseq", LOGSEQ)
         changed = root / "pages/Ida.md"
     else:
         root = changed = tmp_path / f"tea{SUFFIX}"
