@@ -5,14 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentic_rag.ingest.base_files import unreadable
-from agentic_rag.ingest.documents import DocumentWriter
-from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
 from agentic_rag.ingest.planning import FileReport
 from agentic_rag.retrieval.catalogue import Catalogue
-from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
-from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
-from agentic_rag.testing import HashingEmbedding
-from word_counts import count_words
+from in_memory_pipeline import actions, pipeline
+from written_files import write
 
 SOURCE = "filters: tags.contains('book')\nviews:\n  - name: To read\n"
 NOTES = {"Dune.md": "# Dune\n\nBooks about sand. #book", "Tea.md": "Tea and Books."}
@@ -22,25 +18,9 @@ class Held:
     """In-memory stores with the pipeline that fills them."""
 
     def __init__(self) -> None:
-        embedding = HashingEmbedding()
-        self.chunks = InMemoryChunkStore(dimension=embedding.dimension)
-        self.graph = InMemoryGraphStore(embedding)
-        self.ledger = InMemoryLedger()
-        self.ingest = IngestPipeline(
-            DocumentWriter(self.chunks, self.graph, embedding, count_words), self.ledger
-        )
+        self.ingest = pipeline()
+        self.chunks, self.ledger = self.ingest._chunks, self.ingest._ledger
         self.catalogue = Catalogue(self.ledger)
-
-
-def write(root: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    return root
-
-
-def actions(report: IngestReport) -> dict[str, str]:
-    return {file.path: file.action for file in report.files}
 
 
 async def test_a_base_is_a_document_without_text_and_no_note(tmp_path: Path) -> None:

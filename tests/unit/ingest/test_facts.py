@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain import Block, Chunk, Document, DocumentGraph, Fact
+from agentic_rag.domain import Block, Chunk, Document, DocumentGraph
 from agentic_rag.ingest.canvas import parse_canvas
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.facts import MAX_CHUNK_FACTS, MAX_FACTS, derive_graph
@@ -159,26 +159,16 @@ def test_titles_in_running_text_are_mentions() -> None:
         ("> ```\n> Oolong\n> ```\n> Green tea", ["green tea"]),
         ("- ```Oolong``` is code, Green tea is not", ["green tea"]),
         ("- ```\n  never closed\n\nOolong and Green tea", ["oolong", "green tea"]),
+        ("%% Oolong %%\n\nGreen tea is not hidden by a mere 5 %% sign.", ["green tea"]),
+        ("%%\nOolong\n\nand more\n%%\n\nGreen tea is not hidden by a mere 5 %% sign.", ["green tea"]),
+        ("<!-- Oolong -->\n\nGreen tea", ["green tea"]),
+        ("x <!-- it is\nOolong --> y\n\nGreen tea", ["green tea"]),
+        ("`%%` Oolong\n\nGreen tea is not hidden by a mere 5 %% sign.", ["oolong", "green tea"]),
     ],
 )
-def test_what_code_inside_a_list_or_quote_names_is_no_mention(text: str, mentioned: list[str]) -> None:
-    assert [fact.target for fact in note(text).facts] == mentioned
-
-
-@pytest.mark.parametrize(
-    "comment",
-    [
-        "%% Oolong %%",
-        "%%\nOolong\n\nand more\n%%",
-        "<!-- Oolong -->",
-        "x <!-- it is\nOolong --> y",
-        "`%%` Oolong",
-    ],
-)
-def test_what_a_comment_names_is_no_mention(comment: str) -> None:
-    graph = note(f"{comment}\n\nGreen tea is not hidden by a mere 5 %% sign.")
-    mentioned = [fact.target for fact in graph.facts]
-    assert mentioned == (["oolong", "green tea"] if comment.startswith("`") else ["green tea"])
+def test_what_code_or_a_comment_names_is_no_mention(text: str, mentioned: list[str]) -> None:
+    graph = note(text)
+    assert [fact.target for fact in graph.facts] == mentioned
     check(graph)
 
 
@@ -293,32 +283,28 @@ def test_a_property_called_speaker_makes_no_dialogue() -> None:
     assert {fact.name for fact in graph.facts} == {"SPEAKER"}
 
 
-def only(graph: DocumentGraph) -> Fact:
-    (fact,) = graph.facts
-    return fact
+DATED = "---\ndate: 2023-09-12\n---\n"
 
 
-def test_times_of_a_fact() -> None:
-    dated = "---\ndate: 2023-09-12\n---\n"
-    fact = only(note(dated + "About [[Oolong]] here."))
-    assert (fact.valid_at, fact.invalid_at) == (day("2023-09-12"), None)
-    fact = only(note("About [[Oolong]] here."))
-    assert (fact.valid_at, fact.invalid_at) == (None, None)
-    fact = only(note(dated + "Grew [[Oolong]] from March 2020 to June 2021."))
-    assert (fact.valid_at, fact.invalid_at) == (day("2020-03-01"), day("2021-07-01"))
-    fact = only(note(dated + "自2024年7月起种[[乌龙茶]]。"))
-    assert (fact.valid_at, fact.invalid_at) == (day("2024-07-01"), None)
-    fact = only(note(dated + "As in [[2020-01-02 Oolong]] it was."))  # a note's name states no time
-    assert (fact.valid_at, fact.invalid_at) == (day("2023-09-12"), None)
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        (DATED + "About [[Oolong]] here.", "2023-09-12", None),
+        ("About [[Oolong]] here.", None, None),
+        (DATED + "Grew [[Oolong]] from March 2020 to June 2021.", "2020-03-01", "2021-07-01"),
+        (DATED + "自2024年7月起种[[乌龙茶]]。", "2024-07-01", None),
+        (DATED + "As in [[2020-01-02 Oolong]] it was.", "2023-09-12", None),  # a note's name states no time
+        ("---\nvalid_from: 2023-01-01\nvalid_until: 2023-12-31\n---\nUse [[Oolong]].", "2023-01-01", "2024-01-01"),
+        ("---\ndate: 2023-09-12\nuntil: 2024\n---\nUse [[Oolong]].", "2023-09-12", "2025-01-01"),
+        ("---\ndate: 2023-09-12\nuntil: 2022\n---\nUse [[Oolong]].", None, "2023-01-01"),
+    ],
+)  # fmt: skip
+def test_times_of_a_fact(text: str, since: str | None, until: str | None) -> None:
+    (fact,) = note(text).facts
+    assert (fact.valid_at, fact.invalid_at) == (since and day(since), until and day(until))
 
 
-def test_a_note_that_holds_for_a_time() -> None:
-    fact = only(note("---\nvalid_from: 2023-01-01\nvalid_until: 2023-12-31\n---\nUse [[Oolong]]."))
-    assert (fact.valid_at, fact.invalid_at) == (day("2023-01-01"), day("2024-01-01"))
-    fact = only(note("---\ndate: 2023-09-12\nuntil: 2024\n---\nUse [[Oolong]]."))
-    assert (fact.valid_at, fact.invalid_at) == (day("2023-09-12"), day("2025-01-01"))
-    fact = only(note("---\ndate: 2023-09-12\nuntil: 2022\n---\nUse [[Oolong]]."))
-    assert (fact.valid_at, fact.invalid_at) == (None, day("2023-01-01"))
+def test_the_time_for_which_a_note_holds() -> None:
     assert note_interval({"valid_from": 2024, "valid_until": 2023}) == (None, None)
     assert note_interval({"from": "[[Anna]]"}) == (None, None)
     assert note_interval({"Valid-From": "June 2024"}) == (day("2024-06-01"), None)
@@ -385,7 +371,8 @@ def test_prose_of_a_long_note_takes_linear_time() -> None:
 
 
 def test_long_sentences_are_cut_around_the_name() -> None:
-    text = only(note("word " * 300 + "[[Oolong]]" + " word" * 300)).text
+    (fact,) = note("word " * 300 + "[[Oolong]]" + " word" * 300).facts
+    text = fact.text
     assert "Oolong" in text
     assert len(text) < 700
     assert text.startswith("…")

@@ -11,18 +11,20 @@ import pytest
 from agentic_rag.ingest.files import IgnoreRules, SourceError, decode, obsidian_filters, walk
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
-def test_marks_are_dropped_and_line_ends_kept(encoding: str) -> None:
-    assert decode("a\r\nb\r茶\n".encode(encoding)) == "a\r\nb\r茶\n"
-
-
-def test_big_endian() -> None:
-    assert decode(codecs.BOM_UTF16_BE + "茶".encode("utf-16-be")) == "茶"
-
-
-def test_empty() -> None:
-    assert decode(b"") == ""
-    assert decode(codecs.BOM_UTF8) == ""
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        *(
+            ("a\r\nb\r茶\n".encode(name), "a\r\nb\r茶\n")
+            for name in ("utf-8", "utf-8-sig", "utf-16", "utf-32")
+        ),
+        (codecs.BOM_UTF16_BE + "茶".encode("utf-16-be"), "茶"),
+        (b"", ""),
+        (codecs.BOM_UTF8, ""),
+    ],
+)
+def test_marks_are_dropped_and_line_ends_kept(raw: bytes, text: str) -> None:
+    assert decode(raw) == text
 
 
 def test_single_nuls_are_kept_and_many_are_binary() -> None:
@@ -62,18 +64,26 @@ def test_gitignore(path: str, is_folder: bool, ignored: bool) -> None:
     assert rules.ignores(path, is_folder=is_folder) is ignored
 
 
-def test_obsidian_filters() -> None:
-    filters = obsidian_filters(
-        json.dumps(
-            {"userIgnoreFilters": ["Templates/", "/\\.excalidraw\\.md$/", "", 5, "/[/", "Old note.md"]}
-        )
-    )
-    rules = IgnoreRules(filters=filters)
-    assert rules.ignores("Templates", is_folder=True)
-    assert rules.ignores("Templates/a.md", is_folder=False)
-    assert rules.ignores("x/a.excalidraw.md", is_folder=False)
-    assert rules.ignores("Old note.md", is_folder=False)
-    assert not rules.ignores("x/Templates/a.md", is_folder=False)
+FILTERS = ["Templates/", "/\\.excalidraw\\.md$/", "", 5, "/[/", "Old note.md", "Work/Old/", "Old/", "/draft/"]
+
+
+@pytest.mark.parametrize(
+    ("inside", "path", "ignored"),
+    [
+        ("", "Templates", True),
+        ("", "Templates/a.md", True),
+        ("", "x/a.excalidraw.md", True),
+        ("", "Old note.md", True),
+        ("", "x/Templates/a.md", False),
+        ("Work", "Old/a.md", True),
+        ("Work", "New/Old/a.md", False),
+        ("Old", "a.md", False),  # an excluded folder that is named itself is read
+        ("Old", "draft.md", True),
+    ],
+)
+def test_obsidian_filters(inside: str, path: str, ignored: bool) -> None:
+    rules = IgnoreRules.of_vault(json.dumps({"userIgnoreFilters": FILTERS}), inside)
+    assert rules.ignores(path, is_folder=path == "Templates") is ignored
 
 
 @pytest.mark.parametrize(
@@ -81,18 +91,6 @@ def test_obsidian_filters() -> None:
 )
 def test_no_filters(app_json: str) -> None:
     assert obsidian_filters(app_json) == ()
-
-
-def test_filters_of_the_vault_around_a_folder() -> None:
-    rules = IgnoreRules.of_vault('{"userIgnoreFilters": ["Work/Old/", "Old/"]}', "Work")
-    assert rules.ignores("Old/a.md", is_folder=False)
-    assert not rules.ignores("New/Old/a.md", is_folder=False)
-
-
-def test_an_excluded_folder_that_is_named_itself_is_read() -> None:
-    rules = IgnoreRules.of_vault('{"userIgnoreFilters": ["Old/", "/draft/"]}', "Old")
-    assert not rules.ignores("a.md", is_folder=False)
-    assert rules.ignores("draft.md", is_folder=False)
 
 
 @pytest.mark.parametrize(

@@ -15,20 +15,10 @@ from agentic_rag.ingest import extraction, sources
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.extracted_text import ExtractedText
 from agentic_rag.ingest.extraction import Extractor
-from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
+from agentic_rag.ingest.pipeline import IngestPipeline
 from agentic_rag.ingest.remembered import DatasetCache, SeenFiles, stamp_of
-from in_memory_pipeline import pipeline
-
-
-def write(root: Path, notes: dict[str, str]) -> Path:
-    for name, text in notes.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    return root
-
-
-def actions(report: IngestReport) -> dict[str, str]:
-    return {file.path: file.action for file in report.files}
+from in_memory_pipeline import actions, pipeline
+from written_files import write
 
 
 async def test_a_new_note_without_words_in_its_name_is_found_by_links(tmp_path: Path) -> None:

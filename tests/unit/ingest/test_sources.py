@@ -15,14 +15,7 @@ from agentic_rag.errors import InputError
 from agentic_rag.ingest import files, scanning
 from agentic_rag.ingest.extraction import Extractor
 from agentic_rag.ingest.sources import SourceError, SourceScan, discover, load_record, parse_record
-
-
-def write(root: Path, files: dict[str, str | bytes]) -> Path:
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return root
+from written_files import write
 
 
 def ids(scan: SourceScan) -> list[str]:

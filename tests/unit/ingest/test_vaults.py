@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from agentic_rag.ingest.vaults import Vault
+from written_files import write
 
 CORE = ".obsidian/templates.json"
 TEMPLATER = ".obsidian/plugins/templater-obsidian/data.json"
 
 
-def settings(root: Path, files: dict[str, object]) -> Path:
-    for name, content in files.items():
-        file = root / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-    return root
-
-
 def test_both_kinds_of_templates(tmp_path: Path) -> None:
     vault = Vault.of(
-        settings(
+        write(
             tmp_path, {CORE: {"folder": "Templates/"}, TEMPLATER: {"templates_folder": "/x/Vorlage a\u0308"}}
         )
     )
@@ -51,7 +43,7 @@ def test_both_kinds_of_templates(tmp_path: Path) -> None:
     ],
 )
 def test_settings_without_a_folder_leave_nothing_out(tmp_path: Path, written: object) -> None:
-    assert Vault.of(settings(tmp_path, {CORE: written, TEMPLATER: "{"})).templates == ()
+    assert Vault.of(write(tmp_path, {CORE: written, TEMPLATER: "{"})).templates == ()
 
 
 def test_a_folder_without_settings_is_its_own_vault(tmp_path: Path) -> None:
@@ -60,7 +52,7 @@ def test_a_folder_without_settings_is_its_own_vault(tmp_path: Path) -> None:
 
 
 def test_a_folder_inside_a_vault(tmp_path: Path) -> None:
-    root = settings(
+    root = write(
         tmp_path / "My vault",
         {
             CORE: {"folder": "Work/Templates"},
@@ -79,6 +71,6 @@ def test_a_folder_inside_a_vault(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_templates_that_is_named_itself_is_read(tmp_path: Path) -> None:
-    root = settings(tmp_path, {CORE: {"folder": "Templates"}, "Templates/deep/a.md": "x"})
+    root = write(tmp_path, {CORE: {"folder": "Templates"}, "Templates/deep/a.md": "x"})
     assert Vault.of(root / "Templates").templates == ()
     assert Vault.of(root / "Templates" / "deep").templates == ()
