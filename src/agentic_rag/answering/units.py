@@ -52,7 +52,14 @@ _SYMBOLS = {
     sign + base: name + unit for sign, name in _PREFIXES.items() for base, unit in _BASES.items()
 } | _SIGNS
 _ANY_CASE = {symbol.casefold(): unit for symbol, unit in _SYMBOLS.items() if len(symbol) > 1}
-_NO_UNIT = frozenset({"point", "points", "times", "count", "counts", "beat", "beats", "turn", "turns", "number", "bell", "page"})  # fmt: skip
+_NO_UNIT = frozenset(
+    "point times time count beat turn number bell page bag chain link hand shot pole rod perch slug peck dot toe thou".split()
+)
+"""Nouns that ``pint`` takes for units, in the singular."""
+_SHORT_PREFIX = re.compile(
+    r"(?:pico|nano|micro|milli|centi|deci|deca|hecto|kilo|mega|giga|tera|peta|exa)(?=[a-z])"
+)
+"""Before the name of a unit: a word without it, a cat or a pinch, is the prefix's symbol by chance."""
 _SIMPLE = re.compile(
     r"\s?-?(?:(?P<scale>degrees?\s?(?:Celsius|centigrade|Fahrenheit|C\b|F\b)|degrees?\b|deg\b)"
     r"|(?P<power>square|cubic)\s(?P<of>[a-z]{4,12})\b"
@@ -119,11 +126,18 @@ def _word(word: str) -> str | None:
         return _SYMBOLS[word]
     if word.casefold() in _ANY_CASE:
         return _ANY_CASE[word.casefold()]
-    if len(word) < 4 or word.casefold() in _NO_UNIT or not word.isascii():
+    name = word.casefold()
+    if (
+        len(word) < 4
+        or {name, name.removesuffix("s"), name.removesuffix("es")} & _NO_UNIT
+        or not word.isascii()
+    ):
         return None
     import pint
 
     try:
-        return str(_registry().parse_units(word.casefold()))
+        unit = str(_registry().parse_units(name))
     except (pint.errors.UndefinedUnitError, ValueError, AttributeError):
         return None
+    prefix = _SHORT_PREFIX.match(unit)
+    return unit if prefix is None or name.startswith(prefix.group()) else None
