@@ -22,7 +22,7 @@ VAULT = {
         "- 2024-05-02 bell, a present\n- Total: £124.50\n"
     ),
     "Choir hours.md": (
-        "# Choir hours\n\n- 2024-01-10: 1h 30m warm-up and Bach\n- 2024-01-17: 45m\n- 2024-02-07: 2h concert\n"
+        "# Choir hours\n\n- 2024-01-10: 1h 30m warm-up and Bach\n- 2024-01-17: 45m\n- 2024-02-07: 2h concert\n- 2024-02-14: cancelled, nobody had a key\n"
     ),
     "Kiln.md": "# Kiln\n\nA firing takes 11 hours and 40 kWh. The kiln cost 2,300 € in 2019.\n",
     "Garten.md": "# Garten\n\n- 02.07. Kirschen 1,5 kg\n- 16.07. Kirschen 2,75 kg\n- 16.07. Salat 0,4 kg\n",
@@ -47,6 +47,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("How much did I spend on the bike altogether?", "Total: £124.50 (3 entries)"),
         ("How much did I pay for chains?", "Total: £60.50 (2 entries)"),
         ("How many times did I buy a chain?", "2 entries:"),
+        ("How many times did I have choir in 2024?", "3 entries:"),
         ("How many hours of choir did I have in January?", "Total: 2 h 15 min (2 entries)"),
         ("Wie viel kg Kirschen habe ich geerntet?", "Total: 4.25 kg (2 entries)"),
         ("电费一共花了多少钱？", "合计：325.80 元（3 项）"),

@@ -122,6 +122,8 @@ def test_forms_that_were_read_as_something_else(text: str, read: list[tuple[floa
     assert [(one.low, one.high, one.unit) for one in amounts(text)] == read
 
 
-@pytest.mark.parametrize("text", ["2 cats", "3 bags", "1 pinch of salt", "10 toes", "4 links", "2 hands", "6 shots"])
+@pytest.mark.parametrize(
+    "text", ["2 cats", "3 bags", "1 pinch of salt", "10 toes", "4 links", "2 hands", "6 shots"]
+)
 def test_a_noun_that_is_a_unit_by_chance_is_none(text: str):
     assert [one.unit for one in amounts(text)] == [""]

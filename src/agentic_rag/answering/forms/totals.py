@@ -54,6 +54,11 @@ _MEASURING = frozenset(
     "per each session visit trip entri last take took time durat distanc weigh weight dauert dauer 持续 时间 用时 距离 重量".split()
 )
 """Stems that say only what is measured, or that it is one entry's."""
+_CALLED_OFF = re.compile(
+    r"\b(?:cancell?ed|called off|skipped|was closed|gave up|ausgefallen|abgesagt|geschlossen)\b|没[\u4e00-\u9fff]?成|没去|取消",
+    re.IGNORECASE,
+)
+"""What an entry says that records that nothing took place, and is not counted."""
 _HAN_UNIT = re.compile(r"(?:多少|几)\s*(?P<unit>[\u4e00-\u9fff]{1,3})")
 
 Fit = Callable[[EntryValue], bool]
@@ -97,7 +102,8 @@ def _of_group(
     if is_of_other_days(question, group):
         return ComposedAnswer()
     if computation.result == "count" or _counts_entries(question, computation, group):
-        entries = _of_times(_of_question(question, computation, group, is_measured=False))
+        entries = _of_question(question, computation, group, is_measured=False)
+        entries = _of_times([one for one in entries if not _CALLED_OFF.search(one.unit.own())])
         return (
             _answer(
                 question, entries, count_text(len(entries), "entries", is_chinese=question.script == "cjk")
