@@ -24,7 +24,7 @@ VAULT = {
     "Choir hours.md": (
         "# Choir hours\n\n- 2024-01-10: 1h 30m warm-up and Bach\n- 2024-01-17: 45m\n- 2024-02-07: 2h concert\n- 2024-02-14: cancelled, nobody had a key\n"
     ),
-    "Kiln.md": "# Kiln\n\nA firing takes 11 hours and 40 kWh. The kiln cost 2,300 € in 2019.\n",
+    "Kiln.md": "# Kiln\n\nA firing takes 11 hours and 40 kWh. The kiln cost 2,300 € in 2019. In October 2024 I paid 41 € for a bucket of glaze.\n",
     "Garten.md": "# Garten\n\n- 02.07. Kirschen 1,5 kg\n- 16.07. Kirschen 2,75 kg\n- 16.07. Salat 0,4 kg\n",
     "Walking.md": "# Walking\n\n| Day | Steps |\n|---|---|\n" + "".join(f"| walk {n} | 100 |\n" for n in range(40)),
     "水电费.md": "# 水电费\n\n## 电\n- 1月：126.5元\n- 2月：98元\n- 3月：101.3元\n\n## 水\n- 1月：33元\n- 3月：35.6元\n",
@@ -84,6 +84,7 @@ async def test_of_an_extreme_the_entry_alone_is_given(data_dir: Path, question: 
         "How much did I spend on saddles?",
         "How long does a firing take?",
         "What did the kiln cost?",
+        "What did I pay for the glaze in October 2024?",
     ],
 )
 async def test_entries_of_something_else_are_not_added_up(data_dir: Path, question: str):
@@ -105,3 +106,8 @@ async def test_of_many_entries_the_first_are_shown(data_dir: Path):
 async def test_rows_are_called_as_the_list_that_they_are_in(data_dir: Path, question: str, count: int):
     answer = await asked(data_dir, question)
     assert f"共 {count} 项:" in answer.text
+
+
+async def test_a_sentence_answers_beside_a_log_of_other_days(data_dir: Path):
+    answer = await asked(data_dir, "What did I pay for the glaze in October 2024?")
+    assert "41 €" in answer.text

@@ -91,8 +91,14 @@ def totals(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswe
         if not any(id(one.unit) in group for group in groups):
             group = _entries_like(one, candidates)
             groups[frozenset(id(other.unit) for other in group)] = group
-    answers = (_of_group(question, computation, group) for group in groups.values() if len(group) > 1)
-    return next((answer for answer in answers if answer is not None), None)
+    refusal: ComposedAnswer | None = None
+    for group in groups.values():
+        answer = _of_group(question, computation, group) if len(group) > 1 else None
+        if answer is not None and answer.lines:
+            return answer
+        if answer is not None and any(one is candidates[0] for one in group):
+            refusal = answer
+    return refusal
 
 
 def _of_group(
