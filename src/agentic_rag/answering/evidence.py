@@ -604,7 +604,7 @@ def _forms(terms: Sequence[str], vocabulary: frozenset[str]) -> dict[str, list[t
     irregular: dict[str, list[str]] = {}
     for word in vocabulary & IRREGULAR.keys():
         irregular.setdefault(IRREGULAR[word], []).append(word)
-    by_letter: dict[str, list[str]] = {term[0]: [] for term in terms}
+    by_letter: dict[str, list[str]] = {term[:1]: [] for term in terms}
     for word in vocabulary:
         if word[0] in by_letter:
             by_letter[word[0]].append(word)

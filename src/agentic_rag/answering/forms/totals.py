@@ -191,7 +191,7 @@ def _of_question(
     dates, kind = read_spans(question.text), tokens(computation.kind)
     deed = {*tokens(computation.verb), *computation.verb}
     other_words = [
-        t.token for t in question.terms if not (t.is_generic or t.token in deed or t.token[0].isdigit())
+        t.token for t in question.terms if not (t.is_generic or t.token in deed or t.token[:1].isdigit())
     ]
     # The model compares German verbs with nothing; another word has to say what was done.
     is_named_in_german = bool(german_words(question.text)) and any(
