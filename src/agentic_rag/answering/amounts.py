@@ -405,8 +405,8 @@ def _both(between: str, last: Amount, one: Amount, *, is_range: bool) -> Amount 
     special = {"", DAYS, CLOCK, HALF_CLOCK, DEGREES, ERA, *TEMPERATURES}
     if last.unit == one.unit or {last.unit, one.unit} & special or not _SUM.fullmatch(between):
         return None
-    (first, dimension), (second, other) = to_base(last.low, last.unit), to_base(one.low, one.unit)
-    if dimension != other or not 0 < second < to_base(1.0, last.unit)[0]:
+    (first, dimension), (second, other) = to_base(1.0, last.unit), to_base(one.low, one.unit)
+    if dimension != other or not 0 < second < first:
         return None
-    low = last.low * (1 + second / first)
+    low = last.low + second / first
     return Amount(low, low, last.unit, last.start, one.end)

@@ -127,3 +127,19 @@ def test_forms_that_were_read_as_something_else(text: str, read: list[tuple[floa
 )
 def test_a_noun_that_is_a_unit_by_chance_is_none(text: str):
     assert [one.unit for one in amounts(text)] == [""]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("0 h 30 min", 0.5), ("2h 30m", 2.5), ("3h20", 3 + 1 / 3), ("0 km 5 m", 0.005)]
+)
+def test_the_parts_of_an_amount_are_added(text: str, number: float):
+    ((low, high),) = ((one.low, one.high) for one in amounts(text))
+    assert low == high == pytest.approx(number)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("145,60 €", 145.6), ("1.137,50 €", 1137.5), ("1,137.50 €", 1137.5), ("12.345.678,9 €", 12345678.9)],
+)
+def test_decimals_and_thousands_as_in_several_countries(text: str, number: float):
+    assert [one.low for one in amounts(text)] == [number]
