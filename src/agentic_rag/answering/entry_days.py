@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Sequence
 from datetime import date
 
-from agentic_rag.answering.evidence import Candidate
-from agentic_rag.dates.reading import DatedText, MonthDay, read_spans
-from agentic_rag.dates.spans import Span, day_span
+from agentic_rag.answering.evidence import Candidate, dates_in
+from agentic_rag.dates.reading import DatedText, read_spans
+from agentic_rag.dates.spans import Span
 from agentic_rag.questions.question import Question
+from agentic_rag.questions.times import in_year
 
 _YEAR = re.compile(r"(?<![\d.])(?:19|20)\d\d(?![\d.])")
 _LABEL = re.compile(r"\W*(?P<label>[^:：\d]{3,12}|[^:：]{3,20}?)(?:[:：]|\s[-–]\s)")
@@ -44,38 +44,32 @@ def is_of_other_days(question: Question, group: Sequence[Candidate]) -> bool:
     return not of_days(question, group) and all(map(_dates_of, group))
 
 
-def _dates_of(one: Candidate) -> list[DatedText]:
+def _dates_of(one: Candidate) -> Sequence[DatedText]:
     """The dates of an entry: its own, else those of what stands above it, else the year above it. A date without a year
     is of the year above it."""
     above = [*reversed((one.note.title, *one.unit.headings, *one.unit.parents))]
     years = [int(year) for text in above for year in _YEAR.findall(text)]
     dates = _opening_dates(one.unit.own())
-    dates = dates or next((its for text in (one.unit.own(), *above) if (its := read_spans(text))), [])
+    dates = dates or next((its for text in (one.unit.own(), *above) if (its := dates_in(text))), ())
     if not years:
         return dates
     if not dates:
         return [_of_span(Span(date(years[0], 1, 1), date(years[0] + 1, 1, 1)))]
-    return [_of_span(day_span(_day(years[0], its.yearless[0]))) if its.yearless else its for its in dates]
+    return [_of_span(in_year(its.yearless, years[0])) if its.yearless else its for its in dates]
 
 
-def _opening_dates(text: str) -> list[DatedText]:
+def _opening_dates(text: str) -> Sequence[DatedText]:
     """The date of a label that an entry begins with, ``May: 12 €``, or of the day and month, ``31.08. tomatoes``."""
     day_month = _DAY_MONTH.match(text)
     if day_month is not None:
         place = int(day_month["month"]), int(day_month["day"])
         return [DatedText(0, 0, Span(None, None), "day", "in", (place, place))]
     label = _LABEL.match(text)
-    return [] if label is None else read_spans(label["label"])
+    return () if label is None else dates_in(label["label"])
 
 
 def _of_span(span: Span) -> DatedText:
     return DatedText(0, 0, span, "day", "in")
-
-
-def _day(year: int, place: MonthDay) -> date:
-    """A day of a year, the last of the month where that has fewer."""
-    month, day = place
-    return date(year, month, min(day, monthrange(year, month)[1]))
 
 
 def _is_within(its: DatedText, days: DatedText) -> bool:
@@ -84,4 +78,5 @@ def _is_within(its: DatedText, days: DatedText) -> bool:
         return its.span.start is not None and days.covers(its.span.start)
     first, last = days.span.start, days.span.end
     years = range(first.year, last.year + 1) if first is not None and last is not None else (_ANY_YEAR,)
-    return any(days.covers(_day(year, its.yearless[0])) for year in years)
+    starts = (in_year(its.yearless, year).start for year in years)
+    return any(start is not None and days.covers(start) for start in starts)

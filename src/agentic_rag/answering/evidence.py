@@ -32,7 +32,7 @@ from agentic_rag.answering.value_kinds import (
     states_measure,
     states_version,
 )
-from agentic_rag.dates.reading import read_spans
+from agentic_rag.dates.reading import DatedText, read_spans
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import Passage
@@ -517,9 +517,14 @@ def _of_days(days: Span, unit: Unit, note: SourceNote) -> tuple[float, float, fl
     )
 
 
+def _spans_in(text: str) -> Iterator[Span]:
+    return (one.span for one in dates_in(text) if one.yearless is None) if _DIGIT.search(text) else iter(())
+
+
 @lru_cache(maxsize=4096)
-def _spans_in(text: str) -> tuple[Span, ...]:
-    return tuple(one.span for one in read_spans(text) if one.yearless is None) if _DIGIT.search(text) else ()
+def dates_in(text: str) -> tuple[DatedText, ...]:
+    """The dates of a text, as ``read_spans`` reads them; every question asks for those of the same units again."""
+    return tuple(read_spans(text))
 
 
 _DIGIT = re.compile(r"\d")

@@ -8,25 +8,21 @@ from typing import Literal
 
 from agentic_rag.questions.comparisons import extreme
 from agentic_rag.questions.generic_words import MEASURE_WORDS
-from agentic_rag.questions.words import Span
+from agentic_rag.questions.words import Span, any_of
 
 Result = Literal["sum", "average", "count", "largest", "smallest"]
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.IGNORECASE)
-
-
 _WHO = r"(?:(?:the|my|our|his|her|die|der|das) [a-zäöüß]+|[a-zäöüß]+)"
-AVERAGE = _any(
+AVERAGE = any_of(
     r"\b(?:on average|average|the mean|(?:im )?durchschnitt\w*|im schnitt)\b(?: number)?(?: of)?",
     r"平均(?:每次)?",
 )
-TOTAL = _any(
+TOTAL = any_of(
     r"\b(?:in total|in all(?=\W*$)|total(?: number)?|sum|altogether|all together|combined|so far|insgesamt|zusammen|bis jetzt|bisher)\b(?: of)?",
     r"总共|一共|(?<!公)共(?=[花用跑走骑付买读看去])|总[数计和]?|合计|至今|到现在|加(?:起来|在一起)",
 )
-_TIMES = _any(
+_TIMES = any_of(
     r"\bhow (?:many times|often)\b(?! (?:an?|per|each|every|should|do|does|is|are|can|must)\b)",
     rf"\bhow many (?:[a-z]+ )?days\b(?= (?:did|have|has|had) {_WHO} (?:have|had)\b)",
     r"\bwie (?:oft|viele male)\b(?=.*\b(?:habe?n?|hat|bin|sind|ist|war\w*)\b)",
@@ -34,7 +30,7 @@ _TIMES = _any(
     rf"(?<!第)(?:几|多少)[次回趟遍]|有(?:几|多少)天|了(?:几|多少)(?=[{MEASURE_WORDS}][\u4e00-\u9fff])",
 )
 _EVERY = re.compile(r"每[天日周月年]")
-_PAST = _any(
+_PAST = any_of(
     rf"\bhow (?:much|far|long|many)\b[^?,;]*?\b(?:did|have|has|had|was|were) {_WHO} [a-z]",
     rf"\bwie (?:viele?|weit|lange)\b[^?,;]*?\b(?:habe?n?|hat|bin|sind|ist) {_WHO}\b",
     rf"\bwhat (?:did|have|has) {_WHO} (?:spen[dt]|paid|pay)\b",
@@ -42,9 +38,9 @@ _PAST = _any(
     r"[\u4e00-\u9fff]了(?:多少|几|多[远久长重])",
 )
 """Asks how much was done, which several entries may add up to."""
-_WHEN = _any(r"\bwhen\b|\b(?:last|first) time\b|\bwann\b", r"什么时候|何时|哪[一]?天|[上最][近后]?一?次")
+_WHEN = any_of(r"\bwhen\b|\b(?:last|first) time\b|\bwann\b", r"什么时候|何时|哪[一]?天|[上最][近后]?一?次")
 """Asks for the day of the latest or earliest entry: "when did I last …", 最近一次."""
-_VERB = _any(
+_VERB = any_of(
     rf"\b(?:did|have|has|had) {_WHO} (?:last |first |ever |[a-z]+ly )?(?P<verb>[a-z]+)",
     rf"\b(?:habe?n?|hat|bin|sind|ist) {_WHO} [^?]*?(?P<german>[a-zäöüß]+)\W*$",
     r"\b[a-z]+s (?:i|we) (?:have )?(?P<own>[a-z]+)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agentic_rag.domain.filters import Comparison, Expression, Not
@@ -114,12 +114,12 @@ async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple
     concept = extreme.concept
     if concept == "size":  # "cost the most" compares prices
         concept = _concept_of_words(draft.text) or concept
-    sums = [key for key in keys if is_sum_name(key)] if concept == "price" else []
+    sum_key = _only_sum(keys) if concept == "price" else None
     named = await named_key(draft, keys)
     if named is not None:
         key = named
-    elif len(sums) == 1:
-        key = sums[0]
+    elif sum_key is not None:
+        key = sum_key
     elif _names_what_they_lack(draft, extreme.span):
         return None
     else:
@@ -132,6 +132,12 @@ async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple
     draft.cover(extreme.span, *(Span(*match.span()) for match in _VALUE_WORDS[concept].finditer(draft.text)))
     draft.shown_keys.append(key)
     return key, extreme.largest
+
+
+def _only_sum(keys: Iterable[str]) -> str | None:
+    """The one property of these that is called as a sum of money is; None for no or several."""
+    sums = [key for key in keys if is_sum_name(key)]
+    return sums[0] if len(sums) == 1 else None
 
 
 def _concept_of_words(text: str) -> str:
@@ -247,9 +253,9 @@ async def _key_of(
     # "tools lighter than 5", of no class of notes, may be rows of a table.
     others = () if draft.classes or not one.concept else numeric_keys(draft, entries=True)
     about = one.about or _concept_of_words(draft.text)
-    sums = [key for key in keys if is_sum_name(key)] if about == "price" else []
-    if len(sums) == 1:
-        return sums[0], None
+    sum_key = _only_sum(keys) if about == "price" else None
+    if sum_key is not None:
+        return sum_key, None
     near = await draft.nearest(about or draft.text, list(dict.fromkeys([*keys, *others])))
     nearest = max(near, key=lambda name: near[name])
     return (nearest if nearest in keys else None), None

@@ -15,6 +15,7 @@ from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS, german
 from agentic_rag.questions.homophones import written_as
 from agentic_rag.questions.money import SUMS
 from agentic_rag.questions.words import Span as Place
+from agentic_rag.questions.words import any_of
 from agentic_rag.text import STOPWORDS, fold, placed_contents, script, simplify, starts_cjk, tokens
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
@@ -23,11 +24,7 @@ Kind = Literal["amount", "money", "duration", "frequency", "date", "person", "pl
 """What kind of value a question wants."""
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.IGNORECASE)
-
-
-_HOWTO = _any(
+_HOWTO = any_of(
     r"\bhow (?:do|does|can|could|should|would|to|did|must) ?(?:i|we|you|one|people)?\b(?! (?:know|find out|like|feel|call|pronounce))",
     r"\bhow (?:is|are) .{1,40}\b(?:made|cooked|done|prepared|installed|set up|cleaned|built)\b",
     r"\b(?:steps?|instructions?|directions?|procedure|recipe) (?:to|for|of)\b",
@@ -35,55 +32,55 @@ _HOWTO = _any(
     r"怎么(?!样|回事|了)|如何|怎样|步骤|做法|方法|教程|流程",
     r"\bwie (?:mache|kann|koche|backe|bereite|geht|richte|installiere|stelle)\b",
 )
-_AMOUNT = _any(
+_AMOUNT = any_of(
     r"\bhow (?:much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early)\b",
     r"\b(?:price|cost|amount|number|temperature|size|length|duration|weight|percentage|rating|score)\b",
     r"\bwhat(?:['’]s| is| was| are| were)(?! an? \w+\W*$)(?: [\w'’]+){1,3}? (?:height|width|depth|speed|capacity|distance|population|dose|dosage)\b(?=\W*$| (?:of|for|per|in|at|on|from|to|when)\b)",
     r"多少|(?<!哪)[几多](?:个|页|岁|天|次|分钟|小时|克|元|块|钱|大|长|久|高|远|重|种|本|部|集|季|人|位|张|条|步|杯|勺)|温度|价格|时长",
     r"\bwie (?:viel|viele|lange|alt|groß|hoch|oft|teuer|weit)\b",
 )
-_MONEY = _any(
+_MONEY = any_of(
     rf"\bwhat(?:['’]s| is| was| are| were)(?! an? \w+\W*$)(?: [\w'’]+){{1,3}}? (?:{'|'.join(SUMS)})\b(?=\W*$| (?:of|for|per|in|at|on|from|to|when)\b)"
 )
-_DURATION = _any(
+_DURATION = any_of(
     r"\bhow (?:long|soon)\b|\b(?:by|until|till) when\b|\bduration\b|\bhow many (?:minutes|hours|days|weeks|months|years)\b",
     r"多久|多长时间|几(?:分钟|小时|天|年|个月|周)|多少(?:分钟|小时|天|年)",
     r"\bwie lange\b",
 )
-_FREQUENCY = _any(
+_FREQUENCY = any_of(
     r"\bhow (?:often|frequently|regularly)\b|\bhow many times (?:an?|per|each|every)\b",
     r"(?:多久|多长时间|几天|几[周个]\w?|多少天|隔多久).{0,6}一?次|频率|每[几多]",
     r"\bwie (?:oft|häufig)\b",
 )
-_DATE = _any(
+_DATE = any_of(
     # "what happens when …" names no day
     r"(?:^|[,;:]|\b(?:and|so|but|or|know|say|said|tell me|remember|exactly|since|until|by|from))\W*when\b",
     r"\b(?:what (?:date|day|year|month|time)|which (?:date|day|year|month)|how long ago|birthday|deadline|due)\b",
     r"什么时候|何时|哪[一]?[天年月日]|几[点号月年]|日期|时间|生日",
     r"\b(?:wann|seit wann|bis wann|geburtstag)\b",
 )
-_PERSON = _any(r"\b(?:who|whom|whose|by whom)\b", r"谁|哪位|什么人", r"\b(?:wer|wen|wem|wessen)\b")
-_PLACE = _any(
+_PERSON = any_of(r"\b(?:who|whom|whose|by whom)\b", r"谁|哪位|什么人", r"\b(?:wer|wen|wem|wessen)\b")
+_PLACE = any_of(
     r"\b(?:where|which (?:city|country|place|town))\b", r"哪里|哪儿|在哪|什么地方", r"\b(?:wo|wohin|woher)\b"
 )
-_COMPARE = _any(
+_COMPARE = any_of(
     r"\bcompar(?:e|ing|ison)\b|\bdifferences?\b|\bversus\b|\bvs\.?\s|\bdiffer\b",
     r"比较|对比|区别|差别|不同|哪个[更要]|哪个.{0,6}[多少大小长短贵高低快慢好]|相比|分别|各是?多少",
     r"\b(?:vergleiche?|unterschied)\b",
     r"\bwhich (?:is|was|one is|of .{1,40} is) (?:\w+er|more|less)\b",
     r"\b(?:more|less|fewer|\w{2,}er)\b(?=[^?,]*, [^?]*\bor\b)|\b(?:\w{2,}er|more \w+|less \w+|fewer) than (?=[^?\d]+\??$)",
 )
-_YESNO = _any(
+_YESNO = any_of(
     r"^\s*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|should|must|may|am)\b",
     r"(?:吗|嘛|(?<![什怎这那多])么|没有|是否|能不能|可不可以|会不会|有没有|是不是|要不要)\s*[?？]?\s*$|是否|能不能|可不可以|有没有|是不是|要不要",
     r"^\s*(?:ist|sind|hat|haben|kann|darf|gibt|wird|muss)\b",
 )
-_DEFINITION = _any(
+_DEFINITION = any_of(
     r"^\s*(?:what(?:'s|’s| is| are| was| were)|define|explain|who(?:'s|’s| is| was| are)|tell me about|describe)\s",
     r"什么是|是什么|什么意思|是谁|介绍一?下|指什么|解释",
     r"^\s*(?:was|wer) (?:ist|sind|war|bedeutet)\b",
 )
-_THING = _any(
+_THING = any_of(
     r"^\s*(?:and )?what(?:'s|’s| is| are) (?!the\b|my\b|your\b|our\b|his\b|her\b|their\b|its\b|in\b|on\b|left\b|still\b|there\b)(?:(?!['’]s\b| of\b| for\b| in\b)[^?]){1,40}\??\s*$",
     r"^\s*什么是[^?？]{1,20}[?？]?\s*$",
     r"^\s*(?:and )?who(?:'s|’s| is| was) (?!the\b|my\b|your\b|our\b)(?:(?!['’]s\b| of\b| for\b| in\b| at\b)[^?]){1,40}\??\s*$",
@@ -93,14 +90,14 @@ _THING = _any(
 _PHRASE = re.compile(
     r"^\s*(?:and )?(?:what(?:'s|’s| is| are)|什么是)\s*(?P<phrase>[^?？]+?)\s*[?？]?\s*$", re.IGNORECASE
 )
-_LIST = _any(
+_LIST = any_of(
     r"\b(?:which|what) (?:\w+ ){0,2}?\w+s\b|\blist\b|\ball (?:the |my |of )?\w+s?\b|\bnames? (?:of|all)\b|\bwhat else\b|\bwho all\b",
     r"\bwhat (?:are|were) (?:the|my|our|his|her|their|all|some) (?:[\w-]+ ){0,3}?[\w-]+s\b",
     r"\bwhat (?:do|did|does) (?:i|we) (?:need|have|want|spend|buy|pack|write|do)\b|\bwhat(?:'s|’s| is) (?:on|in) (?:the|my)\b|\bingredients?\b",
     r"哪些|有什么|有哪|列出|清单|都有|几种|什么材料|材料|原料|配料|食材",
     r"\b(?:welche|liste|alle)\b",
 )
-_ASKS = _any(
+_ASKS = any_of(
     r"[?？]\s*$", r"\b(?:what|which|who|whom|whose|when|where|why|how)\b", r"什么|哪|谁|几|多少|怎|为何|如何|吗\s*$",
     r"\b(?:was|wer|wo|wann|warum|wie|welche[rsnm]?)\b",
 )  # fmt: skip
@@ -194,6 +191,11 @@ class Question:
             measure=_measure(plain, word), asked_as=word,
             count_noun="" if counted is None else counted["noun"], computation=computation,
         )  # fmt: skip
+
+    @property
+    def is_chinese(self) -> bool:
+        """Whether it is written in Chinese characters."""
+        return self.script == "cjk"
 
     @property
     def asks_one(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -154,6 +155,11 @@ def is_named_apart(words: Words, key: str) -> bool:
 
 
 _CAMEL = regex.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def any_of(*patterns: str) -> re.Pattern[str]:
+    """The pattern that any of these match, in letters of either case."""
+    return re.compile("|".join(patterns), re.IGNORECASE)
 
 
 def split_camel_case(name: str) -> str:

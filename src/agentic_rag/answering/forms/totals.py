@@ -17,7 +17,7 @@ from agentic_rag.answering.entry_values import (
     item_values,
     read_values,
 )
-from agentic_rag.answering.evidence import CLEAR, SIMILAR, Candidate
+from agentic_rag.answering.evidence import CLEAR, SIMILAR, Candidate, dates_in
 from agentic_rag.answering.forms.lines import (
     AGGREGATES,
     MAX_LINES,
@@ -86,13 +86,13 @@ def totals(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswe
     if computation is None:
         return None
     near = [one for one in candidates if one.score >= candidates[0].score - NEAR and _is_entry(one.unit)]
-    groups: dict[frozenset[int], list[Candidate]] = {}
-    for one in near:
-        if not any(id(one.unit) in group for group in groups):
-            group = _entries_like(one, candidates)
-            groups[frozenset(id(other.unit) for other in group)] = group
+    seen: set[int] = set()
     refusal: ComposedAnswer | None = None
-    for group in groups.values():
+    for best in near:
+        if id(best.unit) in seen:
+            continue
+        group = _entries_like(best, candidates)
+        seen |= {id(one.unit) for one in group}
         answer = _of_group(question, computation, group) if len(group) > 1 else None
         if answer is not None and answer.lines:
             return answer
@@ -110,13 +110,8 @@ def _of_group(
     if computation.result == "count" or _counts_entries(question, computation, group):
         entries = _of_question(question, computation, group, is_measured=False)
         entries = _of_times([one for one in entries if not _CALLED_OFF.search(one.unit.own())])
-        return (
-            _answer(
-                question, entries, count_text(len(entries), "entries", is_chinese=question.script == "cjk")
-            )
-            if entries
-            else None
-        )
+        head = count_text(len(entries), "entries", is_chinese=question.is_chinese)
+        return _answer(question, entries, head) if entries else None
     measure = _measure_of(question, computation, [one.unit for one in group])
     if measure is None:
         return None
@@ -270,7 +265,7 @@ def _is_length(value: EntryValue) -> bool:
 
 def _day_value(unit: Unit) -> EntryValue | None:
     """The day of an entry as a number; None where it states none, or no year."""
-    days = [one.span.start for one in read_spans(unit.own()) if one.span.start is not None]
+    days = [one.span.start for one in dates_in(unit.own()) if one.span.start is not None]
     return EntryValue(float(days[0].toordinal()), "") if days else None
 
 
@@ -342,7 +337,7 @@ def _is_in_han(column: str, text: str) -> bool:
 def _result_text(question: Question, computation: Computation, measure: _Measure, result: EntryValue) -> str:
     """What is computed, with its name: ``Distance, total: 23.6 km``."""
     name = "" if measure.name == result.label else measure.name
-    if question.script == "cjk":
+    if question.is_chinese:
         return f"{name}{AGGREGATES[computation.result][1]}：{result.text()}"
     what = AGGREGATES[computation.result][0]
     return f"{f'{name}, {what}' if name else what.capitalize()}: {result.text()}"
@@ -350,13 +345,12 @@ def _result_text(question: Question, computation: Computation, measure: _Measure
 
 def _with_count(question: Question, text: str, measured_entries: int, entries: int) -> str:
     """A result with the number of entries that it is computed of, and of those that lack the value."""
-    is_chinese = question.script == "cjk"
     count = (
         str(entries)
         if measured_entries == entries
-        else f"{measured_entries}{'/' if is_chinese else ' of '}{entries}"
+        else f"{measured_entries}{'/' if question.is_chinese else ' of '}{entries}"
     )
-    return f"{text}（{count} 项）" if is_chinese else f"{text} ({count} entries)"
+    return f"{text}（{count} 项）" if question.is_chinese else f"{text} ({count} entries)"
 
 
 def _of_times(group: Sequence[Candidate]) -> list[Candidate]:
@@ -364,7 +358,7 @@ def _of_times(group: Sequence[Candidate]) -> list[Candidate]:
     first: dict[tuple[str, ...], Candidate] = {}
     for one in group:
         above = (*one.unit.headings, *one.unit.parents)
-        is_below_day = bool(above) and bool(read_spans(above[-1])) and not read_spans(one.unit.own())
+        is_below_day = bool(above) and bool(dates_in(above[-1])) and not dates_in(one.unit.own())
         first.setdefault(
             (one.note.path, *above) if is_below_day else (one.note.path, str(one.unit.start)), one
         )
@@ -374,5 +368,5 @@ def _of_times(group: Sequence[Candidate]) -> list[Candidate]:
 def _answer(question: Question, entries: Sequence[Candidate], head: str = "") -> ComposedAnswer:
     lines = tuple(line_of(one.unit, one.note, titled_text(one)) for one in entries[:MAX_LINES])
     more = len(entries) - len(lines)
-    tail = more_text(more, is_chinese=question.script == "cjk") if more else ""
+    tail = more_text(more, is_chinese=question.is_chinese) if more else ""
     return ComposedAnswer(lines, tuple(entries), head=head, tail=tail, is_whole=True)
