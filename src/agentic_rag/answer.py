@@ -45,7 +45,7 @@ class Answer:
 
     question: str
     text: str
-    """With ``[n]`` marks; a "not found" text if ``abstained``."""
+    """With ``[n]`` marks; a "not found" text if ``abstained``, which the nearest lines may follow."""
     citations: list[Citation] = field(repr=False)
     """The citations behind the marks, verbatim, with document, path and code points."""
     abstained: bool

@@ -315,7 +315,9 @@ class CanvasRAGState(CallerKeys, total=False):
         StepOutcome | None, Field(description="Method, whether it failed, and what was left out.")
     ]
     answer: Annotated[str, Field(description="Text with [n] marks.")]
-    abstained: Annotated[bool, Field(description="True where nothing was relevant enough.")]
+    abstained: Annotated[
+        bool, Field(description="True where nothing was relevant enough, or no line says what is asked.")
+    ]
     citations: Annotated[list[Citation], Field(description="What the marks stand for, verbatim.")]
     answer_outcome: Annotated[
         StepOutcome | None, Field(description="Method, whether it failed, and what was left out.")

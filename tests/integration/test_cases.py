@@ -44,7 +44,9 @@ def vaults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vaults]:
 
 
 def claims(answer: Answer) -> list[str]:
-    """The cited lines without list marks and numbers of citations."""
+    """The cited lines without list marks and numbers of citations; none where what is shown is only the nearest."""
+    if answer.abstained:
+        return []
     lines = (line for line in answer.text.splitlines() if re.search(r"\[\d+\]$", line))
     return [re.sub(r"^- |\s*\[\d+\]$", "", line) for line in lines]
 

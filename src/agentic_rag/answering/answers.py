@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agentic_rag.answering.composing import compose_answer, of_notes
+from agentic_rag.answering.composing import compose_answer, of_notes, says_all
 from agentic_rag.answering.evidence import (
     Candidate,
     SourceNote,
@@ -42,6 +42,8 @@ class Evidence:
     """Lines of the answer in order; a line without ``document_id`` is a heading and is not cited."""
     reason: str | None = None
     """Why there are none."""
+    nearest: tuple[AnswerLine, ...] = ()
+    """The first lines, or those that come nearest where there are none to answer."""
     support: Mapping[str, float] = field(default_factory=dict)
     """How far the lines express each specific term of the question, in [0, 1]."""
     is_definition: bool = False
@@ -55,21 +57,43 @@ class Evidence:
         return bool(self.support) and min(self.support.values()) >= FULL
 
 
-def from_passages(
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A question beside the units of the notes that were found for it."""
+
+    question: Question
+    """In the words of the notes."""
+    candidates: Sequence[Candidate]
+    """Best first."""
+    is_of_another: bool
+    """See ``Evidence``."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no unit says all that is asked in its words."""
+        return bool(self.candidates) and not says_all(self.question, self.candidates[0])
+
+
+def read_passages(
     question: Question,
     results: Sequence[Passage],
     relevance: Sequence[float],
     documents: Mapping[str, Sequence[Chunk]],
     likeness: TermLikeness | None = None,
     keys: Mapping[str, float] | None = None,
-) -> Evidence:
-    """The lines that answer from the notes of the results."""
+) -> Reading:
+    """The units of the results' notes, scored for the question."""
     notes = source_notes(results, relevance, documents)
     question = _in_words(question, notes, likeness)
     scored = score_units(question, notes, likeness, keys)
     candidates = of_asker(question.text, scored)
-    answer = compose_answer(question, candidates)
-    return replace(_with_support(question, answer), is_of_another=len(candidates) < len(scored))
+    return Reading(question, candidates, len(candidates) < len(scored))
+
+
+def from_reading(reading: Reading) -> Evidence:
+    """The lines that answer from the units."""
+    answer = compose_answer(reading.question, reading.candidates)
+    return replace(_with_support(reading.question, answer), is_of_another=reading.is_of_another)
 
 
 def _in_words(question: Question, notes: Sequence[SourceNote], likeness: TermLikeness | None) -> Question:
@@ -83,12 +107,14 @@ FULL = 0.5
 """Level from which a term of the question is expressed."""
 MISSING = 0.15
 """Level up to which a term of the question is not expressed."""
-MIN_SUPPORT = 0.3
+MAX_MISSING = 0.5
 """Share of the question's terms, by weight, from which an answer that lacks them is none."""
+NEAREST = 3
+"""Lines that are shown where there is no answer."""
+OF_MANY = 0.3
+"""The same where several things are asked for: a list without what tells them apart is none."""
 UNCLEAR = 0.45
-"""The same where steps are asked for: those of a dish that is like it are none."""
-MAX_MISSING_SHARE = 0.5
-"""The same share where a unit has a name or number of the question in its own words."""
+"""``MISSING`` where steps are asked for: those of a dish that is like it are none."""
 CONTEXT = 0.5
 """Weight of a term that only says what the question is about, and not what it asks of it."""
 
@@ -98,6 +124,7 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     # A question states nothing, whomever it names.
     statements = [one for one in answer.basis if not is_question(one.unit)] or answer.basis
     levels = support(question, statements)
+    lines = tuple(line.to_dict() for line in answer.lines)
     if answer.is_whole:
         levels = dict.fromkeys(levels, 1.0)
     floor = UNCLEAR if question.form == "howto" else MISSING
@@ -113,22 +140,27 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     )
     is_unmeasured = lacks_measure(question, [one.unit for one in answer.basis])
     lacking = sum(weights.get(term.token, 1.0) for term in missing)
-    is_named = any(
-        t.is_name and one.own.get(t.token, 0.0) == 1.0 for one in answer.basis for t in question.terms
-    )
-    is_about = any(_is_context(term, answer.basis) for term in question.terms)
     is_prose = any(one.note.is_prose for one in answer.basis)
-    is_strict = is_about and not is_named and not is_prose and question.form != "yesno"
-    allowed = (MIN_SUPPORT if is_strict else MAX_MISSING_SHARE) * sum(weights.values())
     is_nameless = not is_prose and question.form != "yesno" and any(term.is_name for term in missing)
-    if missing and (empty or is_nameless or is_unfit or lacking >= allowed):
+    if missing and (
+        empty
+        or is_nameless
+        or is_unfit
+        or lacking >= (OF_MANY if question.form == "list" else MAX_MISSING) * sum(weights.values())
+    ):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
-        return Evidence(reason=f"the notes that are nearest do not speak of: {words}", support=levels)
+        reason = f"the notes that are nearest do not speak of: {words}"
+        return Evidence(reason=reason, nearest=lines[:NEAREST], support=levels)
     if is_unmeasured or (is_unfit and "money" in question.wants):
-        return Evidence(reason="the notes that are nearest state no such amount", support=levels)
+        reason = "the notes that are nearest state no such amount"
+        return Evidence(reason=reason, nearest=lines[:NEAREST], support=levels)
     head, tail = ([heading(text)] if text else [] for text in (answer.head, answer.tail))
-    lines = (*head, *(line.to_dict() for line in answer.lines), *tail)
-    return Evidence(lines, support=levels, is_definition=answer.is_definition)
+    return Evidence(
+        (*head, *lines, *tail),
+        nearest=lines[:NEAREST],
+        support=levels,
+        is_definition=answer.is_definition,
+    )
 
 
 def _empty_properties(question: Question, basis: Sequence[Candidate]) -> set[str]:

@@ -35,6 +35,7 @@ from agentic_rag.answering.forms.totals import totals
 from agentic_rag.answering.value_kinds import fits
 from agentic_rag.dates.months import day_text
 from agentic_rag.notes.units import RECORD_KEYS, Unit
+from agentic_rag.questions.forms import REASON
 from agentic_rag.questions.question import Question
 from agentic_rag.text import fold
 
@@ -65,6 +66,7 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
     if not candidates:
         return ComposedAnswer()
     if question.form == "howto":
+        candidates = sorted(candidates, key=Candidate.by_meaning)
         candidates = [
             one for one in candidates if one.unit.kind != "property" or one.unit.headings
         ] or candidates
@@ -150,32 +152,37 @@ def _is_under_label(unit: Unit) -> bool:
 def _best_units(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer:
     """The best unit, and those that say as much."""
     best = candidates[0]
-    if _says_all(question, best):
+    if says_all(question, best):
         near = [one for one in candidates if one.score >= best.score - NEAR_TIE and _as_much(best, one)]
     else:  # what the best one leaves open, the next ones may say
-        first = {best.note.order, *range(FIRST_NOTES + 1)}
-        near = [one for one in candidates if one.score >= best.score - NEAR and one.note.order in first]
-        near = [one for one in near if one is best or _shares_term(question, best, one)]
-    chosen = [*near[:MAX_UNITS], *_of_other_names(question, near[:MAX_UNITS], candidates)]
-    if not _says_all(question, best):
+        by_meaning = sorted(candidates, key=Candidate.by_meaning)
+        best = by_meaning[0]
+        least, first = best.score + best.nearness - NEAR, {best.note.order, *range(FIRST_NOTES + 1)}
+        near = [one for one in by_meaning if one.score + one.nearness >= least and one.note.order in first]
+    others = _of_other_names(question, near[:MAX_UNITS], candidates)
+    chosen = [*near[:MAX_UNITS], *others]
+    if not says_all(question, best):
         chosen = _spread(chosen)
     lines = []
     for one in chosen:
         is_bare = one.unit.kind == "property" or len(one.unit.text.split()) <= SHORT
         lines.append(line_of(one.unit, one.note, titled_text(one) if is_bare else None))
-    return ComposedAnswer(tuple(lines), tuple(chosen))
+    basis = [one for one in chosen if one.note is best.note or _shares_term(question, best, one)]
+    return ComposedAnswer(tuple(lines), (*basis, *(one for one in others if one not in basis)))
 
 
-def _says_all(question: Question, one: Candidate) -> bool:
-    """Whether a unit expresses every specific term, and holds a value of the kind that is wanted."""
+def says_all(question: Question, one: Candidate) -> bool:
+    """Whether a unit expresses every specific term, one of them in its own words, and holds a value of the kind that is
+    wanted; never of a reason, which stands in other words."""
     terms = [term.token for term in question.terms if not term.is_generic]
-    return all(one.level(term) >= CLEAR for term in terms) and (
-        not question.wants or fits(question, one.unit)
-    )
+    is_expressed = all(one.level(term) >= CLEAR for term in terms)
+    is_own = not terms or any(one.own.get(term, 0.0) >= CLEAR for term in terms)
+    is_reason = REASON.search(question.text) is not None
+    return is_expressed and is_own and not is_reason and (not question.wants or fits(question, one.unit))
 
 
 def _shares_term(question: Question, best: Candidate, one: Candidate) -> bool:
-    """Whether two units speak of the same specific word of the question: else they answer nothing together."""
+    """Whether two units speak of the same specific word of the question: else one supports nothing that the other says."""
     specific = [term.token for term in question.terms if not term.is_generic]
     return any(best.level(term) >= CLEAR and one.level(term) >= CLEAR for term in specific)
 

@@ -153,6 +153,8 @@ class Candidate:
     """Of the question."""
     levels: NDArray[np.float64] = field(compare=False, repr=False)
     """Of each term in its own words, near above it and farther above, in [0, 1], shape (3, terms)."""
+    nearness: float = 0.0
+    """What its meaning adds to ``score`` where no unit says all that is asked, see ``meaning``."""
 
     @cached_property
     def own(self) -> Mapping[str, float]:
@@ -172,6 +174,10 @@ class Candidate:
     def _above_zero(self, place: int) -> dict[str, float]:
         levels = zip(self.terms, self.levels[place].tolist(), strict=True)
         return {term: level for term, level in levels if level}
+
+    def by_meaning(self) -> float:
+        """For sorting, the best one first."""
+        return -self.score - self.nearness
 
     def level(self, term: str) -> float:
         """How far the unit with its context expresses a term, in [0, 1]."""
@@ -499,12 +505,18 @@ MAX_HEAD = 40
 
 
 def support(question: Question, chosen_units: Sequence[Candidate]) -> dict[str, float]:
-    """How far the chosen units together express each specific term of the question, in [0, 1]."""
-    return {
+    """How far the chosen units together express each specific term of the question, in [0, 1]; the words of one name as far
+    as one unit expresses all of them: ``books_8`` is not the ``books`` of one and the ``8`` of another."""
+    levels = {
         term.token: max((one.level(term.token) for one in chosen_units), default=0.0)
         for term in question.terms
         if not term.is_generic
     }
+    for name in question.names():
+        together = max((min(map(one.level, name)) for one in chosen_units), default=0.0)
+        if together <= UNLIKE:
+            levels |= {token: min(levels[token], together) for token in name if token in levels}
+    return levels
 
 
 def _of_days(days: Span, unit: Unit, note: SourceNote) -> tuple[float, float, float]:

@@ -238,6 +238,11 @@ def not_found(query: str) -> str:
     return "在你的笔记里没有找到。" if script(query) == "cjk" else "Not found in your notes."
 
 
+def nearest_lead(query: str) -> str:
+    """What stands between ``not_found`` and the lines that come nearest, in the question's language."""
+    return "最接近的内容：" if script(query) == "cjk" else "What comes nearest:"
+
+
 def _title(quote: Quote) -> str:
     metadata = quote.result["metadata"]
     return str(metadata.get("title") or metadata.get("path") or quote.result["id"])

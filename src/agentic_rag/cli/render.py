@@ -54,7 +54,7 @@ def print_answer(result: AskedValues, *, explain: bool) -> None:
     out.print(result["answer"], markup=False, style="yellow" if result["abstained"] else None)
     if result["citations"]:
         out.print()
-    if result["abstained"] and result["results"]:
+    elif result["abstained"] and result["results"]:
         _print_nearest(out, result["results"][:NEAREST])
     for cited in result["citations"]:
         place = " › ".join([_file(cited, cited["chunk_id"]), *cited["heading_path"]])

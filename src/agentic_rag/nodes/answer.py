@@ -14,7 +14,7 @@ from agentic_rag.answering.citations import CitationList, citation, whole
 from agentic_rag.answering.cited_answers import CitedAnswer, cited_answer
 from agentic_rag.answering.passages import passage_text
 from agentic_rag.answering.quotes import Quote, has_statement
-from agentic_rag.answering.shapes import SHAPES, not_found, nothing_to_ask
+from agentic_rag.answering.shapes import SHAPES, nearest_lead, not_found, nothing_to_ask
 from agentic_rag.domain.ports import Chat, Embedding, MessageChat, TokenEmbedding
 from agentic_rag.domain.results import AnswerLine, Citation, Result
 from agentic_rag.errors import ModelError, StoreError
@@ -64,9 +64,11 @@ async def answer(
         if known >= floor or rank < FIRST
     ][: max(shape.choice.results, request.top_k)]  # the most that is quoted from or given to a model
     selection = state.get("selection") or {}
+    if state["quality"]["decision"] == "abstain":
+        return _with_message(request, _not_found(request.query, nearest=state.get("units") or ()))
     if state.get("units") and selection.get("status") == "ok":
         return _with_message(request, _from_units(state["units"]))
-    if state["quality"]["decision"] == "abstain" or not usable:
+    if not usable:
         return _with_message(request, _not_found(request.query))
     if state.get("units") and request.parameters.answer.method != "chat":
         return _with_message(request, _from_units(state["units"]))
@@ -181,8 +183,16 @@ def _is_text(result: Result) -> bool:
     return result["metadata"].get("kind") != "properties" and has_statement(result)
 
 
-def _not_found(question: str, method: str = "extractive") -> CanvasRAGState:
-    return _answer_keys(not_found(question), [], step_outcome(method), is_abstention=True)
+def _not_found(
+    question: str, method: str = "extractive", *, nearest: Sequence[AnswerLine] = ()
+) -> CanvasRAGState:
+    """Says so, with the lines that come nearest, if any."""
+    text = not_found(question)
+    if not nearest:
+        return _answer_keys(text, [], step_outcome(method), is_abstention=True)
+    keys = _from_units(nearest)
+    shown = f"{text} {nearest_lead(question)}\n{keys['answer']}"
+    return {**keys, "answer": shown, "abstained": True}
 
 
 async def _from_chat(

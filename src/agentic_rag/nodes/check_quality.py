@@ -6,13 +6,23 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import Literal
 
 import numpy as np
 
-from agentic_rag.answering.answers import PAGE, Evidence, from_days, from_passages, from_selection
+from agentic_rag.answering.answers import (
+    PAGE,
+    Evidence,
+    Reading,
+    from_days,
+    from_reading,
+    from_selection,
+    read_passages,
+)
+from agentic_rag.answering.meaning import MOST_UNITS, by_meaning, unit_text
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.ports import Embedding
@@ -48,7 +58,7 @@ ACROSS = 0.6
 which it cannot have. Chosen on the first halves of the sets across Chinese and English (see ``late_interaction``)."""
 KEY_RANGE = 0.05
 MAX_KEYS = 64
-MAX_COMPARED = 40
+MAX_MOST_UNITS = 40
 """Passages of a note whose tokens are compared with the question's."""
 logger = logging.getLogger(__name__)
 
@@ -98,7 +108,7 @@ async def check_quality(
             if decision != "answer" and evidence.lines and evidence.is_full:
                 decision, reasons = "answer", [*reasons[:1], "a unit says all that is asked"]
             elif decision != "answer":
-                evidence = Evidence()
+                evidence = replace(evidence, lines=())
             elif not _is_passage(request, question) and not evidence.is_full:
                 evidence = Evidence()  # mistakes or relations are shown in their own form
             elif not evidence.lines and _is_passage(request, question):
@@ -116,7 +126,7 @@ async def check_quality(
             "reasons": reasons,
             "decision": decision,
         },
-        "units": list(evidence.lines),
+        "units": list(evidence.lines if decision == "answer" else evidence.nearest),
     }
 
 
@@ -229,7 +239,23 @@ async def _from_passages(
     documents = await _documents(request, sorted(str(one) for one in ids if one is not None), engine)
     likeness = await _likeness(request, question, documents, engine)
     keys = await _keys(question, documents, embedding)
-    return await asyncio.to_thread(from_passages, question, results, relevance, documents, likeness, keys)
+    reading = await asyncio.to_thread(read_passages, question, results, relevance, documents, likeness, keys)
+    return await asyncio.to_thread(from_reading, await _by_meaning(reading, embedding))
+
+
+async def _by_meaning(reading: Reading, embedding: Embedding | None) -> Reading:
+    """The reading with the units by what they mean, where none says all that is asked."""
+    if embedding is None or not reading.is_open:
+        return reading
+    try:
+        texts = [unit_text(one) for one in reading.candidates[:MOST_UNITS]]
+        vectors, question = await asyncio.gather(
+            embedding.embed_passages(texts), embedding.embed_queries([reading.question.text])
+        )
+    except ModelError as error:
+        logger.warning("units are compared by their words alone: %s", error)
+        return reading
+    return replace(reading, candidates=by_meaning(reading.candidates, vectors, question[0]))
 
 
 async def _keys(
@@ -256,7 +282,7 @@ async def _likeness(
     documents: Mapping[str, Sequence[Chunk]],
     engine: VectorSearch | None,
 ) -> TermLikeness | None:
-    chunks = [chunk for its in documents.values() for chunk in its[:MAX_COMPARED]]
+    chunks = [chunk for its in documents.values() for chunk in its[:MAX_MOST_UNITS]]
     if engine is None or not chunks:
         return None
     try:

@@ -10,10 +10,11 @@ from agentic_rag.domain.filters import Expression, matches
 from agentic_rag.domain.notes import Note
 from agentic_rag.domain.selection import Ask
 from agentic_rag.questions.forms import COUNT, MANY, WE, WHEN
-from agentic_rag.questions.generic_words import QUERY_HAN, QUERY_WORDS, german_words
+from agentic_rag.questions.generic_words import QUERY_HAN, QUERY_WORDS
 from agentic_rag.questions.times import Time
 from agentic_rag.questions.vocabulary import Vocabulary
 from agentic_rag.questions.words import Span, Word, Words, uncovered_words
+from agentic_rag.text.languages import function_words
 
 Nearest = Callable[[str, Sequence[str]], Awaitable[Mapping[str, float]]]
 """How near each name comes to a text by the embedding model: cosines by name."""
@@ -106,7 +107,7 @@ class Draft:
         """
         words = []
         covered = (*self.spans, *spans)
-        for word in uncovered_words(self.words, (), QUERY_WORDS | german_words(self.text)):
+        for word in uncovered_words(self.words, (), QUERY_WORDS | function_words(self.text)):
             is_free = not any(Span(word.start, word.end).overlaps(span) for span in covered)
             if word.text.isascii():
                 words += [word] if is_free else []

@@ -44,15 +44,3 @@ ANSWER_HAN = re.compile(
     rf"一起|一次|哪一?[年月天日周]|[几哪][次趟回]|几[点号月日年天个种星分岁]|什么时候|何时|多[久长大高重远少]时?间?|怎么(?:样|办|做|弄)?|如何|怎样|需要|应该|可以|一共|总共|大概|分别|具体|打算|处理|安排|解决|现在|目前|显示|出来|[这那][次些{MEASURE_WORDS}]|家里|哪个更?|哪[家款位]"
 )
 """What asks in Chinese, and no answer repeats."""
-GERMAN_WORDS = frozenset(
-    "wann wer wo wie was warum wieso welche welcher welches welchen viel viele hat hab habe haben hast ist sind war waren wird werden kann darf muss soll"
-    " bin bist seid ich du er sie es wir ihr mir mich dir dich ihm ihn ihre ihren sein seine seinen mein meine meinen der die das den dem des ein eine einen einem"
-    " einer und oder von vom bis zu zum zur im in an am auf aus bei mit nach vor für fur um als auch noch schon nicht kein keine denn dann da gibt lange oft".split()
-)
-"""Words of German questions that no answer repeats; two of them tell that a question is German."""
-
-
-def german_words(text: str) -> frozenset[str]:
-    """The words that a question in German does not ask for; none where it is in another language."""
-    words = GERMAN_WORDS.intersection(re.findall(r"[a-zäöüß]+", text.lower()))
-    return GERMAN_WORDS if len(words) >= 2 else frozenset()

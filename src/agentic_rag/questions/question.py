@@ -11,12 +11,13 @@ from agentic_rag.dates.spans import Span
 from agentic_rag.questions.comparisons import concept_of
 from agentic_rag.questions.computations import Computation, read_computation
 from agentic_rag.questions.forms import REASON
-from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS, german_words
+from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS
 from agentic_rag.questions.homophones import written_as
 from agentic_rag.questions.money import SUMS
 from agentic_rag.questions.words import Span as Place
 from agentic_rag.questions.words import any_of
 from agentic_rag.text import STOPWORDS, fold, placed_contents, script, simplify, starts_cjk, tokens
+from agentic_rag.text.languages import function_words, language
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
 """The form of an answer; ``topic``: words without a question."""
@@ -40,7 +41,9 @@ _AMOUNT = any_of(
     r"\bwie (?:viel|viele|lange|alt|groß|hoch|oft|teuer|weit)\b",
 )
 _MONEY = any_of(
-    rf"\bwhat(?:['’]s| is| was| are| were)(?! an? \w+\W*$)(?: [\w'’]+){{1,3}}? (?:{'|'.join(SUMS)})\b(?=\W*$| (?:of|for|per|in|at|on|from|to|when)\b)"
+    rf"\bwhat(?:['’]s| is| was| are| were)(?! an? \w+\W*$)(?: [\w'’]+){{1,3}}? (?:{'|'.join(SUMS)})\b(?=\W*$| (?:of|for|per|in|at|on|from|to|when)\b)",
+    r"\bwhat (?:does|do|did|would) .{1,60}\b(?:cost|charge)\b(?=\W*$| (?:for|per|in|at|on|us|me|you)\b)",
+    r"\bwas (?:hat .{1,60}gekostet\b|kostete?n?\b|(?:be)?zahl(?:e|st|t|en|te|ten)\b)|\bwie teuer\b",
 )
 _DURATION = any_of(
     r"\bhow (?:long|soon)\b|\b(?:by|until|till) when\b|\bduration\b|\bhow many (?:minutes|hours|days|weeks|months|years)\b",
@@ -125,6 +128,8 @@ _MEASURES = {
 _VALUE_NOUNS = frozenset({"rate", "score"})
 """Stems that say no more than that there is a value, behind the noun that names it."""
 _WITH_DIGIT = re.compile(r"[\w.-]*\d[\w.-]*")
+_PARTICIPLE = re.compile(r"\w{0,5}ge\w+(?:t|en)")
+"""A German verb that says what was done, ``ausgegeben``, ``gejoggt``: it is asked for like a noun."""
 _FIRST_WORD = re.compile(r"^\W*[\w'’]+")
 
 
@@ -180,8 +185,12 @@ class Question:
         known = set(tokens(carried_text))
         computation = read_computation(simplify(text))
         spans = () if computation is None else computation.spans
-        terms = (
-            replace(t, is_name=False, is_generic=True) if t.token in known else t for t in _terms(text, spans)
+        terms = _without_verbs(
+            text,
+            [
+                replace(t, is_name=False, is_generic=True) if t.token in known else t
+                for t in _terms(text, spans)
+            ],
         )
         how = _HOW.search(plain)
         counted = _HOW_MANY.search(plain)
@@ -355,7 +364,7 @@ def _terms(text: str, computing: Sequence[Place] = ()) -> tuple[Term, ...]:
         computing: places of the words that ask for something to be computed, which no answer repeats.
     """
     how = {match.span("word") for match in _HOW.finditer(text)}
-    german = german_words(text)
+    in_language = function_words(text)
     names = _name_spans(text)
     comparing = [match.span() for match in _COMPARE.finditer(text)]
     comparing += [(one.start, one.end) for one in computing]
@@ -366,7 +375,8 @@ def _terms(text: str, computing: Sequence[Place] = ()) -> tuple[Term, ...]:
         if starts_cjk(text[place.start]):
             asked = f"{asked[: place.start]}{' ' * (place.end - place.start)}{asked[place.end :]}"
     for token, start, end in placed_contents(asked):
-        if (start, end) not in how and token not in terms and token not in german:
+        is_function_word = fold(text[start:end]).casefold() in in_language
+        if (start, end) not in how and token not in terms and not is_function_word:
             is_name = any(a <= start and end <= b for a, b in names)
             is_generic = token in ANSWER_STEMS or any(a <= start and end <= b for a, b in comparing)
             is_compound = start - 1 == before and not text[:before].endswith(("'s", "’s"))
@@ -425,13 +435,27 @@ def _wants(text: str) -> frozenset[Kind]:
     return frozenset(wanted - {"amount"} if "duration" in wanted else wanted)
 
 
+def _without_verbs(text: str, terms: Sequence[Term]) -> Sequence[Term]:
+    """The terms of a question, of a German one with its verbs and adjectives as too general to be missed: its nouns, which
+    have capitals, say what it asks about. Not where it has no noun of its own."""
+    if language(text) != "german" or not any(text[t.start].isupper() and not t.is_generic for t in terms):
+        return terms
+    return [
+        replace(t, is_generic=True)
+        if text[t.start].islower() and not _PARTICIPLE.fullmatch(text[t.start : t.end])
+        else t
+        for t in terms
+    ]
+
+
 def _name_spans(text: str) -> list[tuple[int, int]]:
-    """Places of capitalised words but for the first, of words with a digit, and of what is in quotation marks."""
+    """Places of capitalised words but for the first and for German ones, of words with a digit, and of what is in quotation
+    marks."""
     opening = _FIRST_WORD.match(text)
     begin = 0 if opening is None else opening.end()
     spans = [match.span(1) for match in _QUOTED_NAME.finditer(text)]
     spans += [match.span() for match in _WITH_DIGIT.finditer(text)]
-    if any(
+    if language(text) != "german" and any(
         word.islower() for word in re.findall(r"[A-Za-z]+", text)
     ):  # capitals tell nothing where each word has one
         capitals = _CAPITALISED_NAME.finditer(text, begin)

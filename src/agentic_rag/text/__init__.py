@@ -41,6 +41,8 @@ STEMMED_STOPWORDS = STOPWORDS | frozenset({"doe", "veri", "ani", "onc", "whi", "
 _ASKING = STEMMED_STOPWORDS | frozenset(
     "describ explain find give know mean note pleas say show tell".split()
 )
+_CONTRACTION = re.compile(r"\w+(?:n['’]t|['’](?:m|re|ve|ll|d))")
+"""Stop words that are written as one: can't, I'm."""
 PHRASE = 8
 """Minimum Han, kana or Hangul characters that count as a phrase."""
 SCRIPT_SAMPLE = 200
@@ -227,13 +229,15 @@ def asked_about(question: str) -> frozenset[str]:
 def placed_contents(question: str) -> list[tuple[str, int, int]]:
     """The content terms of a question with their places, in order; all terms where nothing else is left.
 
-    >>> placed_contents("What is oolong?"), placed_contents("有多少页？")
-    ([('oolong', 8, 14)], [('页', 3, 4)])
+    >>> placed_contents("What is oolong?"), placed_contents("有多少页？"), placed_contents("Why can't I swim?")
+    ([('oolong', 8, 14)], [('页', 3, 4)], [('swim', 12, 16)])
     """
     plain = fold(question)
     plain = plain if len(plain) == len(question) else question
     blank = _ASKING_PHRASES.sub(lambda phrase: " " * len(phrase.group()), plain)
-    kept = [one for one in placed_tokens(blank) if one[0] not in _ASKING]
+    kept = [
+        one for one in placed_tokens(blank) if one[0] not in _ASKING and not _CONTRACTION.fullmatch(one[0])
+    ]
     return kept or placed_tokens(question)
 
 

@@ -40,7 +40,7 @@ def answer_parts(answer: Answer, citations: Mapping[int, Mapping[str, Any]]) -> 
     operation = CanvasOperation(answer.operation)
     found: list[AnswerPart] = []
     if answer.abstained:
-        return [AnswerPart("", False, (Markup(escape(answer.text)),))]
+        return [AnswerPart("", False, (line,)) for line in linked_lines(text, citations)]
     if operation is CanvasOperation.VERIFICATION_CANVAS:
         found = [
             AnswerPart(one.asks, True, tuple(_line(said, citations) for said in one.answers))

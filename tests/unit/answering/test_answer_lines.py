@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.answering.answers import PAGE, Evidence, from_days, from_passages, from_selection
+from agentic_rag.answering.answers import (
+    PAGE,
+    Evidence,
+    from_days,
+    from_reading,
+    from_selection,
+    read_passages,
+)
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.questions.choosing import choose
 from agentic_rag.questions.query import Query, Selection
@@ -19,7 +26,7 @@ from retrieved import NOTES, chunks_of, documents_of, results_of
 def answered(question: str, *paths: str) -> Evidence:
     documents = documents_of(*paths)
     results = results_of(documents)
-    return from_passages(Question.of(question), results, [0.9] * len(results), documents)
+    return from_reading(read_passages(Question.of(question), results, [0.9] * len(results), documents))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +73,7 @@ def test_what_no_unit_expresses_is_refused(question: str, paths: list[str], miss
 
 
 def test_without_results_there_is_nothing_and_no_support():
-    evidence = from_passages(Question.of("What is Dune?"), [], [], {})
+    evidence = from_reading(read_passages(Question.of("What is Dune?"), [], [], {}))
     assert (evidence.lines, evidence.is_full) == ((), False)
 
 
@@ -201,7 +208,7 @@ def test_a_span_that_says_nothing_of_it_is_refused():
 def test_what_is_said_of_another_thing_is_no_answer(question: str, text: str):
     documents = documents_of("Notes.md", notes={"Notes.md": text})
     results = results_of(documents)
-    evidence = from_passages(Question.of(question), results, [0.9] * len(results), documents)
+    evidence = from_reading(read_passages(Question.of(question), results, [0.9] * len(results), documents))
     assert not evidence.lines
     assert evidence.reason is not None
 
@@ -223,5 +230,5 @@ def test_a_property_of_another_note_does_not_stand_in_for_that_of_the_one_that_i
     }
     documents = documents_of(*notes, notes=notes)
     results = results_of(documents)
-    evidence = from_passages(Question.of(question), results, [0.9] * len(results), documents)
+    evidence = from_reading(read_passages(Question.of(question), results, [0.9] * len(results), documents))
     assert [line["text"] for line in evidence.lines] == expected

@@ -66,6 +66,16 @@ def test_support_is_what_the_units_together_express():
     assert support(question, []) == {"milk": 0.0, "wine": 0.0, "waffl": 0.0}
 
 
+def test_the_words_of_a_name_are_expressed_by_one_unit():
+    notes = {"box_7.md": "Holds 12 nails.\n", "crate_8.md": "Holds 9 screws.\n"}
+    documents = documents_of(*notes, notes=notes)
+    results = results_of(documents)
+    question = Question.of("How many nails has box_8?")
+    chosen = score_units(question, source_notes(results, [0.9] * len(results), documents))
+    assert support(question, chosen)["nail"] == 1.0
+    assert (support(question, chosen)["box"], support(question, chosen)["8"]) == (0.0, 0.0)
+
+
 def test_notes_stand_in_the_order_of_their_best_passage():
     documents = documents_of("Dune.md", "Emma.md")
     results = results_of(documents)[::-1]

@@ -16,7 +16,7 @@ from agentic_rag.text import fold, tokens
 
 NEAR_TIE = 0.08
 """Units this near to the best one answer beside it."""
-NEAR = 0.3
+NEAR = 0.5
 """The same where the best unit leaves something open."""
 MAX_LINES = 30
 """Entries of a list, or steps, that are shown."""

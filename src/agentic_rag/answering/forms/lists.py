@@ -150,14 +150,14 @@ def _common(best: Candidate, candidates: Sequence[Candidate]) -> set[str]:
 
 
 def whole_paragraph(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
-    """The best sentence and those after it in its paragraph, where it is asked how something is done."""
+    """The best sentence and those after it in its section, where it is asked how something is done."""
     best = candidates[0]
     if question.form != "howto" or best.unit.kind != "sentence":
         return None
     units = [
         unit
         for unit in best.note.reading.units
-        if (unit.block, unit.kind) == (best.unit.block, "sentence") and unit.start >= best.unit.start
+        if (unit.headings, unit.kind) == (best.unit.headings, "sentence") and unit.start >= best.unit.start
     ]
     return (
         ComposedAnswer(tuple(line_of(unit, best.note) for unit in units[:GOES_ON]), (best,))

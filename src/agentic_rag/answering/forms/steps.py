@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from agentic_rag.answering.evidence import Candidate, SourceNote
 from agentic_rag.answering.forms.lines import (
     MAX_LINES,
+    NEAR,
     ComposedAnswer,
     Line,
     block_of,
@@ -53,15 +54,21 @@ def _covers(units: Sequence[Unit], best: Candidate, candidates: Sequence[Candida
         return True  # no instruction
     beside = (unit for unit in best.note.reading.units if unit.headings == best.unit.headings)
     is_code = any(unit.kind == "code" for unit in beside)  # its own heading says what it does
+    of_list = [one for one in candidates if one.note is best.note and one.unit in units]
+    if (
+        best.nearness
+        and max((one.score + one.nearness for one in of_list), default=0.0)
+        >= best.score + best.nearness - NEAR
+    ):
+        return True
     wanted = (
         (clear_terms(best.own) | (clear_terms(best.near) if is_code else set()))
         - clear_terms(best.above)
         - _MAKING
     )
     spoken: set[str] = set()
-    for one in candidates:
-        if one.note is best.note and one.unit in units:
-            spoken |= clear_terms(one.own) | clear_terms(one.near)
+    for one in of_list:
+        spoken |= clear_terms(one.own) | clear_terms(one.near)
     return wanted <= spoken
 
 

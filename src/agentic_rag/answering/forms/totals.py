@@ -32,11 +32,11 @@ from agentic_rag.answering.units import to_base, unit_at
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.computations import Computation
-from agentic_rag.questions.generic_words import german_words
 from agentic_rag.questions.money import COSTS, is_sum_name
 from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.questions.words import regular
 from agentic_rag.text import starts_cjk, tokens
+from agentic_rag.text.languages import language
 
 MIN_SHARE = 0.5
 """Share of a column's cells, or of a list's items, from which they measure something; the others lack the value."""
@@ -189,7 +189,7 @@ def _of_question(
         t.token for t in question.terms if not (t.is_generic or t.token in deed or t.token[:1].isdigit())
     ]
     # The model compares German verbs with nothing; another word has to say what was done.
-    is_named_in_german = bool(german_words(question.text)) and any(
+    is_named_in_german = language(question.text) == "german" and any(
         _having(word, group) for word in other_words
     )
     for term in question.terms:

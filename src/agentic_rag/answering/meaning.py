@@ -1,0 +1,43 @@
+"""Which units mean what a question asks, where none says it in its words.
+
+    nearness = MEANING · (cosine of the unit with the question − the least cosine of those compared)
+
+The vector of a unit is made of its title, heading and words, by the embedding model, at the time of the question: vectors of
+all units would be five times those of the passages. Of units that say all that is asked nothing is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agentic_rag.answering.evidence import Candidate
+from agentic_rag.domain.ports import FloatArray
+
+MEANING = 16.0
+"""Weight of a cosine. Chosen, like MOST_UNITS, on 111 questions in other words than the notes': the right unit is the first for
+63 and among the first three for 87, without it for 52 and 71; from 10 to 30 it is the same within two."""
+MOST_UNITS = 16
+"""Units that are compared, the best ones: more find no more."""
+MAX_TEXT = 300
+"""Code points of a unit that are read, with what stands above it."""
+
+
+def unit_text(one: Candidate) -> str:
+    """The unit's words behind its note's title, its innermost heading and what leads it."""
+    above = (one.note.title, *one.unit.headings[-1:], one.unit.lead or "")
+    return ": ".join([*filter(None, above), one.unit.display_text()])[:MAX_TEXT]
+
+
+def by_meaning(candidates: Sequence[Candidate], vectors: FloatArray, question: FloatArray) -> list[Candidate]:
+    """The candidates in their order, each with what its nearness to the question adds to its score.
+
+    Args:
+        candidates: best first.
+        vectors: unit vectors of the first ones' ``unit_text``, shape (compared, dimension).
+        question: unit vector of the question, shape (dimension,).
+    """
+    cosines = vectors @ question
+    gains = MEANING * (cosines - cosines.min(initial=1.0))
+    nearer = [replace(one, nearness=float(gain)) for one, gain in zip(candidates, gains, strict=False)]
+    return [*nearer, *candidates[len(nearer) :]]
