@@ -31,6 +31,7 @@ import httpx
 import numpy as np
 
 from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag_service.limits import MAX_RUNNING
 from bench_ask import QUESTIONS
 from figures import Row, options, report, row
 
@@ -163,7 +164,7 @@ async def beside_python(data: Path, questions: Sequence[str], seconds: float) ->
         ):
             gc.collect()
             gc.freeze()
-            calling, requesting = _by_call(rag, config.service.most_running), _by_http(client)
+            calling, requesting = _by_call(rag, MAX_RUNNING), _by_http(client)
             for ask in (calling, requesting):  # opens tables and fills caches
                 await loaded(Load(), ask, questions, seconds / 10)
             await loaded(by_call, calling, questions, seconds / 2)

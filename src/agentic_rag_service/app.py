@@ -29,7 +29,7 @@ from agentic_rag_service import asking, boards, health, notes, people
 from agentic_rag_service.access import LOOPBACK, Access, Gate
 from agentic_rag_service.conversations import Conversations
 from agentic_rag_service.errors import add_error_handlers
-from agentic_rag_service.limits import QuestionSlots
+from agentic_rag_service.limits import MAX_RUNNING, QuestionSlots
 from agentic_rag_service.mcp_server import http_door, mcp_server
 from agentic_rag_service.openai import chat, responses
 from agentic_rag_service.page.routes import error_part, mount_page
@@ -99,7 +99,7 @@ def create_app(
                 kept, rag = None, await stack.enter_async_context(store_opener())
             await stack.enter_async_context(commands_served(rag))
             limits = config.service
-            slots = QuestionSlots(limits.most_running, limits.timeout_seconds)
+            slots = QuestionSlots(MAX_RUNNING, limits.timeout_seconds)
             conversations = Conversations(kept)
             readiness = Readiness(_needed_stores(rag, conversations))
             service = await asyncio.to_thread(  # it looks where its folders lie

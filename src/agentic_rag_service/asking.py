@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
 from itertools import islice
@@ -23,7 +23,6 @@ from agentic_rag.errors import AgenticRagError, InputError
 from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K, MOST_TOP_K
 from agentic_rag.rag import Rag
 from agentic_rag.retrieval.config import Strategy
-from agentic_rag.settings.config import RagConfig
 from agentic_rag.state import AskOptions, OperationName
 from agentic_rag_service.access import Caller, ErrorEnvelope, error_body
 from agentic_rag_service.errors import ERROR_RESPONSES, error_of
@@ -169,29 +168,6 @@ def _require_short(value: Any, what: str) -> None:
         )
 
 
-def require_allowed(config: RagConfig, request: Mapping[str, Any]) -> None:
-    """Check the numbers of a request by the largest values of the service.
-
-    Args:
-        config: ``service.largest`` holds the values by name.
-        request: what it sets: ``top_k``, ``parameters``.
-
-    Raises:
-        ConfigError: a parameter is unknown or out of its own range.
-        InputError: a number is larger than the service allows.
-    """
-    if not config.service.largest:
-        return
-    overrides = request.get("parameters") or {}
-    parameters = config.override(overrides)
-    for name, largest in config.service.largest.items():
-        section, _, key = name.rpartition(".")
-        is_set = key in overrides.get(section, ()) if section else key in request
-        value = (getattr(getattr(parameters, section), key) if section else request[key]) if is_set else None
-        if value is not None and value > largest:
-            raise InputError(f"{name} is {value}, and this service allows at most {largest:g}; give less")
-
-
 def filters_of(terms: Sequence[str]) -> Json | None:
     """Filters that a request writes as the command line does: ``["year>=2023", "lang=zh"]``; None for no terms.
 
@@ -218,8 +194,6 @@ async def ask_stream(
     require_few(ask.filters, MAX_CONDITIONS)
     require_few(ask.parameters, MAX_PARAMETERS, "parameters")
     require_unicode([ask.model_dump(), *(message.content for message in messages or [])])
-    config = service.rag.config
-    require_allowed(config, ask.model_dump(exclude_unset=True))
     rerank = (ask.parameters or {}).get("rerank")
     if isinstance(rerank, dict) and "model" in rerank:
         raise InputError("rerank.model cannot be chosen in a request; set it in the settings of the service")
@@ -228,7 +202,6 @@ async def ask_stream(
     options["dataset"] = caller.require(ask.dataset)
     options["user_id"] = await _memory_user(service.rag, caller)
     options["thread_id"] = thread
-    options["top_k"] = _top_k(config, ask.top_k)
     if messages is not None:
         options["messages"] = messages
     request = json.dumps([route, ask.model_dump()], sort_keys=True)
@@ -254,11 +227,6 @@ async def answer_to(
             if isinstance(part, Answer):
                 return part
     raise RuntimeError("the run ended without an answer; the log says which node failed")
-
-
-def _top_k(config: RagConfig, top_k: int) -> int:
-    """A request's, or the default, which may be above what the service allows."""
-    return min(top_k, int(config.service.largest.get("top_k", top_k)))
 
 
 async def _memory_user(rag: Rag, caller: Caller) -> str | None:
@@ -344,13 +312,12 @@ async def search(search: Search, service: TheService, caller: TheCaller) -> Chun
     started = time.perf_counter()
     dataset = caller.require(search.dataset)
     require_few(search.filters, MAX_CONDITIONS)
-    require_allowed(service.rag.config, search.model_dump(exclude_unset=True))
     async with service.slots.acquire():
         await service.rag.require_dataset(dataset)
         results = await service.rag.search(
             search.query,
             dataset=dataset,
-            top_k=_top_k(service.rag.config, search.top_k),
+            top_k=search.top_k,
             threshold=search.threshold,
             filters=search.filters,
             strategy=search.strategy,

@@ -8,9 +8,11 @@ from contextlib import asynccontextmanager
 
 from agentic_rag.errors import RunError
 
+MAX_RUNNING = 8
+"""Questions answered at the same time."""
 MAX_WAITING = 64
 """Questions that may wait; each holds a connection and its request, and 64 of them wait for as long as eight rounds of
-the default number that run."""
+those that run."""
 RETRY_AFTER = 1
 """Seconds after which a client may try again when the queue is full."""
 

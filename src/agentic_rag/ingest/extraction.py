@@ -47,6 +47,7 @@ TRIES = 3
 """Processes that a file may crash; the first may have been harmed by the file before."""
 STARTS_WITHIN = 60.0
 """Seconds for a process to import the reader."""
+_AGAIN = "it is tried again when it changes"
 _FROM_OUTSIDE = (-9, -15)
 """Codes of a process that was killed, by a person or for lack of the machine's memory: the file is tried again as long
 as the time limit."""
@@ -84,7 +85,7 @@ class Extractor:
     @classmethod
     def of(cls, settings: DocumentsConfig) -> Extractor:
         """An extractor with the configured limits."""
-        return cls(settings.timeout_seconds, settings.memory)
+        return cls(settings.timeout_seconds)
 
     def extract(self, raw: bytes, suffix: str) -> ExtractedText:
         """The text of a file's bytes; waits for its turn, and for the process.
@@ -113,7 +114,7 @@ class Extractor:
 
     def attempt(self, content_hash: str) -> str:
         """Identifies an attempt to read a document within these limits, for ``Failure.attempt``."""
-        return digest(content_hash, str(self.timeout_seconds), str(self.memory))
+        return digest(content_hash, str(self.timeout_seconds))
 
     def _answer(self, raw: bytes, suffix: str) -> ExtractedText:
         with _POOL.turns:
@@ -133,16 +134,14 @@ class Extractor:
         if kind == TOO_LARGE:
             return self._too_large()
         if kind == TOO_LONG:
-            return ExtractionFailure(
-                f"its text has more than {MAX_OUTPUT / 1e6:g} MB; divide it; it is tried again when it changes"
-            )
+            return ExtractionFailure(f"its text has more than {MAX_OUTPUT / 1e6:g} MB; divide it; {_AGAIN}")
         return (NothingToRead if kind == EMPTY else SourceError)(body.decode("utf-8", "replace"))
 
     def _failure(self, process_end: _ProcessEnd) -> RunError:
         """What to tell of a file in whose course the process ended."""
         if process_end.late:
             return ExtractionFailure(
-                f"it was not read within {self.timeout_seconds:g} s; {_again('a longer documents.timeout_seconds')}"
+                f"it was not read within {self.timeout_seconds:g} s; {_AGAIN}, or with a longer documents.timeout_seconds"
             )
         if process_end.code == MEMORY_SPENT:
             return self._too_large()
@@ -150,17 +149,11 @@ class Extractor:
             return RunError("reading documents was interrupted; run the same command again")
         return ExtractionFailure(
             f"reading it ended the process ({_exit_name(process_end.code)}) again and again: it is damaged, or takes more than "
-            f"{self.memory:g} GB; save it anew; {_again('more documents.memory')}"
+            f"{self.memory:g} GB; save it anew; {_AGAIN}"
         )
 
     def _too_large(self) -> ExtractionFailure:
-        return ExtractionFailure(
-            f"to read it takes more than {self.memory:g} GB; {_again('more documents.memory')}"
-        )
-
-
-def _again(setting: str) -> str:
-    return f"it is tried again when it changes, or with {setting}"
+        return ExtractionFailure(f"to read it takes more than {self.memory:g} GB; {_AGAIN}")
 
 
 def _exit_name(code: int) -> str:
@@ -297,7 +290,7 @@ class _Pool:
             if isinstance(error, _ProcessEnd) and error.code not in (*_FROM_OUTSIDE, -signal.SIGINT):
                 raise SourceError(
                     f"the process that reads it does not start ({_exit_name(error.code)}); "
-                    f"it may need more than {extractor.memory:g} GB (documents.memory)"
+                    f"it may need more than {extractor.memory:g} GB"
                 ) from error
             raise
         return process

@@ -24,7 +24,6 @@ from agentic_rag.settings.parameters import (
     RewriteParameters,
     Section,
     SelectionParameters,
-    number_names,
     problems,
 )
 
@@ -108,15 +107,10 @@ class ChatConfig(Section):
 
 
 class DocumentsConfig(Section):
-    """Limits of the process that reads PDF and office files; at most four of them run at once."""
+    """Limits of the process that reads PDF and office files; at most four of them run at once, in 2 GB of memory each."""
 
     timeout_seconds: float = Field(
         60.0, gt=0, description="longest time for a file; then it is told and left out"
-    )
-    memory: float = Field(
-        2.0,
-        gt=0,
-        description="most memory of the process, in GB; a file that takes more is told and left out; not kept on Windows",
     )
 
 
@@ -168,12 +162,7 @@ class ServiceConfig(Section):
         None,
         description="PostgreSQL URI for kept conversations, extra postgres; none: SQLite in data_dir; never printed",
     )
-    most_running: int = Field(8, ge=1, description="questions answered at the same time")
     timeout_seconds: float = Field(60.0, gt=0, description="longest time for a question; then status 504")
-    largest: dict[str, float] = Field(
-        default_factory=dict,
-        description="largest values that a request may set: top_k, and parameters by section; fusion = {k = 1000}",
-    )
     writes: bool = Field(
         True, description="false: a replica that only answers, beside one that fills datasets and remembers"
     )
@@ -182,27 +171,6 @@ class ServiceConfig(Section):
         ge=0,
         description="time after SIGTERM in which requests are taken and /readyz has status 503, so that a load balancer notices",
     )
-
-    @field_validator("largest", mode="before")
-    @classmethod
-    def _are_numbers_of_a_request(cls, largest: Any) -> Any:
-        """By dotted name."""
-        if not isinstance(largest, Mapping):
-            return largest
-        known = ["top_k", *number_names()]
-        flat: dict[str, Any] = {}
-        for name, value in largest.items():
-            flat |= (
-                {f"{name}.{key}": one for key, one in value.items()}
-                if isinstance(value, Mapping)
-                else {name: value}
-            )
-        for name, value in flat.items():
-            if name not in known:
-                raise ValueError(f"No request sets a number {name!r}; use one of: {', '.join(known)}")
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-                raise ValueError(f"{name} must be a number above 0, not {value!r}")
-        return flat
 
     @field_validator("origins")
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Literal, TypeVar, cast, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import TypedDict
@@ -201,16 +201,6 @@ class Parameters(Section):
                 )
             base[section] = {**base[section], **values}
         return validate(Parameters, base)
-
-
-def number_names() -> list[str]:
-    """The parameters that are numbers, as ``section.name``."""
-    return [
-        f"{section}.{name}"
-        for section, kind in Parameters.model_fields.items()
-        for name, field in cast(type[Section], kind.annotation).model_fields.items()
-        if {int, float} & {field.annotation, *get_args(field.annotation)}
-    ]
 
 
 def _overrides(section: type[Section]) -> Any:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 FILE = "conversations.sqlite"
 MOST = 2**31 - 1
-MOST_CONNECTIONS = 8
-"""Of a service, besides one for each question whose turn it is."""
+MOST_CONNECTIONS = 16
+"""Of a service: twice the number of questions that run at the same time, each of which has one for its turn."""
 CONNECTING_SECONDS = 10
 LOST_SECONDS = 5
 """A turn that lasts so much longer than a question may is of a machine that is gone."""
@@ -84,9 +84,7 @@ def kept_conversations(config: RagConfig) -> AbstractAsyncContextManager[Checkpo
     """
     uri = config.service.conversations
     if uri is not None:
-        return _in_postgres(
-            uri.get_secret_value(), config.service.most_running, config.service.timeout_seconds
-        )
+        return _in_postgres(uri.get_secret_value(), config.service.timeout_seconds)
     return _in_sqlite(config.data_dir / FILE)
 
 
@@ -219,7 +217,7 @@ class _Postgres:
 
 
 @asynccontextmanager
-async def _in_postgres(uri: str, most_turns: int, longest_turn: float) -> AsyncIterator[_Postgres]:
+async def _in_postgres(uri: str, longest_turn: float) -> AsyncIterator[_Postgres]:
     with needing("keeping conversations in PostgreSQL", "postgres"):
         import psycopg
         from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -243,7 +241,7 @@ async def _in_postgres(uri: str, most_turns: int, longest_turn: float) -> AsyncI
     async with AsyncConnectionPool(
         uri,
         min_size=1,
-        max_size=MOST_CONNECTIONS + most_turns,
+        max_size=MOST_CONNECTIONS,
         timeout=CONNECTING_SECONDS,
         kwargs=options,
         check=AsyncConnectionPool.check_connection,

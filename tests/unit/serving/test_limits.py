@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic.fields import FieldInfo
 
 from agentic_rag import RagConfig
-from agentic_rag.errors import ConfigError, StoreLocked
-from agentic_rag.settings.environment import load_config
+from agentic_rag.errors import StoreLocked
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
 from agentic_rag_service import limits
 from agentic_rag_service.access import Caller
@@ -133,71 +131,3 @@ async def test_every_parameter_at_its_largest_is_answered_and_no_more_is_allowed
                 answer = await client.post("/ask", json={**asked, "parameters": more})
                 assert (answer.status_code == 400) == (largest != 10**9), (section, name)
                 assert name in answer.json()["error"]["message"] if answer.is_error else True
-
-
-CAPS = {"top_k": 5, "fusion": {"k": 100}, "retrieval": {"timeout_seconds": 2.5}, "answer": {"sentences": 3}}
-
-
-async def test_a_number_above_what_the_service_allows_is_refused_with_both(tmp_path: Path) -> None:
-    (tmp_path / "tea.md").write_text("# Tea\n\nTea is oolong.\n")
-    config = RagConfig.model_validate({"data_dir": tmp_path / "data", "service": {"largest": CAPS}})
-    async with called_service(config, roots=[tmp_path]) as client:
-        await ended(client, await client.post("/ingest", json={"paths": ["tea.md"]}))
-        refused = {
-            "top_k is 6, and this service allows at most 5": {"top_k": 6},
-            "fusion.k is 101, and": {"parameters": {"fusion": {"k": 101}}},
-            "fusion.k is 999, and": {"parameters": {"fusion": {"k": "999"}}},
-            "retrieval.timeout_seconds is 9.0, and this service allows at most 2.5": {
-                "parameters": {"retrieval": {"timeout_seconds": 9}}
-            },
-            "answer.sentences is 4, and": {"parameters": {"answer": {"sentences": 4}}},
-            "unknown parameter section 'fusoin'": {"parameters": {"fusoin": {"k": 1}}},
-        }
-        for message, request in refused.items():
-            for route in ("/ask", "/boards"):
-                answer = await client.post(route, json={"query": "oolong", **request})
-                assert answer.status_code == 400, (route, request)
-                assert message in answer.json()["error"]["message"]
-        searched = await client.post("/search", json={"query": "oolong", "top_k": 6})
-        assert searched.status_code == 400
-        allowed = {"top_k": 5, "parameters": {"fusion": {"k": 100}, "answer": {"sentences": 3}}}
-        for request in ({}, allowed, {"parameters": {"answer": {"abstain_below": 0.9}}}):
-            for route in ("/ask", "/boards"):
-                answer = await client.post(route, json={"query": "oolong", **request})
-                assert answer.status_code == 200, answer.text
-        assert (await client.post("/search", json={"query": "oolong"})).status_code == 200
-
-
-async def test_the_default_number_of_passages_is_what_the_service_allows(tmp_path: Path) -> None:
-    for one in range(4):
-        (tmp_path / f"tea {one}.md").write_text(f"# Tea {one}\n\nTea of kind {one} is oolong.\n")
-    config = RagConfig.model_validate({"data_dir": tmp_path / "data", "service": {"largest": {"top_k": 2}}})
-    async with called_service(config, roots=[tmp_path]) as client:
-        await ended(client, await client.post("/ingest", json={"paths": ["."]}))
-        answer = await client.post("/ask", json={"query": "oolong", "operation": "document_retrieval"})
-        searched = await client.post("/search", json={"query": "oolong"})
-    assert len(answer.json()["results"]) == len(searched.json()["results"]) == 2
-
-
-@pytest.mark.parametrize(
-    ("largest", "message"),
-    [
-        ({"top": 5}, "No request sets a number 'top'; use one of: top_k, fusion.k"),
-        ({"fusion": {"strategy": 1}}, "No request sets a number 'fusion.strategy'"),
-        ({"top_k": 0}, "top_k must be a number above 0, not 0"),
-        ({"answer": {"sentences": "many"}}, "answer.sentences must be a number above 0, not 'many'"),
-    ],
-)
-def test_a_largest_value_that_cannot_be_used_is_named(
-    largest: dict[str, object], message: str, tmp_path: Path
-) -> None:
-    (settings := tmp_path / "settings.toml").write_text(f"service.largest = {_toml(largest)}\n")
-    with pytest.raises(ConfigError, match=re.escape(message[0].lower() + message[1:])):
-        load_config(tmp_path, settings)
-
-
-def _toml(value: object) -> str:
-    """An inline table."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name} = {_toml(one)}" for name, one in value.items()) + "}"
-    return repr(value)
