@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
@@ -133,20 +132,12 @@ def _settings(file: Path) -> Json:
     return loaded if isinstance(loaded, dict) else {}
 
 
-def date_in_name(name: str, formats: Sequence[str] = ()) -> datetime | None:
+def date_in_name(name: str) -> datetime | None:
     """The date that a note's name states, at its start in UTC; of a month or week its first day.
 
     ``2023-09-12 Walk``, ``March 15th, 2024``, ``15.3.2024``, ``2024-W18``, ``2023年9月12日``, ``202309121530`` in front.
-    A year alone is none.
-
-    Args:
-        name: without suffix.
-        formats: of moment.js, tried first, in this order, on the whole name.
+    A year alone is none; the name is without suffix.
     """
-    for form in formats:
-        day = moment_format(form).day(name)
-        if day is not None:
-            return datetime.combine(day, time.min, tzinfo=UTC)
     written = _IN_FRONT.sub(r"\1-\2-\3", name, count=1) if _IN_FRONT.match(name) else _SHORT.sub(" ", name)
     return moment_in(written) or moment_in(written.replace("_", " "))
 
