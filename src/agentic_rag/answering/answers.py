@@ -133,24 +133,15 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     weights = {
         t.token: CONTEXT if _is_context(t, answer.basis) else 1.0 for t in question.terms if not t.is_generic
     }
-    asked = [t for t in question.terms if not t.is_generic and not _is_context(t, answer.basis)]
-    is_unfit = bool(question.wants) and (
-        not any(fits(question, one.unit) for one in answer.basis)
-        or (bool(asked) and all(levels.get(t.token, 0.0) <= MISSING for t in asked))
-    )
-    is_unmeasured = lacks_measure(question, [one.unit for one in answer.basis])
+    is_unfit = bool(question.wants) and not any(fits(question, one.unit) for one in answer.basis)
     lacking = sum(weights.get(term.token, 1.0) for term in missing)
-    is_prose = any(one.note.is_prose for one in answer.basis)
-    is_nameless = not is_prose and question.form != "yesno" and any(term.is_name for term in missing)
-    if missing and (
-        empty
-        or is_nameless
-        or is_unfit
-        or lacking >= (OF_MANY if question.form == "list" else MAX_MISSING) * sum(weights.values())
-    ):
+    is_nameless = question.form != "yesno" and any(term.is_name for term in missing)
+    allowed = (OF_MANY if question.form == "list" else MAX_MISSING) * sum(weights.values())
+    if missing and (empty or is_nameless or is_unfit or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         reason = f"the notes that are nearest do not speak of: {words}"
         return Evidence(reason=reason, nearest=lines[:NEAREST], support=levels)
+    is_unmeasured = lacks_measure(question, [one.unit for one in answer.basis])
     if is_unmeasured or (is_unfit and "money" in question.wants):
         reason = "the notes that are nearest state no such amount"
         return Evidence(reason=reason, nearest=lines[:NEAREST], support=levels)

@@ -67,9 +67,6 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
         return ComposedAnswer()
     if question.form == "howto":
         candidates = sorted(candidates, key=Candidate.by_meaning)
-        candidates = [
-            one for one in candidates if one.unit.kind != "property" or one.unit.headings
-        ] or candidates
     for form in (
         totals,
         steps,

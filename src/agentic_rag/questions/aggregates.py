@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from agentic_rag.dates.reading import read_spans
@@ -15,7 +15,7 @@ from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import OWN_DEED
 from agentic_rag.questions.generic_words import MEASURE_WORDS
 from agentic_rag.questions.measures import key_of_value_words, named_key, numeric_keys
-from agentic_rag.questions.note_classes import MIN_LIKENESS, names_only_kind
+from agentic_rag.questions.note_classes import names_only_kind
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.values import magnitude, share_of
 from agentic_rag.questions.words import Span
@@ -72,7 +72,7 @@ async def read_aggregate(draft: Draft) -> Query | None:
     draft.cover(Span(*match.span()))
     deed = OWN_DEED.search(draft.text)
     draft.cover(None if deed is None else Span(*deed.span()))
-    key = await named_key(draft, keys) or await _named_in_another_script(draft, keys)
+    key = await named_key(draft, keys)
     key = key or await key_of_value_words(draft, keys)
     await read_days(draft)
     is_timeless = draft.time is None or draft.is_free(draft.time.span)
@@ -92,19 +92,6 @@ async def read_aggregate(draft: Draft) -> Query | None:
         shown_keys=(key,),
         order=(key, True),
     )
-
-
-async def _named_in_another_script(draft: Draft, keys: Mapping[str, Any]) -> str | None:
-    """The property that the rest of a Chinese question names, 价格 of ``price``; its words are then accounted for."""
-    rest = draft.rest()
-    if len(rest) != 1 or rest[0].text.isascii() or not keys:
-        return None
-    near = await draft.nearest(rest[0].text, list(keys))
-    key = max(near, key=lambda name: near[name])
-    if near[key] < MIN_LIKENESS:
-        return None
-    draft.cover(Span(rest[0].start, rest[0].end))
-    return key
 
 
 def aggregate_text(kind: Aggregate, values: Sequence[Any]) -> str:

@@ -14,7 +14,6 @@ from agentic_rag.domain.notes import ITEMS, Note
 from agentic_rag.questions.comparisons import comparisons, is_bound, lack_before, negation_before, state
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import ACTIVITY, ENGLISH_NOUN, HAS, LAST_NOUN, MAKING, NOUN, PAST_DEED
-from agentic_rag.questions.generic_words import QUERY_WORDS
 from agentic_rag.questions.times import Time, in_year
 from agentic_rag.questions.values import bounding_years, date_keys, within, within_years, year_keys
 from agentic_rag.questions.vocabulary import Value, value_name
@@ -35,8 +34,7 @@ async def read_values(draft: Draft) -> None:
     bounds = [one.span for one in comparisons(draft.text) if one.operator != "$eq"]
     for values, place in draft.vocabulary.values_in(draft.words, slips=draft.asks_many):
         written = draft.text[place.start : place.end]
-        is_generic = written in QUERY_WORDS
-        if not draft.is_free(place) or (is_generic and not draft.classes):
+        if not draft.is_free(place):
             continue
         if any(map(str.isdigit, written)) and any(place.overlaps(bound) for bound in bounds):
             continue  # "under 30 min" is no "30 min"
@@ -45,9 +43,7 @@ async def read_values(draft: Draft) -> None:
         conditions = [one for one in map(_of_value, values) if any(matches(one, facts) for facts in members)]
         if not conditions and _join_to_earlier(draft, values, place, earlier):
             continue
-        if not conditions or (
-            is_generic and all(any(matches(one, f) for one in conditions) for f in members)
-        ):
+        if not conditions:
             continue
         conditions = await _choose_property(draft, conditions, place)
         condition: Expression = conditions[0] if len(conditions) == 1 else Or(tuple(conditions))

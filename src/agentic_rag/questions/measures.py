@@ -146,8 +146,7 @@ def _concept_of_words(text: str) -> str:
 
 
 async def named_key(draft: Draft, keys: Sequence[str] | Mapping[str, Any]) -> str | None:
-    """The property among these that the question names, whose words are then accounted for; of several whose names have the
-    word, pagesRead and totalPages, the nearest to the question."""
+    """The property among these that the question names, whose words are then accounted for."""
     named = [
         (key, place)
         for key, place in draft.vocabulary.keys_in(draft.words)
@@ -163,12 +162,7 @@ async def named_key(draft: Draft, keys: Sequence[str] | Mapping[str, Any]) -> st
         return partly[0]
     key, place = named[0]
     draft.cover(place)
-    word = stem(draft.text[place.start : place.end])
-    alike = {split_camel_case(one).casefold(): one for one in keys if word in parts(one)}
-    if len(alike) < 2 or parts(key) == (word,):
-        return key
-    near = await draft.nearest(draft.text, list(alike))
-    return alike[max(near, key=lambda name: near[name])]
+    return key
 
 
 async def key_of_value_words(draft: Draft, keys: Mapping[str, Sequence[Any]]) -> str | None:

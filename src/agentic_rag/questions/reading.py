@@ -25,7 +25,6 @@ from agentic_rag.questions.forms import (
     AMOUNT,
     COUNT,
     LAST_NOUN,
-    NOUN,
     ONE,
     TASKS,
     VALUE,
@@ -123,8 +122,6 @@ async def _read(draft: Draft) -> Query | None:
     await read_values(draft)
     if not read_activity(draft):
         return _of_days(draft, titles)
-    if titles and not draft.strength:
-        return _of_days(draft, titles)
     tasks = tasks_of_members(draft)
     return tasks or await _of_notes(draft, titles, is_tagged=is_tagged)
 
@@ -162,12 +159,8 @@ async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tag
     ):
         return _of_days(draft, titles)
     is_counted = draft.list_or_count == "count"
-    is_of_class = bool(draft.classes) and (order is not None or is_counted)
-    if not (draft.strength or is_tagged or is_of_class or is_extreme or _is_listed(draft)):
+    if not (draft.strength or is_tagged or is_extreme or _is_listed(draft)):
         return _of_days(draft, titles)
-    if not draft.classes and strength and draft.asks_many and rest:
-        noun = NOUN.search(draft.text)
-        rest = [word for word in rest if noun is None or not word.text.startswith(noun["noun"])]
     if len(rest) > min(1, draft.strength) and not (draft.time and strength):
         return _of_days(draft, titles)
     if ONE.search(draft.text) and not draft.members():

@@ -126,8 +126,6 @@ def under_heading(question: Question, candidates: Sequence[Candidate]) -> Compos
     units = [u for u in best.note.reading.units if u.headings == best.unit.headings]
     if best.unit.kind == "sentence" and best.unit.parents:
         units = [u for u in units if u.parents == best.unit.parents]
-    elif question.form == "fact":  # what it does, and not the values of its sheet
-        units = [u for u in units if u.kind != "sentence" or u.key is None] or units
     if not units:
         return None
     first = units[0]

@@ -32,7 +32,7 @@ from agentic_rag.answering.units import to_base, unit_at
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.computations import Computation
-from agentic_rag.questions.money import COSTS, is_sum_name
+from agentic_rag.questions.money import COSTS
 from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.questions.words import regular
 from agentic_rag.text import starts_cjk, tokens
@@ -314,19 +314,17 @@ def _asked_unit(question: Question) -> str:
 
 
 def _column(question: Question, units: Sequence[Unit], fits: Fit) -> _Measure | None:
-    """The column that holds what is asked for: the one that is named, the one of sums of money, the one whose values are
-    of its kind, the only one with numbers."""
+    """The column that holds what is asked for: the one that is named, the one whose values are of its kind, the only one with
+    numbers."""
     names = dict.fromkeys(name for unit in units for name, _ in unit.columns[1:] if name)
     cells = {name: column_values(units, name) for name in names}
     values = {name: [value for value in its if value is not None] for name, its in cells.items()}
     numeric = [name for name, its in values.items() if len(its) >= MIN_SHARE * len(units)]
     words = {term.token for term in question.terms} | {*tokens(question.count_noun), question.measure}
     named = [name for name in numeric if words & {*tokens(name)} or _is_in_han(name, question.text)]
-    is_money = fits(EntryValue(1.0, "euro")) and not fits(EntryValue(1.0, "meter"))
-    sums = [name for name in numeric if is_money and is_sum_name(name)]
     of_kind = [name for name in named or numeric if all(value.unit and fits(value) for value in values[name])]
     only = [name for name in numeric if len(numeric) == 1 and all(map(fits, values[name]))]
-    name = next((some[0] for some in (named, sums, of_kind, only) if len(some) == 1), None)
+    name = next((some[0] for some in (named, of_kind, only) if len(some) == 1), None)
     return None if name is None else _measure(units, cells[name], column_name(name))
 
 
