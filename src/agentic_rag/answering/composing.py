@@ -39,8 +39,21 @@ from agentic_rag.questions.forms import REASON
 from agentic_rag.questions.question import Question
 from agentic_rag.text import fold
 
-FIRST_NOTES = 2
-"""Notes, by their place in the ranking, of which units answer beside the best one where it leaves something open."""
+FORMS = (
+    totals,
+    steps,
+    side_by_side,
+    definition,
+    below_lead,
+    whole_list,
+    subheadings,
+    named_note,
+    under_heading,
+    whole_paragraph,
+)
+"""In the order in which they are tried; each gives None where it is not the form that is asked for."""
+OF_NOTE = (named_note, under_heading)
+"""What a note or section says first: not where it is known which of its lines mean what is asked."""
 MAX_UNITS = 3
 PROSE = 6
 """Sentences that are quoted of documents without markup: one rarely says all, and several documents may differ."""
@@ -58,7 +71,7 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
     if not candidates:
         return ComposedAnswer()
     if candidates[0].note.is_prose:
-        near = [one for one in candidates if one.note.is_prose][:PROSE]
+        near = [one for one in sorted(candidates, key=Candidate.by_meaning) if one.note.is_prose][:PROSE]
         lines = (line_of(one.unit, one.note, _with_author(one.unit, one.note)) for one in near)
         return ComposedAnswer(tuple(lines), tuple(near))
     candidates = [one for one in candidates if not is_title(one.unit, one.note)] or candidates
@@ -67,18 +80,10 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
         return ComposedAnswer()
     if question.form == "howto":
         candidates = sorted(candidates, key=Candidate.by_meaning)
-    for form in (
-        totals,
-        steps,
-        side_by_side,
-        definition,
-        below_lead,
-        whole_list,
-        subheadings,
-        named_note,
-        under_heading,
-        whole_paragraph,
-    ):
+    is_compared = any(one.nearness for one in candidates) and not _expresses_all(question, candidates[0])
+    for form in FORMS:
+        if is_compared and form in OF_NOTE:
+            continue
         answer = form(question, candidates)
         if answer is not None:
             return answer
@@ -154,8 +159,7 @@ def _best_units(question: Question, candidates: Sequence[Candidate]) -> Composed
     else:  # what the best one leaves open, the next ones may say
         by_meaning = sorted(candidates, key=Candidate.by_meaning)
         best = by_meaning[0]
-        least, first = best.score + best.nearness - NEAR, {best.note.order, *range(FIRST_NOTES + 1)}
-        near = [one for one in by_meaning if one.score + one.nearness >= least and one.note.order in first]
+        near = [one for one in by_meaning if one.score + one.nearness >= best.score + best.nearness - NEAR]
     others = _of_other_names(question, near[:MAX_UNITS], candidates)
     chosen = [*near[:MAX_UNITS], *others]
     if not says_all(question, best):
@@ -172,10 +176,15 @@ def says_all(question: Question, one: Candidate) -> bool:
     """Whether a unit expresses every specific term, one of them in its own words, and holds a value of the kind that is
     wanted; never of a reason, which stands in other words."""
     terms = [term.token for term in question.terms if not term.is_generic]
-    is_expressed = all(one.level(term) >= CLEAR for term in terms)
     is_own = not terms or any(one.own.get(term, 0.0) >= CLEAR for term in terms)
     is_reason = REASON.search(question.text) is not None
-    return is_expressed and is_own and not is_reason and (not question.wants or fits(question, one.unit))
+    is_fit = not question.wants or fits(question, one.unit)
+    return _expresses_all(question, one) and is_own and is_fit and not is_reason
+
+
+def _expresses_all(question: Question, one: Candidate) -> bool:
+    """Whether a unit, with what stands above it, expresses every specific term."""
+    return all(one.level(term.token) >= CLEAR for term in question.terms if not term.is_generic)
 
 
 def _shares_term(question: Question, best: Candidate, one: Candidate) -> bool:
