@@ -107,10 +107,12 @@ FULL = 0.5
 """Level from which a term of the question is expressed."""
 MISSING = 0.15
 """Level up to which a term of the question is not expressed."""
-MAX_MISSING = 0.5
-"""Share of the question's terms, by weight, from which an answer that lacks them is none."""
+MAX_MISSING = 0.6
+"""Share of the question's terms, by weight, from which an answer that lacks them is none: people half remember the words."""
 NEAREST = 3
 """Lines that are shown where there is no answer."""
+OF_VALUE = 0.5
+"""The same where a number, day or person is asked for: of something else it is wrong."""
 OF_MANY = 0.3
 """The same where several things are asked for: a list without what tells them apart is none."""
 UNCLEAR = 0.45
@@ -136,7 +138,8 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     is_unfit = bool(question.wants) and not any(fits(question, one.unit) for one in answer.basis)
     lacking = sum(weights.get(term.token, 1.0) for term in missing)
     is_nameless = question.form != "yesno" and any(term.is_name for term in missing)
-    allowed = (OF_MANY if question.form == "list" else MAX_MISSING) * sum(weights.values())
+    share = OF_MANY if question.form == "list" else OF_VALUE if question.wants else MAX_MISSING
+    allowed = share * sum(weights.values())
     if missing and (empty or is_nameless or is_unfit or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         reason = f"the notes that are nearest do not speak of: {words}"

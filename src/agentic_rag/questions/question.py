@@ -42,7 +42,7 @@ _AMOUNT = any_of(
 )
 _MONEY = any_of(
     rf"\bwhat(?:['’]s| is| was| are| were)(?! an? \w+\W*$)(?: [\w'’]+){{1,3}}? (?:{'|'.join(SUMS)})\b(?=\W*$| (?:of|for|per|in|at|on|from|to|when)\b)",
-    r"\bwhat (?:does|do|did|would) .{1,60}\b(?:cost|charge)\b(?=\W*$| (?:for|per|in|at|on|us|me|you)\b)",
+    r"\b(?:what|how much) (?:does|do|did|would|will) .{1,60}\b(?:cost|charge)\b(?=\W*$| (?:for|per|in|at|on|us|me|you)\b)",
     r"\bwas (?:hat .{1,60}gekostet\b|kostete?n?\b|(?:be)?zahl(?:e|st|t|en|te|ten)\b)|\bwie teuer\b",
 )
 _DURATION = any_of(
