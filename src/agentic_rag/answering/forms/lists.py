@@ -25,8 +25,8 @@ from agentic_rag.questions.question import Question
 
 SECTION = 3
 """Sentences of a section that are shown where its heading is asked for."""
-GOES_ON = 4
-"""Sentences of a paragraph that says how something is done."""
+GOES_ON = 8
+"""Sentences of a section that says how something is done."""
 
 
 def below_lead(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
