@@ -58,7 +58,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PassageReading:
     """A question beside the units of the notes that were found for it."""
 
     question: Question
@@ -81,16 +81,16 @@ def read_passages(
     documents: Mapping[str, Sequence[Chunk]],
     likeness: TermLikeness | None = None,
     keys: Mapping[str, float] | None = None,
-) -> Reading:
+) -> PassageReading:
     """The units of the results' notes, scored for the question."""
     notes = source_notes(results, relevance, documents)
     question = _in_words(question, notes, likeness)
     scored = score_units(question, notes, likeness, keys)
     candidates = of_asker(question.text, scored)
-    return Reading(question, candidates, len(candidates) < len(scored))
+    return PassageReading(question, candidates, len(candidates) < len(scored))
 
 
-def from_reading(reading: Reading) -> Evidence:
+def from_reading(reading: PassageReading) -> Evidence:
     """The lines that answer from the units."""
     answer = compose_answer(reading.question, reading.candidates)
     return replace(_with_support(reading.question, answer), is_of_another=reading.is_of_another)
@@ -109,12 +109,12 @@ MISSING = 0.15
 """Level up to which a term of the question is not expressed."""
 MAX_MISSING = 0.6
 """Share of the question's terms, by weight, from which an answer that lacks them is none: people half remember the words."""
-NEAREST = 3
-"""Lines that are shown where there is no answer."""
 OF_VALUE = 0.5
 """The same where a number, day or person is asked for: of something else it is wrong."""
 OF_MANY = 0.3
 """The same where several things are asked for: a list without what tells them apart is none."""
+NEAREST = 3
+"""Lines that are shown where there is no answer."""
 UNCLEAR = 0.45
 """``MISSING`` where steps are asked for: those of a dish that is like it are none."""
 CONTEXT = 0.5
@@ -140,17 +140,18 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     is_nameless = question.form != "yesno" and any(term.is_name for term in missing)
     share = OF_MANY if question.form == "list" else OF_VALUE if question.wants else MAX_MISSING
     allowed = share * sum(weights.values())
+    reason: str | None = None
     if missing and (empty or is_nameless or is_unfit or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         reason = f"the notes that are nearest do not speak of: {words}"
-        return Evidence(reason=reason, nearest=lines[:NEAREST], support=levels)
-    is_unmeasured = lacks_measure(question, [one.unit for one in answer.basis])
-    if is_unmeasured or (is_unfit and "money" in question.wants):
+    elif lacks_measure(question, [one.unit for one in answer.basis]) or (
+        is_unfit and "money" in question.wants
+    ):
         reason = "the notes that are nearest state no such amount"
-        return Evidence(reason=reason, nearest=lines[:NEAREST], support=levels)
     head, tail = ([heading(text)] if text else [] for text in (answer.head, answer.tail))
     return Evidence(
-        (*head, *lines, *tail),
+        (*head, *lines, *tail) if reason is None else (),
+        reason=reason,
         nearest=lines[:NEAREST],
         support=levels,
         is_definition=answer.is_definition,

@@ -32,6 +32,7 @@ from agentic_rag.answering.forms.lists import (
 )
 from agentic_rag.answering.forms.steps import steps
 from agentic_rag.answering.forms.totals import totals
+from agentic_rag.answering.meaning import by_total
 from agentic_rag.answering.value_kinds import fits
 from agentic_rag.dates.months import day_text
 from agentic_rag.notes.units import RECORD_KEYS, Unit
@@ -71,7 +72,7 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
     if not candidates:
         return ComposedAnswer()
     if candidates[0].note.is_prose:
-        near = [one for one in sorted(candidates, key=Candidate.by_meaning) if one.note.is_prose][:PROSE]
+        near = [one for one in by_total(candidates) if one.note.is_prose][:PROSE]
         lines = (line_of(one.unit, one.note, _with_author(one.unit, one.note)) for one in near)
         return ComposedAnswer(tuple(lines), tuple(near))
     candidates = [one for one in candidates if not is_title(one.unit, one.note)] or candidates
@@ -79,7 +80,7 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
     if not candidates:
         return ComposedAnswer()
     if question.form == "howto":
-        candidates = sorted(candidates, key=Candidate.by_meaning)
+        candidates = by_total(candidates)
     is_compared = any(one.nearness for one in candidates) and not _expresses_all(question, candidates[0])
     for form in FORMS:
         if is_compared and form in OF_NOTE:
@@ -157,9 +158,9 @@ def _best_units(question: Question, candidates: Sequence[Candidate]) -> Composed
     if says_all(question, best):
         near = [one for one in candidates if one.score >= best.score - NEAR_TIE and _as_much(best, one)]
     else:  # what the best one leaves open, the next ones may say
-        by_meaning = sorted(candidates, key=Candidate.by_meaning)
-        best = by_meaning[0]
-        near = [one for one in by_meaning if one.score + one.nearness >= best.score + best.nearness - NEAR]
+        ranked = by_total(candidates)
+        best = ranked[0]
+        near = [one for one in ranked if one.total >= best.total - NEAR]
     others = _of_other_names(question, near[:MAX_UNITS], candidates)
     chosen = [*near[:MAX_UNITS], *others]
     if not says_all(question, best):

@@ -175,9 +175,10 @@ class Candidate:
         levels = zip(self.terms, self.levels[place].tolist(), strict=True)
         return {term: level for term, level in levels if level}
 
-    def by_meaning(self) -> float:
-        """For sorting, the best one first."""
-        return -self.score - self.nearness
+    @property
+    def total(self) -> float:
+        """``score`` with ``nearness``; higher is better."""
+        return self.score + self.nearness
 
     def level(self, term: str) -> float:
         """How far the unit with its context expresses a term, in [0, 1]."""

@@ -2,14 +2,15 @@
 
     nearness = MEANING · (cosine of the unit with the question − the least cosine of those compared)
 
-The vector of a unit is made of its title, heading and words, by the embedding model, at the time of the question: vectors of
-all units would be five times those of the passages. Of units that say all that is asked nothing is compared.
+The vector of a unit is made of its title, heading and words, by the embedding model, at the time of the question: those of
+all units are not stored. Nothing is compared where a unit says all that is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from agentic_rag.answering.evidence import Candidate
 from agentic_rag.domain.ports import FloatArray
@@ -29,7 +30,9 @@ def unit_text(one: Candidate) -> str:
     return ": ".join([*filter(None, above), one.unit.display_text()])[:MAX_TEXT]
 
 
-def by_meaning(candidates: Sequence[Candidate], vectors: FloatArray, question: FloatArray) -> list[Candidate]:
+def with_nearness(
+    candidates: Sequence[Candidate], vectors: FloatArray, question: FloatArray
+) -> list[Candidate]:
     """The candidates in their order, each with what its nearness to the question adds to its score.
 
     Args:
@@ -41,3 +44,8 @@ def by_meaning(candidates: Sequence[Candidate], vectors: FloatArray, question: F
     gains = MEANING * (cosines - cosines.min(initial=1.0))
     nearer = [replace(one, nearness=float(gain)) for one, gain in zip(candidates, gains, strict=False)]
     return [*nearer, *candidates[len(nearer) :]]
+
+
+def by_total(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates by what they say and mean together, best first, ties in their order."""
+    return sorted(candidates, key=attrgetter("total"), reverse=True)

@@ -187,12 +187,10 @@ def _not_found(
     question: str, method: str = "extractive", *, nearest: Sequence[AnswerLine] = ()
 ) -> CanvasRAGState:
     """Says so, with the lines that come nearest, if any."""
-    text = not_found(question)
-    if not nearest:
-        return _answer_keys(text, [], step_outcome(method), is_abstention=True)
-    keys = _from_units(nearest)
-    shown = f"{text} {nearest_lead(question)}\n{keys['answer']}"
-    return {**keys, "answer": shown, "abstained": True}
+    text, shown = not_found(question), _from_units(nearest)
+    if nearest:
+        text = f"{text} {nearest_lead(question)}\n{shown['answer']}"
+    return _answer_keys(text, shown["citations"], step_outcome(method), is_abstention=True)
 
 
 async def _from_chat(

@@ -16,13 +16,13 @@ import numpy as np
 from agentic_rag.answering.answers import (
     PAGE,
     Evidence,
-    Reading,
+    PassageReading,
     from_days,
     from_reading,
     from_selection,
     read_passages,
 )
-from agentic_rag.answering.meaning import MOST_UNITS, by_meaning, unit_text
+from agentic_rag.answering.meaning import MOST_UNITS, unit_text, with_nearness
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.ports import Embedding
@@ -58,7 +58,7 @@ ACROSS = 0.6
 which it cannot have. Chosen on the first halves of the sets across Chinese and English (see ``late_interaction``)."""
 KEY_RANGE = 0.05
 MAX_KEYS = 64
-MAX_MOST_UNITS = 40
+MAX_COMPARED = 40
 """Passages of a note whose tokens are compared with the question's."""
 logger = logging.getLogger(__name__)
 
@@ -243,7 +243,7 @@ async def _from_passages(
     return await asyncio.to_thread(from_reading, await _by_meaning(reading, embedding))
 
 
-async def _by_meaning(reading: Reading, embedding: Embedding | None) -> Reading:
+async def _by_meaning(reading: PassageReading, embedding: Embedding | None) -> PassageReading:
     """The reading with the units by what they mean, where none says all that is asked."""
     if embedding is None or not reading.is_open:
         return reading
@@ -255,7 +255,7 @@ async def _by_meaning(reading: Reading, embedding: Embedding | None) -> Reading:
     except ModelError as error:
         logger.warning("units are compared by their words alone: %s", error)
         return reading
-    return replace(reading, candidates=by_meaning(reading.candidates, vectors, question[0]))
+    return replace(reading, candidates=with_nearness(reading.candidates, vectors, question[0]))
 
 
 async def _keys(
@@ -282,7 +282,7 @@ async def _likeness(
     documents: Mapping[str, Sequence[Chunk]],
     engine: VectorSearch | None,
 ) -> TermLikeness | None:
-    chunks = [chunk for its in documents.values() for chunk in its[:MAX_MOST_UNITS]]
+    chunks = [chunk for its in documents.values() for chunk in its[:MAX_COMPARED]]
     if engine is None or not chunks:
         return None
     try:

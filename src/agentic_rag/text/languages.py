@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 
 import regex
 
@@ -18,6 +18,7 @@ _ALSO_GERMAN = "darf gibt hast lange oft schon viele"
 """Words of questions that the list lacks."""
 
 
+@lru_cache(maxsize=256)  # a question is asked for it by each of its readers
 def language(text: str) -> str | None:
     """The English name of the language that has most of the text's words as function words, ``german``; None where that is
     English, or fewer than MIN_WORDS tell.

@@ -55,11 +55,7 @@ def _covers(units: Sequence[Unit], best: Candidate, candidates: Sequence[Candida
     beside = (unit for unit in best.note.reading.units if unit.headings == best.unit.headings)
     is_code = any(unit.kind == "code" for unit in beside)  # its own heading says what it does
     of_list = [one for one in candidates if one.note is best.note and one.unit in units]
-    if (
-        best.nearness
-        and max((one.score + one.nearness for one in of_list), default=0.0)
-        >= best.score + best.nearness - NEAR
-    ):
+    if best.nearness and max((one.total for one in of_list), default=0.0) >= best.total - NEAR:
         return True
     wanted = (
         (clear_terms(best.own) | (clear_terms(best.near) if is_code else set()))
