@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 from agentic_rag.ingest.extracted_text import ExtractedText
@@ -45,6 +46,15 @@ def _hang_inside() -> None:
     re.match("(a+)+$", "a" * 60 + "b")
 
 
+def _close_output() -> None:
+    """And exit a while later, as an interpreter that ends does."""
+    for number in range(3, 64):
+        with suppress(OSError):
+            os.close(number)
+    time.sleep(0.3)
+    os._exit(3)
+
+
 def _leave_a_child() -> None:
     """That keeps the pipes open."""
     if os.fork() == 0:
@@ -79,6 +89,7 @@ def _unexpected() -> None:
 
 
 _DEEDS = {
+    "close-output": _close_output,
     "exit": lambda: os._exit(3),
     "crash": lambda: os.kill(os.getpid(), signal.SIGSEGV),
     "hang": lambda: time.sleep(600),

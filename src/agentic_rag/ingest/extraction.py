@@ -47,6 +47,8 @@ TRIES = 3
 """Processes that a file may crash; the first may have been harmed by the file before."""
 STARTS_WITHIN = 60.0
 """Seconds for a process to import the reader."""
+EXITS_WITHIN = 5.0
+"""Seconds from the end of a process's output to its exit, whose code says why."""
 _AGAIN = "it is tried again when it changes"
 _FROM_OUTSIDE = (-9, -15)
 """Codes of a process that was killed, by a person or for lack of the machine's memory: the file is tried again as long
@@ -238,6 +240,18 @@ class _Process:
                 pipe.close()
         return code
 
+    def _wait_for_exit(self) -> None:
+        """Give it time to exit: it closes its output before that, and killed in between it would have another's code."""
+        until = time.monotonic() + EXITS_WITHIN
+        while not self._has_exited() and time.monotonic() < until:
+            time.sleep(0.005)
+
+    def _has_exited(self) -> bool:
+        """Leaves it to be waited for where the system can, so that ``kill`` still reaches what it started."""
+        if not hasattr(os, "waitid"):
+            return not self.is_alive
+        return os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
     def _within(self, seconds: float, talk: Callable[[], bytes | None]) -> bytes:
         late = threading.Event()
 
@@ -254,6 +268,8 @@ class _Process:
             answer = None
         finally:
             timer.cancel()
+        if answer is None and not late.is_set():
+            self._wait_for_exit()
         if answer is None or late.is_set():
             raise _ProcessEnd(self.end(), late=late.is_set())
         return answer

@@ -60,6 +60,7 @@ def test_what_the_reader_raises_is_raised_here() -> None:
     ("deed", "told"),
     [
         ("exit", r"ended the process \(exit code 3\)"),
+        ("close-output", r"ended the process \(exit code 3\)"),
         ("crash", r"ended the process \(SIGSEGV\)"),
         ("hang", r"not read within 1 s; .*documents\.timeout_seconds"),
         ("hang-inside", "not read within 1 s"),
