@@ -24,6 +24,7 @@ from agentic_rag.answering.contradictions import is_contradicted
 from agentic_rag.answering.exclusive_values import values_of
 from agentic_rag.answering.stated_amounts import stated_amounts
 from agentic_rag.domain.token_vectors import QuestionTokens
+from agentic_rag.text.languages import language
 
 Fault = Literal["amount", "contradicted", "unsupported"]
 """Why a statement is refused: an amount of no passage, the opposite of a passage, or about something else."""
@@ -42,8 +43,6 @@ _OPENS = re.compile(r"(?:^|[.!?:…]|[\"“‘*_])\s*\Z")
 """Before a word that has its capital as the first of a sentence or quotation."""
 STEM = 5
 """Letters that a name shares with its other forms: America, American."""
-_GERMAN = re.compile(r"\b(der|das|und|ist|nicht|ein|eine|einen|für|mit|wird|sind|auf|von|im)\b")
-"""Words of a language in which a capital does not tell a name."""
 MOST_UNSAID = 0.34
 """Share of unsaid words above which a text is about something else, whatever the others are."""
 
@@ -148,9 +147,9 @@ def _is_new_name(word: Word, statement: str, beside: Sequence[Comparison], quest
 
 
 def _is_german(statement: str, beside: Sequence[Comparison]) -> bool:
-    """Whether common nouns may have a capital, by two little words of the statement and its passages."""
-    texts = [statement.casefold(), *(text for one in beside for text in one.passage.letters)]
-    return len({word for text in texts for word in _GERMAN.findall(text)}) > 1
+    """Whether common nouns may have a capital: the statement or a passage of it is in German."""
+    texts = [statement, *(" ".join(one.passage.letters) for one in beside)]
+    return any(language(text) == "german" for text in texts)
 
 
 def _is_unsaid(clause: Clause, beside: Sequence[Comparison]) -> bool:

@@ -117,6 +117,11 @@ CAT = "猫\n猫叫团子，毛是橘色。每天喂两次。三月打疫苗，�
         ("The van comes every morning from Malmo.", BAKERY, "unsupported"),
         ("The van of Nora Berg comes every morning.", BAKERY, "unsupported"),
         ("The van comes every morning, and Edda drives it.", BAKERY, "unsupported"),
+        (
+            "The van of Nora Berg comes every morning.",
+            f"{BAKERY} Its sign says: Brot und Kuchen, das ist alles.",
+            "unsupported",
+        ),
     ],
 )
 async def test_another_value_of_a_kind_or_a_new_name_is_refused(
