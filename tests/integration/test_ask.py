@@ -280,7 +280,7 @@ async def test_what_the_notes_do_not_have_is_not_answered(
 @pytest.mark.parametrize(
     "question",
     [
-        "Which yixing potter taught Tang Yi?",
+        "Which glassblower taught Tang Yi?",
         "What does the theanine laboratory charge?",
         "谁给渥堆的仓库交房租?",
     ],

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from agentic_rag.answering.units import DEGREES, ERA, TEMPERATURES, to_base, unit_at
 from agentic_rag.dates.reading import read_spans
+from agentic_rag.text.measures import DEGREES, ERA, TEMPERATURES, to_base, unit_at
 from agentic_rag.text.numbers import NUMBER_WORDS, numbers
 
 CONVERSION_TOLERANCE = 0.01

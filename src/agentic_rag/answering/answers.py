@@ -16,6 +16,7 @@ from agentic_rag.answering.evidence import (
     support,
     vocabulary_of,
 )
+from agentic_rag.answering.forms.limits import has_value_within
 from agentic_rag.answering.forms.lines import AGGREGATES, ComposedAnswer, Line, count_text, heading, more_text
 from agentic_rag.answering.forms.totals import lacks_measure
 from agentic_rag.answering.overviews import overview_lines
@@ -25,10 +26,10 @@ from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import AnswerLine, Passage
 from agentic_rag.domain.selection import EntryValues, SelectionValues
 from agentic_rag.questions.aggregates import aggregate_text
-from agentic_rag.questions.forms import POSSESSIVE
+from agentic_rag.questions.forms import POSSESSIVE, head_noun
 from agentic_rag.questions.question import Question, Term
 from agentic_rag.retrieval.term_likeness import TermLikeness
-from agentic_rag.text import script, starts_cjk, tokens
+from agentic_rag.text import fold, script, starts_cjk, tokens
 
 PAGE = 30
 """Entries of a selection that are shown; what is beyond is counted."""
@@ -132,9 +133,7 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     floor = UNCLEAR if question.form == "howto" else MISSING
     empty = _empty_properties(question, answer.basis) | _of_another(question, answer.basis)
     missing = [t for t in question.terms if levels.get(t.token, 1.0) <= floor or t.token in empty]
-    weights = {
-        t.token: CONTEXT if _is_context(t, answer.basis) else 1.0 for t in question.terms if not t.is_generic
-    }
+    weights = _weights(question, answer.basis)
     is_unfit = bool(question.wants) and not any(fits(question, one.unit) for one in answer.basis)
     lacking = sum(weights.get(term.token, 1.0) for term in missing)
     is_nameless = question.form != "yesno" and any(term.is_name for term in missing)
@@ -144,8 +143,13 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
     if missing and (empty or is_nameless or is_unfit or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         reason = f"the notes that are nearest do not speak of: {words}"
-    elif lacks_measure(question, [one.unit for one in answer.basis]) or (
-        is_unfit and "money" in question.wants
+    elif (
+        (
+            question.limit is not None
+            and not any(has_value_within(question.limit, one.unit) for one in answer.basis)
+        )
+        or lacks_measure(question, [one.unit for one in answer.basis])
+        or (is_unfit and "money" in question.wants)
     ):
         reason = "the notes that are nearest state no such amount"
     head, tail = ([heading(text)] if text else [] for text in (answer.head, answer.tail))
@@ -178,6 +182,20 @@ def _of_another(question: Question, basis: Sequence[Candidate]) -> set[str]:
     called = {*tokens(f"{best.note.title} {best.note.path}"), *best.own, *best.near}
     owners = (t for t in question.terms if t.is_name and POSSESSIVE.search(question.text, t.start, t.end + 2))
     return {term.token for term in owners if term.token not in called}
+
+
+def _weights(question: Question, basis: Sequence[Candidate]) -> dict[str, float]:
+    """How much of the question each specific term is; the words of one name are one together, and what kind of things is
+    listed says little of which they are."""
+    kind = head_noun(fold(question.text)) if question.form == "list" else None
+    weights = {
+        t.token: CONTEXT if _is_context(t, basis) or (kind and kind.start <= t.start < kind.end) else 1.0
+        for t in question.terms
+        if not t.is_generic
+    }
+    for name in question.names():
+        weights |= {token: weights[token] / len(name) for token in name if token in weights}
+    return weights
 
 
 def _is_context(term: Term, basis: Sequence[Candidate]) -> bool:

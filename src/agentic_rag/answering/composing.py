@@ -9,6 +9,7 @@ from dataclasses import replace
 from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote
 from agentic_rag.answering.forms.comparisons import side_by_side
 from agentic_rag.answering.forms.definitions import definition
+from agentic_rag.answering.forms.limits import within_limit
 from agentic_rag.answering.forms.lines import (
     NEAR,
     NEAR_TIE,
@@ -33,15 +34,15 @@ from agentic_rag.answering.forms.lists import (
 from agentic_rag.answering.forms.steps import steps
 from agentic_rag.answering.forms.totals import totals
 from agentic_rag.answering.meaning import by_total
-from agentic_rag.answering.value_kinds import fits
+from agentic_rag.answering.value_kinds import fits, states_reason
 from agentic_rag.dates.months import day_text
 from agentic_rag.notes.units import RECORD_KEYS, Unit
-from agentic_rag.questions.forms import REASON
 from agentic_rag.questions.question import Question
 from agentic_rag.text import fold
 
 FORMS = (
     totals,
+    within_limit,
     steps,
     side_by_side,
     definition,
@@ -92,7 +93,7 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
 
 
 def _of_named(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """The candidates without the properties of other notes, where the question names one by its whole title."""
+    """The candidates without the named values of other notes, where the question names one by its whole title."""
     asked = fold(question.text).casefold()
     notes = {id(one.note): one.note for one in candidates}
     titles = {key: fold(note.title).casefold() for key, note in notes.items()}
@@ -107,7 +108,7 @@ def _of_named(question: Question, candidates: Sequence[Candidate]) -> Sequence[C
         one
         for one in candidates
         if id(one.note) in named
-        or one.unit.kind != "property"
+        or one.unit.key is None
         or any(titles[note] in one.unit.display_text().casefold() for note in named)
     ]
 
@@ -162,6 +163,7 @@ def _best_units(question: Question, candidates: Sequence[Candidate]) -> Composed
         best = ranked[0]
         near = [one for one in ranked if one.total >= best.total - NEAR]
     others = _of_other_names(question, near[:MAX_UNITS], candidates)
+    others += _reason_beside(question, [*near[:MAX_UNITS], *others], candidates)
     chosen = [*near[:MAX_UNITS], *others]
     if not says_all(question, best):
         chosen = _spread(chosen)
@@ -178,9 +180,8 @@ def says_all(question: Question, one: Candidate) -> bool:
     wanted; never of a reason, which stands in other words."""
     terms = [term.token for term in question.terms if not term.is_generic]
     is_own = not terms or any(one.own.get(term, 0.0) >= CLEAR for term in terms)
-    is_reason = REASON.search(question.text) is not None
     is_fit = not question.wants or fits(question, one.unit)
-    return _expresses_all(question, one) and is_own and is_fit and not is_reason
+    return _expresses_all(question, one) and is_own and is_fit and not question.asks_reason
 
 
 def _expresses_all(question: Question, one: Candidate) -> bool:
@@ -223,6 +224,21 @@ def _of_other_names(
         )
         others += [one for one in (next(beside, None) or next(elsewhere, None),) if one is not None]
     return others
+
+
+def _reason_beside(
+    question: Question, chosen_units: Sequence[Candidate], candidates: Sequence[Candidate]
+) -> list[Candidate]:
+    """The nearest unit of the best one's section that states a reason, where one is asked for and none is stated."""
+    best = chosen_units[0]
+    if not question.asks_reason or any(states_reason(one.unit) for one in chosen_units):
+        return []
+    beside = [
+        one
+        for one in candidates
+        if one.note is best.note and one.unit.headings == best.unit.headings and states_reason(one.unit)
+    ]
+    return sorted(beside, key=lambda one: abs(one.unit.start - best.unit.start))[:1]
 
 
 def _names(one: Candidate, name: Sequence[str]) -> bool:

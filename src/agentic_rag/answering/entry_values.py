@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from agentic_rag.answering.amounts import CLOCK, DAYS, HALF_CLOCK, Amount, amounts
-from agentic_rag.answering.units import ERA, to_base, unit_at
 from agentic_rag.notes.units import Unit
+from agentic_rag.text.measures import ERA, to_base, unit_at
 
 CURRENCIES = frozenset({"euro", "us_dollar", "sterling", "yuan", "yen", "jiao"})
 _CALENDAR = frozenset({"day", "week", "month", "year"})
@@ -27,7 +27,7 @@ class EntryValue:
 
     number: float
     unit: str
-    """In the words of ``answering.units``, or ``CLOCK_LENGTH``; "" for a bare number."""
+    """In the words of ``text.measures``, or ``CLOCK_LENGTH``; "" for a bare number."""
     label: str = ""
     """The unit as it is written."""
     is_label_first: bool = False

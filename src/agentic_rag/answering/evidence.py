@@ -30,6 +30,7 @@ from agentic_rag.answering.value_kinds import (
     fits,
     states_cost,
     states_measure,
+    states_reason,
     states_version,
 )
 from agentic_rag.dates.reading import DatedText, read_spans
@@ -370,7 +371,7 @@ def score_units(
     for (unit, note, chunk), score, three, may_be_head, says_whole in zip(
         units, by_terms.tolist(), levels, may_begin, whole, strict=True
     ):
-        score += FIT * fits(question, unit)
+        score += FIT * (states_reason(unit) if question.asks_reason else fits(question, unit))
         score += MEASURE * states_measure(question, unit)
         score += HEAD * (may_be_head and _begins_with(unit, stems, pieces))
         score += KEY * (keys or {}).get(unit.key or "", 0.0) * (unit.kind == "property")
@@ -448,9 +449,18 @@ def _levels_of_texts(terms: Sequence[str], texts: Sequence[tuple[str, ...]]) -> 
                 row[n] = max(row[n], factor)
         plain = _plain_texts(parts) if pieces else ""
         for n, piece in pieces:
-            if piece in plain:
+            if piece in plain and (piece not in MEASURES or _behind_number(piece).search(plain)):
                 row[n] = 1.0
     return np.array(levels)
+
+
+MEASURES = frozenset("分岁年天次元块度斤")
+"""Chinese measures that are also parts of many words, 部分, 天气: they say something behind a number alone."""
+
+
+@cache
+def _behind_number(piece: str) -> re.Pattern[str]:
+    return re.compile(rf"[\d一二三四五六七八九十百千两半几多]\s*{piece}")
 
 
 _REMARK = re.compile(r"\s*[（(][^()（）]*[)）]\s*$")

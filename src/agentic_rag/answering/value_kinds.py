@@ -6,12 +6,12 @@ import re
 from functools import lru_cache
 
 from agentic_rag.notes.units import Unit
-from agentic_rag.questions.money import COSTS
+from agentic_rag.questions.money import COSTS, is_sum_name
 from agentic_rag.questions.question import Kind, Question
 from agentic_rag.text import tokens
 
 _MONEY = re.compile(
-    r"[$€£¥￥]\s?\d|\d\s?(?:[$€£¥￥元]|块钱?|万元|(?:euros?|dollars?|pounds?|yuan|yen|crowns?|kron\w+|francs?|rupees?|cents?|bucks?|quid"
+    r"[$€£¥￥]\s?\d|[一二两三四五六七八九十百千万]\s?(?:元|块)|\d\s?(?:[$€£¥￥元]|块钱?|万元|(?:euros?|dollars?|pounds?|yuan|yen|crowns?|kron\w+|francs?|rupees?|cents?|bucks?|quid"
     r"|usd|eur|gbp|chf|cny|rmb|jpy|kr)\b)",
     re.IGNORECASE,
 )
@@ -30,6 +30,21 @@ def states_cost(unit: Unit) -> bool:
 def states_version(unit: Unit) -> bool:
     """Whether a unit has the number of a version."""
     return _VERSION.search(unit.own()) is not None
+
+
+_CAUSE = re.compile(
+    r"\b(?:because|since|due to|owing to|thanks to|so that|so as to|in order to|to avoid|reasons?|caused? by|as a result|weil|denn"
+    r"|damit|wegen)\b|因为|由于|因此|所以|为了|以免|以便|原因|导致|考虑到",
+    re.IGNORECASE,
+)
+_REASON_NAME = re.compile(
+    r"\b(?:why|reasons?|rationale|grund|motivation)\b|原因|理由|为什么|为何", re.IGNORECASE
+)
+
+
+def states_reason(unit: Unit) -> bool:
+    """Whether a unit says that one thing is the reason for another, or is called a reason: ``Why: …``."""
+    return _CAUSE.search(unit.own()) is not None or any(map(_REASON_NAME.search, _value_names(unit)))
 
 
 def _value_names(unit: Unit) -> tuple[str, ...]:
@@ -102,7 +117,9 @@ def _has_value(kind: Kind, own: str, question: Question, unit: Unit) -> bool:
         # "genre: Futurism, Nonfiction" lists words, and "cast: Harrison Ford, Sean Young" names.
         is_list = unit.kind == "property" and "," in unit.text
         return (_FULL_NAME if is_list else _NAME).search(own) is not None
-    is_number = kind == "money" and _is_called_as_asked(question, unit)
+    is_number = kind == "money" and (
+        _is_called_as_asked(question, unit) or any(map(is_sum_name, _value_names(unit)))
+    )
     return (_NUMBER if is_number else _IN_LOWER_CASE[kind]).search(own.lower()) is not None
 
 

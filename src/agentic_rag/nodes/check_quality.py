@@ -113,7 +113,7 @@ async def check_quality(
                 evidence = Evidence()  # mistakes or relations are shown in their own form
             elif not evidence.lines and _is_passage(request, question):
                 reasons.append(evidence.reason or "no unit of the notes answers")
-                across = best >= ACROSS and _is_across(request.asked, results[0]["content"])
+                across = best >= ACROSS and _is_across(request.asked, results)
                 across = across and not evidence.is_of_another
                 # A chat model reads the passages, and says itself what they lack; who names the operation asks for
                 # passages.
@@ -140,9 +140,15 @@ def _weak_below(floor: float) -> float:
     return odds / (1.0 - floor + odds)
 
 
-def _is_across(question: str, passage: str) -> bool:
-    asked_in = script(question)
-    return script_pair((asked_in, script_beside(asked_in, passage))) in USUAL
+def _is_across(question: str, results: Sequence[Result]) -> bool:
+    """Whether the note of the first result is in another script than the question, in all its passages that were found:
+    the properties of a Chinese note have English names."""
+    asked_in, first = script(question), results[0]["metadata"].get("document_id")
+    return all(
+        script_pair((asked_in, script_beside(asked_in, one["content"]))) in USUAL
+        for one in results
+        if one is results[0] or one["metadata"].get("document_id") == first
+    )
 
 
 def _is_read_as_units(request: Request) -> bool:

@@ -13,6 +13,7 @@ from agentic_rag.domain.notes import ITEMS, Field, Note, Row
 from agentic_rag.notes.catalogue import MAX_TEXT
 from agentic_rag.notes.units import STATES
 from agentic_rag.questions.comparisons import MARKS, state
+from agentic_rag.questions.computations import is_total_entry
 from agentic_rag.questions.query import Entry, Query, Selection
 from agentic_rag.questions.values import is_date, magnitude
 from agentic_rag.questions.vocabulary import value_name
@@ -58,10 +59,15 @@ def _fits(query: Query, row: Row) -> bool:
         row.state is None or (query.state is not None and not _has_state(row, query.state))
     ):
         return False
-    if query.target == "entries" and not row.fields:
+    if query.target == "entries" and not (row.fields and _is_single(row)):
         return False
     facts = row.facts()
     return all(matches(one, facts) for one in query.entry_conditions)
+
+
+def _is_single(row: Row) -> bool:
+    """Whether a row is not the total of the others."""
+    return not is_total_entry(str(row.fields[0].value))
 
 
 def _has_state(row: Row, name: str) -> bool:

@@ -182,6 +182,17 @@ def comparisons(text: str) -> list[Comparison]:
     return _alternatives(text, sorted(found, key=lambda one: one.span.start))
 
 
+def limit_of(text: str) -> Comparison | None:
+    """The one number that a question limits values by; None for none, several, a range or a share.
+
+    >>> limit_of("which guests have more than 4 GB of RAM?").unit
+    'GB'
+    """
+    limits = [one for one in comparisons(text) if one.operator != "$eq"]
+    is_one = len(limits) == 1 and limits[0].upper is None and isinstance(limits[0].value, float)
+    return limits[0] if is_one else None
+
+
 def is_bound(text: str, span: Span) -> bool:
     """Whether words that compare stand right before a span: "over budget", 超过了预算."""
     return any(re.search(rf"{words}了?\s*$", text[: span.start], re.IGNORECASE) for _, words in _WORDS)

@@ -13,6 +13,10 @@ from agentic_rag.questions.words import Span, any_of
 Result = Literal["sum", "average", "count", "largest", "smallest"]
 
 
+_TOTAL_ENTRY = re.compile(
+    r"\W*(?:(?:sub|grand )?totals?|sum|summe|gesamt(?:summe)?|合计|总[计共]|小计)\W*(?:[\d(（:：].*)?",
+    re.IGNORECASE | re.DOTALL,
+)
 _WHO = r"(?:(?:the|my|our|his|her|die|der|das) [a-zäöüß]+|[a-zäöüß]+)"
 AVERAGE = any_of(
     r"\b(?:on average|average|the mean|(?:im )?durchschnitt\w*|im schnitt)\b(?: number)?(?: of)?",
@@ -20,7 +24,7 @@ AVERAGE = any_of(
 )
 TOTAL = any_of(
     r"\b(?:in total|in all(?=\W*$)|total(?: number)?|sum|altogether|all together|combined|so far|insgesamt|zusammen|bis jetzt|bisher)\b(?: of)?",
-    r"总共|一共|(?<!公)共(?=[花用跑走骑付买读看去])|总[数计和]?|合计|至今|到现在|加(?:起来|在一起)",
+    r"总共|一共|(?<!公)共(?=[花用跑走骑付买读看去])|总[数计和]?(?![分统部监理是结裁经督])|合计|至今|到现在|加(?:起来|在一起)",
 )
 _TIMES = any_of(
     r"\bhow (?:many times|often)\b(?! (?:an?|per|each|every|should|do|does|is|are|can|must)\b)",
@@ -64,6 +68,11 @@ class Computation:
     """Of the largest or smallest, what is compared, by a noun."""
     kind: str = ""
     """Of the largest or smallest, what the entries are called: ``shop`` of "the most expensive grocery shop"."""
+
+
+def is_total_entry(opening: str) -> bool:
+    """Whether an entry that begins so is the total of the others: ``Total``, ``合计: 35``, and not ``Total Recall``."""
+    return _TOTAL_ENTRY.fullmatch(opening) is not None
 
 
 def read_computation(text: str) -> Computation | None:

@@ -20,6 +20,7 @@ from agentic_rag.questions.values import (
     comparison_on,
     is_date,
     is_number,
+    is_of_other_measure,
     unit_of,
     within,
     within_years,
@@ -27,6 +28,7 @@ from agentic_rag.questions.values import (
 from agentic_rag.questions.vocabulary import NoteClass
 from agentic_rag.questions.words import Span, parts, stem
 from agentic_rag.text import starts_cjk
+from agentic_rag.text.measures import unit_at
 
 _YES, _NO = (frozenset(words.split()) for words in ("yes y true ✓ ✔ 是 有", "no n false ✗ ✘ 否 无"))
 MAX_REST = 3
@@ -44,7 +46,7 @@ async def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
         if _is_property_of_another(draft, note, place):
             continue
         rows = [row for row in note.rows if row.fields and row.state is None]
-        conditions, spans = await _row_conditions(draft, rows) if len(rows) > 1 else ([], [])
+        conditions, spans = await _row_conditions(draft, rows, place) if len(rows) > 1 else ([], [])
         if conditions and (draft.asks_many or not draft.rest(place, *spans)):
             draft.cover(place)
             where = (Comparison("path", "$eq", note.path),)
@@ -155,8 +157,10 @@ def _names(title: str, row: Row) -> tuple[str, ...]:
     return parts(" ".join(_BEHIND_HEAD.sub("", name) for name in names))
 
 
-async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expression], list[Span]]:
-    """The conditions on rows, and the words that they were read from."""
+async def _row_conditions(
+    draft: Draft, rows: Sequence[Row], title: Span | None = None
+) -> tuple[list[Expression], list[Span]]:
+    """The conditions on rows, and the words that they were read from; none are words of the title that names their note."""
     values: dict[str, list[Any]] = {}
     for row in rows:
         for one in row.fields:
@@ -182,7 +186,8 @@ async def _row_conditions(draft: Draft, rows: Sequence[Row]) -> tuple[list[Expre
         for value, cells in _cells_by_value(texts).items():
             place = draft.words.find(value)
             is_column = place is not None and any(place.overlaps(one) for one in column_places)
-            if place is not None and (value in texts or not is_column):
+            is_title = place is not None and title is not None and place.overlaps(title)
+            if place is not None and not is_title and (value in texts or not is_column):
                 met.setdefault(place, []).append(_of_cells(key, value, cells, texts))
     for place, of_place in met.items():
         whole = [one for one in of_place if one.operator == "$eq"] or of_place
@@ -242,13 +247,19 @@ async def _key_of(
     keys = [
         key
         for key, its in columns.items()
-        if not number.unit or any(unit_of(value) in ("", number.unit) for value in its)
+        if not number.unit or any(_is_measured_in(number.unit, value) for value in its)
     ]
     named = [key for key in keys if draft.words.find(key)]
     named = named or [key for key in keys if number.unit and stem(number.unit.casefold()) in parts(key)]
     if named:
         return named[0] if number.operator != "$eq" or number.unit or draft.words.find(named[0]) else None
     return await _column(draft, number.about, keys)
+
+
+def _is_measured_in(unit: str, value: Any) -> bool:
+    """Whether a value is written without a unit, in this one, or in one that converts to it."""
+    written = unit_of(value)
+    return written in ("", unit) or bool(unit_at(written, 0)[0] and not is_of_other_measure(unit, value))
 
 
 async def _column(draft: Draft, concept: str, keys: Sequence[str]) -> str | None:

@@ -35,7 +35,7 @@ BASE_FRAME_HAN = re.compile(
 )
 """The same as a whole run of Chinese."""
 ANSWER_STEMS = frozenset(
-    "anyth anyon someth someon thing kind sort way exact actual current usual also still ever again alreadi get got need want like come came"
+    "accord anyth anyon someth someon thing kind sort way exact actual current usual also still ever again alreadi get got need want like come came"
     " put let say said call name list give do happen mention concern refer fix solv handl deal first last next new good best main import note one two question answer detail info inform"
     " exampl possibl someon peopl time use go went gone do did done left chang decid keep look take took give gave think want ask tell bring own old big long short larg small more most less bigger longer shorter larger smaller cheaper fewer 少 多 大 小 长 短 做 要 能 会 用 放 加 让 把 被 给 到 个 一 里 上 下 中 后 前 时 来 去 叫 说 看 想 得 着 过 人 东西 事 号 最 没 不 进 出 发生 对 起 好".split()
 )

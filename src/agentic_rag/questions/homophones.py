@@ -6,13 +6,17 @@ from functools import lru_cache
 
 import regex
 
+from agentic_rag.questions.generic_words import ANSWER_STEMS, QUERY_WORDS
+
+_PARTICLES = frozenset(word for word in QUERY_WORDS | ANSWER_STEMS if len(word) == 1)
+
 
 def written_as(before: str, character: str, after: str, vocabulary: str) -> tuple[str, str] | None:
     """A word beside a character, as the vocabulary writes them together with a character of the same sound.
 
     Args:
         before, after: the words of the vocabulary beside the character; at least two characters long, or empty.
-        character: one that the vocabulary does not have there.
+        character: one that the vocabulary does not have there. It stands for no particle: 帝 is not the 的 before a name.
         vocabulary: text of the notes.
 
     Returns:
@@ -23,7 +27,7 @@ def written_as(before: str, character: str, after: str, vocabulary: str) -> tupl
         if len(first or last) > 1:
             pattern = regex.compile(f"{regex.escape(first)}(?P<one>\\p{{Han}}){regex.escape(last)}")
             for one in dict.fromkeys(match["one"] for match in pattern.finditer(vocabulary)):
-                if one != character and _sounds(one) & _sounds(character):
+                if one not in (character, *_PARTICLES) and _sounds(one) & _sounds(character):
                     return (f"{first}{one}", "") if first else ("", f"{one}{last}")
     return None
 

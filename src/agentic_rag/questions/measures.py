@@ -12,7 +12,7 @@ from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import extreme_noun, superlative_noun
 from agentic_rag.questions.money import is_sum_name
-from agentic_rag.questions.values import comparison_on, date_keys, year_keys
+from agentic_rag.questions.values import comparison_on, date_keys, measures_other, names_measure, year_keys
 from agentic_rag.questions.vocabulary import numbers_of
 from agentic_rag.questions.words import Span, is_named_apart, parts, split_camel_case, stem
 from agentic_rag.text import STOPWORDS, starts_cjk
@@ -220,7 +220,9 @@ def numeric_keys(draft: Draft, *, entries: bool = False) -> Mapping[str, Sequenc
 async def _key_of(
     draft: Draft, one: comparisons.Comparison, keys: Mapping[str, Sequence[Any]]
 ) -> tuple[str | None, Span | None]:
-    """The property that is compared: named beside the number, by its unit, else by meaning."""
+    """The property that is compared: named beside the number, by its unit, else by meaning; none that measures something
+    else."""
+    keys = {key: its for key, its in keys.items() if not measures_other(one.unit, key, its)}
     named = [(key, place) for key, place in draft.vocabulary.keys_in(draft.words) if key in keys]
     if named:
         key, place = min(named, key=lambda pair: abs(pair[1].start - one.span.start))
@@ -250,6 +252,8 @@ async def _key_of(
     sum_key = _only_sum(keys) if about == "price" else None
     if sum_key is not None:
         return sum_key, None
+    if not about and names_measure(one.unit):  # GB are of no number that has no unit, unless its name says so
+        return None, None
     near = await draft.nearest(about or draft.text, list(dict.fromkeys([*keys, *others])))
     nearest = max(near, key=lambda name: near[name])
     return (nearest if nearest in keys else None), None

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agentic_rag.dates.spans import Span
-from agentic_rag.questions.comparisons import concept_of
+from agentic_rag.questions.comparisons import Comparison, concept_of, limit_of
 from agentic_rag.questions.computations import Computation, read_computation
-from agentic_rag.questions.forms import REASON
+from agentic_rag.questions.forms import REASON, asks_many
 from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS
 from agentic_rag.questions.homophones import written_as
 from agentic_rag.questions.money import SUMS
@@ -43,6 +43,7 @@ _AMOUNT = any_of(
 _MONEY = any_of(
     rf"\bwhat(?:['’]s| is| was| are| were)(?! an? \w+\W*$)(?: [\w'’]+){{1,3}}? (?:{'|'.join(SUMS)})\b(?=\W*$| (?:of|for|per|in|at|on|from|to|when)\b)",
     r"\b(?:what|how much) (?:does|do|did|would|will) .{1,60}\b(?:cost|charge)\b(?=\W*$| (?:for|per|in|at|on|us|me|you)\b)",
+    r"多少钱|(?:[房月年]?租金?|学费|票价|费用|工资|月薪|年薪|定价|售价|押金)[^，。,]{0,6}多少",
     r"\bwas (?:hat .{1,60}gekostet\b|kostete?n?\b|(?:be)?zahl(?:e|st|t|en|te|ten)\b)|\bwie teuer\b",
 )
 _DURATION = any_of(
@@ -110,7 +111,8 @@ _VERB = re.compile(
 )
 """A verb and not a plural after "what": "what stops a troll?"."""
 _NOT_LIST = frozenset(
-    "is was does has happens this its his us plus less across series class address process status".split()
+    "is was does has happens goes makes comes gets takes gives keeps lets says this its his us plus less across series class"
+    " address process status".split()
 )
 _CAPITALISED_NAME = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’&.-]*[\w]|(?<![\w'’])[A-Z](?![\w'’])")
 _QUOTED_NAME = re.compile(r"[《「『“\"]([^》」』”\"]{1,60})[》」』”\"]")
@@ -172,6 +174,8 @@ class Question:
     """What "how many" counts: ``book``, ``kilometre``."""
     computation: Computation | None = None
     """What is to be computed of several entries: a total, an average, how often, the largest or smallest."""
+    limit: Comparison | None = None
+    """The number that it limits values by: "more than 4 GB"."""
 
     @classmethod
     def of(cls, text: str, carried_text: str = "") -> Question:
@@ -184,7 +188,10 @@ class Question:
         plain = fold(text)
         known = set(tokens(carried_text))
         computation = read_computation(simplify(text))
-        spans = () if computation is None else computation.spans
+        limit = limit_of(text) if asks_many(text) else None
+        if limit and computation and any(limit.span.overlaps(one) for one in computation.spans):
+            computation = None  # "at least 14 beds" asks for no least
+        spans = (*(computation.spans if computation else ()), *((limit.span,) if limit else ()))
         terms = _without_verbs(
             text,
             [
@@ -198,7 +205,7 @@ class Question:
         return cls(
             text, tuple(terms), _form(plain), _wants(plain), script(text),
             measure=_measure(plain, word), asked_as=word,
-            count_noun="" if counted is None else counted["noun"], computation=computation,
+            count_noun="" if counted is None else counted["noun"], computation=computation, limit=limit,
         )  # fmt: skip
 
     @property
@@ -210,6 +217,11 @@ class Question:
     def asks_one(self) -> bool:
         """Whether one value is asked for, and not what several notes say: "what was the fee?"."""
         return bool(self.wants - {"date"}) or self.form in ("definition", "yesno")
+
+    @property
+    def asks_reason(self) -> bool:
+        """Whether a reason is asked for, which stands in other words than the question."""
+        return REASON.search(self.text) is not None
 
     def of_days(self, days: Span, start: int, end: int) -> Question:
         """The question with a span of days in place of the terms that name it.
@@ -361,7 +373,7 @@ def _terms(text: str, computing: Sequence[Place] = ()) -> tuple[Term, ...]:
 
     Args:
         text: the question.
-        computing: places of the words that ask for something to be computed, which no answer repeats.
+        computing: places of the words that ask for something to be computed or limit a value, which no answer repeats.
     """
     how = {match.span("word") for match in _HOW.finditer(text)}
     in_language = function_words(text)
@@ -432,7 +444,7 @@ def _wants(text: str) -> frozenset[Kind]:
         wanted.discard("person")
     if "frequency" in wanted:
         return frozenset(wanted - {"amount", "duration"})
-    return frozenset(wanted - {"amount"} if "duration" in wanted else wanted)
+    return frozenset(wanted - {"amount"} if wanted & {"duration", "money"} else wanted)
 
 
 def _without_verbs(text: str, terms: Sequence[Term]) -> Sequence[Term]:

@@ -11,6 +11,7 @@ from agentic_rag.domain.filters import And, Comparison, Expression, Or, matches
 from agentic_rag.domain.notes import Field, Note
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.times import Time
+from agentic_rag.text.measures import to_base, unit_at
 
 _SHARE = re.compile(r"\d+(?:\.\d+)?\s*/\s*\d+")
 _STARS = re.compile(r"[★⭐]+")
@@ -80,6 +81,50 @@ def unit_of(value: Any) -> str:
     return str(value).strip().lstrip("0123456789.,").strip()
 
 
+_AS_WRITTEN = frozenset({"[time]", "[euro]", "[us_dollar]", "[sterling]", "[yuan]", "[yen]"})
+"""Dimensions whose numbers are compared as they are written: currencies have no rates here, and times are read by ``magnitude``."""
+
+
+_KEY_UNIT = re.compile(r"[(（\[]\s*(?P<unit>[^()（）\[\]\d]{1,8}?)\s*[)）\]]\s*$")
+"""The unit of all values of a property or column: ``Distance (km)``."""
+
+
+def measures_other(unit: str, key: str, values: Iterable[Any]) -> bool:
+    """Whether all values of a property or column measure something else than a number with a unit does."""
+    of_key = _KEY_UNIT.search(key)
+    if of_key is not None:
+        return is_of_other_measure(unit, f"1 {of_key['unit']}")
+    return all(is_of_other_measure(unit, value) for value in values)
+
+
+def names_measure(unit: str) -> bool:
+    """Whether a unit is one of measure, as GB and kg are, and no time and no currency."""
+    known = unit_at(unit, 0)[0]
+    return bool(known) and to_base(1.0, known)[1] not in _AS_WRITTEN
+
+
+def is_of_other_measure(unit: str, value: Any) -> bool:
+    """Whether a value measures something else than a number with a unit does: ``2 kg`` and GB."""
+    asked, given = _measures(unit, value)
+    return bool(asked and given) and asked != given and to_base(1.0, asked)[1] != to_base(1.0, given)[1]
+
+
+def _measures(unit: str, value: Any) -> tuple[str, str]:
+    """The unit of a number and that of a value; "" for none that is known."""
+    return unit_at(unit, 0)[0], unit_at(unit_of(value), 0)[0]
+
+
+def _in_unit(unit: str, value: Any) -> float | None:
+    """A value as a number to compare with one of a unit: 800 g are .8 of kg; None where it measures something else."""
+    asked, given = _measures(unit, value)
+    number = magnitude(value)
+    if number is None or not asked or not given or asked == given or to_base(1.0, asked)[1] in _AS_WRITTEN:
+        return number
+    if is_of_other_measure(unit, value):
+        return None
+    return to_base(number, given)[0] / to_base(1.0, asked)[0]
+
+
 def is_date(value: Any) -> bool:
     """Whether a value begins with a day or month: ``2024-03-15``."""
     return _DATE.fullmatch(str(value)) is not None
@@ -119,7 +164,9 @@ def comparison_on(key: str, one: comparisons.Comparison, values: Sequence[Any]) 
         plain = _scale(plain)  # "at least 4/5"
     if not texts:
         return Comparison(key, one.operator, plain)
-    fitting = [v for v in texts if matches(Comparison(key, one.operator, plain), {key: magnitude(v)})]
+    fitting = [
+        v for v in texts if matches(Comparison(key, one.operator, plain), {key: _in_unit(one.unit, v)})
+    ]
     written = Comparison(key, "$in", tuple(fitting))
     has_numbers = any(not isinstance(value, str) for value in values)
     if has_numbers and not fitting:

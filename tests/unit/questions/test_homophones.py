@@ -42,3 +42,15 @@ def test_the_words_of_a_question_as_the_notes_write_them(question: str, words: l
     assert [term.token for term in read.terms] == words
     places = [(term.start, term.end) for term in read.terms]
     assert "".join(question[start:end] for start, end in places) == question
+
+
+@pytest.mark.parametrize(
+    ("before", "character", "after", "vocabulary"),
+    [
+        ("", "帝", "刘义隆", "开创元嘉之治的刘义隆"),
+        ("", "回", "自己", "他会自己做"),
+        ("书桌", "礼", "", "书桌里有笔"),
+    ],
+)
+def test_no_character_stands_for_a_particle(before: str, character: str, after: str, vocabulary: str) -> None:
+    assert written_as(before, character, after, vocabulary) is None

@@ -38,7 +38,7 @@ from agentic_rag.questions.question import DAYS, Question, named_phrase
         ("Wer hat Dune geschrieben?", "fact", {"person"}),
         ("How much milk?", "fact", {"amount"}),
         ("What is the price of Dune?", "fact", {"amount"}),
-        ("多少钱？", "fact", {"amount"}),
+        ("多少钱？", "fact", {"money"}),
         ("What's the fee for the course?", "fact", {"money"}),
         ("What was the rent?", "fact", {"money"}),
         ("What is a budget?", "definition", set()),

@@ -56,7 +56,8 @@ def whole_list(question: Question, candidates: Sequence[Candidate]) -> ComposedA
         return None
     if best.unit.parents:
         units = [unit for unit in units if unit.parents[: len(best.unit.parents)] == best.unit.parents]
-    beyond = clear_terms(best.own) - clear_terms(best.near) - clear_terms(best.above)
+    beyond = {term for term, level in best.own.items() if level == 1.0}
+    beyond -= clear_terms(best.near) | clear_terms(best.above)
     if beyond and not best.unit.parents:
         matched = [
             u for u in units if any(one.unit is u and clear_terms(one.own) >= beyond for one in candidates)

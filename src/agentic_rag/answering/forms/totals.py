@@ -28,20 +28,18 @@ from agentic_rag.answering.forms.lines import (
     more_text,
     titled_text,
 )
-from agentic_rag.answering.units import to_base, unit_at
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.notes.units import LIST_KINDS, Unit
-from agentic_rag.questions.computations import Computation
+from agentic_rag.questions.computations import Computation, is_total_entry
 from agentic_rag.questions.money import COSTS
 from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.questions.words import regular
 from agentic_rag.text import starts_cjk, tokens
 from agentic_rag.text.languages import language
+from agentic_rag.text.measures import to_base, unit_at
 
 MIN_SHARE = 0.5
 """Share of a column's cells, or of a list's items, from which they measure something; the others lack the value."""
-_TOTAL_ENTRY = re.compile(r"^\W*(?:sub)?(?:total|sum|summe|gesamt|合计|总[计共]|小计)", re.IGNORECASE)
-"""An entry that is computed of the others."""
 _DIMENSIONS = {
     "far": "[length]", "distance": "[length]", "heavy": "[mass]", "weight": "[mass]", "long": "[time]", "duration": "[time]",
 }  # fmt: skip
@@ -151,7 +149,7 @@ def _entries_like(best: Candidate, candidates: Sequence[Candidate]) -> list[Cand
             return one.unit.kind == "row" and columns[_table(one)] == columns[_table(best)]
         return one.note is best.note and _is_entry(one.unit) and one.unit.text not in above
 
-    group = [one for one in candidates if is_like(one) and not _TOTAL_ENTRY.match(_opening(one.unit))]
+    group = [one for one in candidates if is_like(one) and not is_total_entry(opening(one.unit))]
     return sorted(group, key=lambda one: (one.note.path, one.unit.start))
 
 
@@ -159,7 +157,8 @@ def _table(one: Candidate) -> tuple[int, int]:
     return id(one.note), one.unit.block
 
 
-def _opening(unit: Unit) -> str:
+def opening(unit: Unit) -> str:
+    """What an entry begins with: the first cell of a row."""
     return unit.columns[0][1] if unit.columns else unit.own()
 
 
