@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from agentic_rag.answering.composing import compose_answer, of_notes, says_all
@@ -94,7 +94,15 @@ def read_passages(
 def from_reading(reading: PassageReading) -> Evidence:
     """The lines that answer from the units."""
     answer = compose_answer(reading.question, reading.candidates)
-    return replace(_with_support(reading.question, answer), is_of_another=reading.is_of_another)
+    evidence = _with_support(reading.question, answer, _titles(reading))
+    return replace(evidence, is_of_another=reading.is_of_another)
+
+
+def _titles(reading: PassageReading) -> Set[str]:
+    """The terms of the question that are the whole title of a note."""
+    asked = {term.token for term in reading.question.terms}
+    titles = (frozenset(tokens(title)) for title in {one.note.title for one in reading.candidates})
+    return frozenset().union(*(title for title in titles if title and title <= asked))
 
 
 def _in_words(question: Question, notes: Sequence[SourceNote], likeness: TermLikeness | None) -> Question:
@@ -122,8 +130,14 @@ CONTEXT = 0.5
 """Weight of a term that only says what the question is about, and not what it asks of it."""
 
 
-def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
-    """The answer, unless it lacks a name of the question, or much of what it asks."""
+def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] = frozenset()) -> Evidence:
+    """The answer, unless it lacks a name of the question, or much of what it asks.
+
+    Args:
+        question: in the words of the notes.
+        answer: as it was composed.
+        titles: terms that are the title of a note; nothing that is only like it stands for it.
+    """
     # A question states nothing, whomever it names.
     statements = [one for one in answer.basis if not is_question(one.unit)] or answer.basis
     levels = support(question, statements)
@@ -132,7 +146,11 @@ def _with_support(question: Question, answer: ComposedAnswer) -> Evidence:
         levels = dict.fromkeys(levels, 1.0)
     floor = UNCLEAR if question.form == "howto" else MISSING
     empty = _empty_properties(question, answer.basis) | _of_another(question, answer.basis)
-    missing = [t for t in question.terms if levels.get(t.token, 1.0) <= floor or t.token in empty]
+    missing = [
+        t
+        for t in question.terms
+        if levels.get(t.token, 1.0) <= (FULL if t.token in titles else floor) or t.token in empty
+    ]
     weights = _weights(question, answer.basis)
     is_unfit = bool(question.wants) and not any(fits(question, one.unit) for one in answer.basis)
     lacking = sum(weights.get(term.token, 1.0) for term in missing)

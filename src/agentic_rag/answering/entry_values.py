@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from agentic_rag.answering.amounts import CLOCK, DAYS, HALF_CLOCK, Amount, amounts
 from agentic_rag.notes.units import Unit
-from agentic_rag.text.measures import ERA, to_base, unit_at
+from agentic_rag.text.measures import ERA, dimension_of, to_base, unit_at
 
 CURRENCIES = frozenset({"euro", "us_dollar", "sterling", "yuan", "yen", "jiao"})
 _CALENDAR = frozenset({"day", "week", "month", "year"})
@@ -38,7 +38,7 @@ class EntryValue:
         """What the unit measures, ``[length]``; "" for a bare number."""
         if not self.unit:
             return ""
-        return "[time]" if self.unit == CLOCK_LENGTH else to_base(1.0, self.unit)[1]
+        return "[time]" if self.unit == CLOCK_LENGTH else dimension_of(self.unit)
 
     def in_base_unit(self) -> float:
         """The number in the base unit of its dimension."""

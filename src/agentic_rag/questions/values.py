@@ -11,7 +11,7 @@ from agentic_rag.domain.filters import And, Comparison, Expression, Or, matches
 from agentic_rag.domain.notes import Field, Note
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.times import Time
-from agentic_rag.text.measures import to_base, unit_at
+from agentic_rag.text.measures import convert, dimension_of, unit_at
 
 _SHARE = re.compile(r"\d+(?:\.\d+)?\s*/\s*\d+")
 _STARS = re.compile(r"[★⭐]+")
@@ -100,13 +100,13 @@ def measures_other(unit: str, key: str, values: Iterable[Any]) -> bool:
 def names_measure(unit: str) -> bool:
     """Whether a unit is one of measure, as GB and kg are, and no time and no currency."""
     known = unit_at(unit, 0)[0]
-    return bool(known) and to_base(1.0, known)[1] not in _AS_WRITTEN
+    return bool(known) and dimension_of(known) not in _AS_WRITTEN
 
 
 def is_of_other_measure(unit: str, value: Any) -> bool:
     """Whether a value measures something else than a number with a unit does: ``2 kg`` and GB."""
     asked, given = _measures(unit, value)
-    return bool(asked and given) and asked != given and to_base(1.0, asked)[1] != to_base(1.0, given)[1]
+    return bool(asked and given) and asked != given and dimension_of(asked) != dimension_of(given)
 
 
 def _measures(unit: str, value: Any) -> tuple[str, str]:
@@ -118,11 +118,11 @@ def _in_unit(unit: str, value: Any) -> float | None:
     """A value as a number to compare with one of a unit: 800 g are .8 of kg; None where it measures something else."""
     asked, given = _measures(unit, value)
     number = magnitude(value)
-    if number is None or not asked or not given or asked == given or to_base(1.0, asked)[1] in _AS_WRITTEN:
+    if number is None or not asked or not given or asked == given or dimension_of(asked) in _AS_WRITTEN:
         return number
     if is_of_other_measure(unit, value):
         return None
-    return to_base(number, given)[0] / to_base(1.0, asked)[0]
+    return convert(number, given, asked)
 
 
 def is_date(value: Any) -> bool:

@@ -88,6 +88,17 @@ def to_base(value: float, unit: str) -> tuple[float, str]:
     return float(quantity.magnitude), str(quantity.dimensionality)
 
 
+def convert(value: float, unit: str, to: str) -> float:
+    """The amount in another unit of the same dimension."""
+    return float(_registry().Quantity(value, unit).to(to).magnitude)
+
+
+@cache
+def dimension_of(unit: str) -> str:
+    """What a unit measures: ``[mass]``."""
+    return to_base(1.0, unit)[1]
+
+
 def unit_at(text: str, start: int) -> tuple[str, int]:
     """The unit that begins at a place, and where it ends; "" and the place where there is none."""
     match = _SIMPLE.match(text, start)
@@ -95,7 +106,7 @@ def unit_at(text: str, start: int) -> tuple[str, int]:
     unit, end = ("", start) if match is None or named is None else (named, match.end())
     per = _PER.match(text, end)
     below = None if per is None else _word(per["unit"])
-    if per is None or below is None or (not unit and to_base(1.0, below)[1] != "[time]"):
+    if per is None or below is None or (not unit and dimension_of(below) != "[time]"):
         return unit, end
     return f"{unit or 1}/{below}", per.end()
 

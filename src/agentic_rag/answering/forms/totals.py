@@ -36,7 +36,7 @@ from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.questions.words import regular
 from agentic_rag.text import starts_cjk, tokens
 from agentic_rag.text.languages import language
-from agentic_rag.text.measures import to_base, unit_at
+from agentic_rag.text.measures import dimension_of, unit_at
 
 MIN_SHARE = 0.5
 """Share of a column's cells, or of a list's items, from which they measure something; the others lack the value."""
@@ -289,14 +289,14 @@ def _fit_of(question: Question, computation: Computation) -> Fit:
         return lambda value: not value.unit or value.unit in CURRENCIES
     unit = _asked_unit(question)
     dimension = _DIMENSIONS.get(question.asked_as) or _DIMENSIONS.get(computation.concept)
-    dimension = to_base(1.0, unit)[1] if unit else dimension
+    dimension = dimension_of(unit) if unit else dimension
     return lambda value: not (value.unit and dimension) or value.dimension == dimension
 
 
 def lacks_measure(question: Question, units: Sequence[Unit]) -> bool:
     """Whether a length or weight is asked for in its unit, "how many km did I swim?", and no unit of a note states one."""
     unit = _asked_unit(question) if question.computation is not None else ""
-    dimension = to_base(1.0, unit)[1] if unit else ""
+    dimension = dimension_of(unit) if unit else ""
     if dimension not in ("[length]", "[mass]"):
         return False
     cells = (value for one in units for name, _ in one.columns for value in column_values([one], name))
