@@ -27,6 +27,8 @@ VAULT = {
     "| Gorge | 12 | 410 m |\n| Total | 35.5 | 1390 m |\n\n## Machines\n\n| Name | Status |\n|---|---|\n"
     "| kiln-01 | on, 16GB RAM, 2 TB disk |\n| mill-02 | on, 512 MB RAM, 20 GB disk |\n",
     "箱子.md": "# 箱子\n\n| 箱子 | 重量 | 位置 |\n|---|---|---|\n| 红箱 | 3.2kg | 阁楼 |\n| 蓝箱 | 800g | 车库 |\n| 绿箱 | 12kg | 车库 |\n",
+    "Bags/Duffel.md": "---\nload: 9 kg\npockets: 3\n---\nBlue.\n",
+    "Bags/Pouch.md": "---\nload: 600 g\npockets: 2\n---\nGreen.\n",
     "House/Fridge.md": "# Fridge\n\nStatus: in use. Defrosted in March.\n",
     "House/Heater.md": "# Heater\n\n- Warranty number: 7745-12\n- Installed in 2019\n",
     "House/Kettle.md": "# Kettle\n\n- Registered with its warranty number\n- Descaled twice\n",
@@ -104,6 +106,7 @@ async def test_a_reason_is_added_to_what_it_is_a_reason_for(data_dir: Path) -> N
         ("Which walks are longer than 10 km?", ["Ridge", "Gorge"]),
         ("What walks climb less than 500 m?", ["Mill", "Gorge"]),
         ("Which machine has more than 1 GB of RAM?", ["kiln-01"]),
+        ("Which bags carry more than 2 kg?", ["Duffel"]),
         ("哪些箱子的重量超过 1kg？", ["红箱", "绿箱"]),
     ],
 )
@@ -112,7 +115,7 @@ async def test_the_entries_whose_value_is_within_a_limit(
 ) -> None:
     answer = await asked(data_dir, question)
     names = ["Eagle hut", "Fox hut", "Lynx hut", "Ridge", "Mill", "Gorge", "Total"]
-    names += ["kiln-01", "mill-02", "红箱", "蓝箱", "绿箱"]
+    names += ["Duffel", "Pouch", "kiln-01", "mill-02", "红箱", "蓝箱", "绿箱"]
     assert [name for name in names if name in answer.text] == entries
 
 

@@ -27,7 +27,7 @@ def written_as(before: str, character: str, after: str, vocabulary: str) -> tupl
         if len(first or last) > 1:
             pattern = regex.compile(f"{regex.escape(first)}(?P<one>\\p{{Han}}){regex.escape(last)}")
             for one in dict.fromkeys(match["one"] for match in pattern.finditer(vocabulary)):
-                if one not in (character, *_PARTICLES) and _sounds(one) & _sounds(character):
+                if one != character and one not in _PARTICLES and _sounds(one) & _sounds(character):
                     return (f"{first}{one}", "") if first else ("", f"{one}{last}")
     return None
 

@@ -12,7 +12,14 @@ from agentic_rag.questions import comparisons
 from agentic_rag.questions.draft import Draft
 from agentic_rag.questions.forms import extreme_noun, superlative_noun
 from agentic_rag.questions.money import is_sum_name
-from agentic_rag.questions.values import comparison_on, date_keys, measures_other, names_measure, year_keys
+from agentic_rag.questions.values import (
+    comparison_on,
+    date_keys,
+    measures_other,
+    measures_same,
+    names_measure,
+    year_keys,
+)
 from agentic_rag.questions.vocabulary import numbers_of
 from agentic_rag.questions.words import Span, is_named_apart, parts, split_camel_case, stem
 from agentic_rag.text import STOPWORDS, starts_cjk
@@ -247,13 +254,16 @@ async def _key_of(
     if not keys or is_bare:
         return None, None
     # "tools lighter than 5", of no class of notes, may be rows of a table.
-    others = () if draft.classes or not one.concept else numeric_keys(draft, entries=True)
+    others = {} if draft.classes or not one.concept else numeric_keys(draft, entries=True)
     about = one.about or _concept_of_words(draft.text)
     sum_key = _only_sum(keys) if about == "price" else None
     if sum_key is not None:
         return sum_key, None
-    if not about and names_measure(one.unit):  # GB are of no number that has no unit, unless its name says so
-        return None, None
+    if not about and names_measure(one.unit):  # GB are of no number without a unit
+        keys = {key: its for key, its in keys.items() if measures_same(one.unit, key, its)}
+        others = {key: its for key, its in others.items() if measures_same(one.unit, key, its)}
+        if not keys:
+            return None, None
     near = await draft.nearest(about or draft.text, list(dict.fromkeys([*keys, *others])))
     nearest = max(near, key=lambda name: near[name])
     return (nearest if nearest in keys else None), None

@@ -81,7 +81,8 @@ def unit_of(value: Any) -> str:
     return str(value).strip().lstrip("0123456789.,").strip()
 
 
-_AS_WRITTEN = frozenset({"[time]", "[euro]", "[us_dollar]", "[sterling]", "[yuan]", "[yen]"})
+_CURRENCIES = frozenset({"[euro]", "[us_dollar]", "[sterling]", "[yuan]", "[yen]"})
+_AS_WRITTEN = _CURRENCIES | {"[time]"}
 """Dimensions whose numbers are compared as they are written: currencies have no rates here, and times are read by ``magnitude``."""
 
 
@@ -91,10 +92,21 @@ _KEY_UNIT = re.compile(r"[(（\[]\s*(?P<unit>[^()（）\[\]\d]{1,8}?)\s*[)）\]]
 
 def measures_other(unit: str, key: str, values: Iterable[Any]) -> bool:
     """Whether all values of a property or column measure something else than a number with a unit does."""
+    return all(is_of_other_measure(unit, value) for value in _with_unit(key, values))
+
+
+def measures_same(unit: str, key: str, values: Iterable[Any]) -> bool:
+    """Whether a property or column has a value that measures the same as a number with a unit does."""
+    return any(
+        all(_measures(unit, value)) and not is_of_other_measure(unit, value)
+        for value in _with_unit(key, values)
+    )
+
+
+def _with_unit(key: str, values: Iterable[Any]) -> Iterable[Any]:
+    """The values; where the property's name has their unit, one of that unit for all."""
     of_key = _KEY_UNIT.search(key)
-    if of_key is not None:
-        return is_of_other_measure(unit, f"1 {of_key['unit']}")
-    return all(is_of_other_measure(unit, value) for value in values)
+    return values if of_key is None else [f"1 {of_key['unit']}"]
 
 
 def names_measure(unit: str) -> bool:
@@ -106,7 +118,10 @@ def names_measure(unit: str) -> bool:
 def is_of_other_measure(unit: str, value: Any) -> bool:
     """Whether a value measures something else than a number with a unit does: ``2 kg`` and GB."""
     asked, given = _measures(unit, value)
-    return bool(asked and given) and asked != given and dimension_of(asked) != dimension_of(given)
+    if not asked or not given or asked == given:
+        return False
+    dimensions = {dimension_of(asked), dimension_of(given)}
+    return len(dimensions) == 2 and not dimensions <= _CURRENCIES
 
 
 def _measures(unit: str, value: Any) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import pytest
 
 from agentic_rag.domain.filters import matches
 from agentic_rag.questions.comparisons import comparisons, limit_of
-from agentic_rag.questions.values import comparison_on, is_of_other_measure, measures_other
+from agentic_rag.questions.values import comparison_on, is_of_other_measure, measures_other, measures_same
 
 
 @pytest.mark.parametrize(
@@ -30,10 +30,23 @@ def test_values_are_compared_in_one_unit(question: str, values: list[str], fitti
 
 @pytest.mark.parametrize(
     ("unit", "value", "is_other"),
-    [("GB", "2 kg", True), ("kg", "300 g", False), ("beds", "2 kg", False), ("kg", "7", False)],
+    [
+        ("GB", "2 kg", True),
+        ("dollars", "5 €", False),
+        ("€", "5 kg", True),
+        ("kg", "300 g", False),
+        ("beds", "2 kg", False),
+        ("kg", "7", False),
+    ],
 )
 def test_only_known_measures_differ(unit: str, value: str, is_other: bool) -> None:
     assert is_of_other_measure(unit, value) == is_other
+
+
+def test_a_property_measures_the_same_by_a_value_or_its_name() -> None:
+    assert measures_same("kg", "Load", [3, "400 g"])
+    assert measures_same("kg", "Load (lb)", [3, 4])
+    assert not measures_same("kg", "Load", [3, 4])
 
 
 def test_the_unit_of_a_column_is_that_of_its_values() -> None:
