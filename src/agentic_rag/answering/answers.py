@@ -161,14 +161,7 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
     if missing and (empty or is_nameless or is_unfit or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         reason = f"the notes that are nearest do not speak of: {words}"
-    elif (
-        (
-            question.limit is not None
-            and not any(has_value_within(question.limit, one.unit) for one in answer.basis)
-        )
-        or lacks_measure(question, [one.unit for one in answer.basis])
-        or (is_unfit and "money" in question.wants)
-    ):
+    elif (is_unfit and "money" in question.wants) or _lacks_amount(question, answer.basis):
         reason = "the notes that are nearest state no such amount"
     head, tail = ([heading(text)] if text else [] for text in (answer.head, answer.tail))
     return Evidence(
@@ -178,6 +171,14 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
         support=levels,
         is_definition=answer.is_definition,
     )
+
+
+def _lacks_amount(question: Question, basis: Sequence[Candidate]) -> bool:
+    """Whether no unit has a value within the limit of the question, or none the measure that it asks for."""
+    units = [one.unit for one in basis]
+    limit = question.limit
+    is_beyond = limit is not None and not any(has_value_within(limit, unit) for unit in units)
+    return is_beyond or lacks_measure(question, units)
 
 
 def _empty_properties(question: Question, basis: Sequence[Candidate]) -> set[str]:

@@ -9,15 +9,13 @@ from dataclasses import dataclass, replace
 
 from agentic_rag.answering.amounts import CLOCK, DAYS, HALF_CLOCK, Amount, amounts
 from agentic_rag.notes.units import Unit
-from agentic_rag.text.measures import ERA, dimension_of, to_base, unit_at
+from agentic_rag.text.measures import CURRENCIES, ERA, HEADER_UNIT, dimension_of, to_base, unit_at
 
-CURRENCIES = frozenset({"euro", "us_dollar", "sterling", "yuan", "yen", "jiao"})
 _CALENDAR = frozenset({"day", "week", "month", "year"})
 """Units that name no unit where a column is called so."""
 CLOCK_LENGTH = ":"
 """Unit of a length as a clock shows it, 31:10 or 1:02:30; its number is in seconds."""
 _LENGTH = re.compile(r"(?:(?P<hours>\d{1,3}):)?(?P<minutes>\d{1,3}):(?P<seconds>[0-5]\d)")
-_HEADER_UNIT = re.compile(r"\s*[(（\[]\s*(?P<unit>[^()（）\[\]\d]{1,8}?)\s*[)）\]]\s*$")
 _NUMBER = re.compile(r"[-+]?\d[\d,.]*")
 
 
@@ -108,7 +106,7 @@ def _cell_value(cell: str, column: str) -> EntryValue | None:
     values = read_values(cell)
     if len(values) != 1:
         return None
-    header = _HEADER_UNIT.search(column)
+    header = HEADER_UNIT.search(column)
     label = column if header is None else header["unit"]
     unit, end = unit_at(label, 0)
     if values[0].unit or end < len(label) or unit in _CALENDAR:
@@ -118,7 +116,7 @@ def _cell_value(cell: str, column: str) -> EntryValue | None:
 
 def column_name(column: str) -> str:
     """A column's name without the unit behind it: ``Distance`` of ``Distance (km)``."""
-    return _HEADER_UNIT.sub("", column).strip()
+    return HEADER_UNIT.sub("", column).strip()
 
 
 def read_values(text: str) -> list[EntryValue]:

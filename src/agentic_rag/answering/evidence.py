@@ -362,6 +362,7 @@ def score_units(
     by_name, is_own_value = _named_whole(terms, units)
     by_terms = (np.maximum(weighted, by_name) * weights).sum(axis=1) / total + OWN_VALUE * is_own_value
     whole = _say_whole(question, units, levels).tolist()
+    is_reason = question.asks_reason
     is_headed = bool(question.wants) or question.form in ("list", "definition")
     # No unit begins with a term that it does not have in its own letters.
     may_begin = (is_headed & (levels[:, 0] == 1.0).any(axis=1)).tolist()
@@ -371,7 +372,7 @@ def score_units(
     for (unit, note, chunk), score, three, may_be_head, says_whole in zip(
         units, by_terms.tolist(), levels, may_begin, whole, strict=True
     ):
-        score += FIT * (states_reason(unit) if question.asks_reason else fits(question, unit))
+        score += FIT * (states_reason(unit) if is_reason else fits(question, unit))
         score += MEASURE * states_measure(question, unit)
         score += HEAD * (may_be_head and _begins_with(unit, stems, pieces))
         score += KEY * (keys or {}).get(unit.key or "", 0.0) * (unit.kind == "property")
@@ -449,12 +450,12 @@ def _levels_of_texts(terms: Sequence[str], texts: Sequence[tuple[str, ...]]) -> 
                 row[n] = max(row[n], factor)
         plain = _plain_texts(parts) if pieces else ""
         for n, piece in pieces:
-            if piece in plain and (piece not in MEASURES or _behind_number(piece).search(plain)):
+            if piece in plain and (piece not in HAN_MEASURES or _behind_number(piece).search(plain)):
                 row[n] = 1.0
     return np.array(levels)
 
 
-MEASURES = frozenset("分岁年天次元块度斤")
+HAN_MEASURES = frozenset("分岁年天次元块度斤")
 """Chinese measures that are also parts of many words, 部分, 天气: they say something behind a number alone."""
 
 

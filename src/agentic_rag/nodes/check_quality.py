@@ -30,7 +30,6 @@ from agentic_rag.domain.results import Result
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import NOTE_SOURCES, CanvasOperation
 from agentic_rag.nodes.request import Request
-from agentic_rag.questions.forms import REASON
 from agentic_rag.questions.query import is_span
 from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.rerank.features import judge
@@ -147,7 +146,7 @@ def _is_across(question: str, results: Sequence[Result]) -> bool:
     return all(
         script_pair((asked_in, script_beside(asked_in, one["content"]))) in USUAL
         for one in results
-        if one is results[0] or one["metadata"].get("document_id") == first
+        if one["metadata"].get("document_id") == first
     )
 
 
@@ -163,9 +162,7 @@ def _is_passage(request: Request, question: Question) -> bool:
     """Whether a passage is asked for; a question for a reason or a difference is, where nobody named the operation."""
     if request.operation is CanvasOperation.DOCUMENT_RETRIEVAL:
         return True
-    return not request.is_operation_named and (
-        question.form == "compare" or REASON.search(request.asked) is not None
-    )
+    return not request.is_operation_named and (question.form == "compare" or question.asks_reason)
 
 
 YEAR_DAYS = 300

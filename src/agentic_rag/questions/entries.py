@@ -20,7 +20,7 @@ from agentic_rag.questions.values import (
     comparison_on,
     is_date,
     is_number,
-    is_of_other_measure,
+    measures_same,
     unit_of,
     within,
     within_years,
@@ -28,7 +28,6 @@ from agentic_rag.questions.values import (
 from agentic_rag.questions.vocabulary import NoteClass
 from agentic_rag.questions.words import Span, parts, stem
 from agentic_rag.text import starts_cjk
-from agentic_rag.text.measures import unit_at
 
 _YES, _NO = (frozenset(words.split()) for words in ("yes y true ✓ ✔ 是 有", "no n false ✗ ✘ 否 无"))
 MAX_REST = 3
@@ -247,19 +246,15 @@ async def _key_of(
     keys = [
         key
         for key, its in columns.items()
-        if not number.unit or any(_is_measured_in(number.unit, value) for value in its)
+        if not number.unit
+        or any(unit_of(value) in ("", number.unit) for value in its)
+        or measures_same(number.unit, key, its)
     ]
     named = [key for key in keys if draft.words.find(key)]
     named = named or [key for key in keys if number.unit and stem(number.unit.casefold()) in parts(key)]
     if named:
         return named[0] if number.operator != "$eq" or number.unit or draft.words.find(named[0]) else None
     return await _column(draft, number.about, keys)
-
-
-def _is_measured_in(unit: str, value: Any) -> bool:
-    """Whether a value is written without a unit, in this one, or in one that converts to it."""
-    written = unit_of(value)
-    return written in ("", unit) or bool(unit_at(written, 0)[0] and not is_of_other_measure(unit, value))
 
 
 async def _column(draft: Draft, concept: str, keys: Sequence[str]) -> str | None:

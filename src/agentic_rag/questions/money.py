@@ -10,6 +10,8 @@ COSTS = frozenset(
 """Words that an amount of money expresses: "paid 38 euros" says what something cost."""
 SUMS = "fees? salary wage budget rent fare deposit stipend allowance".split()
 """Names of sums of money that are no cost of something; patterns."""
+SUMS_HAN = "[房月年]?租金? 学费 票价 费用 工资 月薪 年薪 定价 售价 押金".split()
+"""The same in Chinese, as a question asks for them; patterns."""
 _NAME = re.compile(
     rf"(?<![a-z])(?:{'|'.join(SUMS)}|prices?|costs?|paid|spent|amount|miete|preis|kosten|betrag)(?![a-z])"
     r"|[价费租]$|费用|花费|价格|租金|金额|工资|钱",

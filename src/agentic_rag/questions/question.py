@@ -13,7 +13,7 @@ from agentic_rag.questions.computations import Computation, read_computation
 from agentic_rag.questions.forms import REASON, asks_many
 from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS
 from agentic_rag.questions.homophones import written_as
-from agentic_rag.questions.money import SUMS
+from agentic_rag.questions.money import SUMS, SUMS_HAN
 from agentic_rag.questions.words import Span as Place
 from agentic_rag.questions.words import any_of
 from agentic_rag.text import STOPWORDS, fold, placed_contents, script, simplify, starts_cjk, tokens
@@ -43,7 +43,7 @@ _AMOUNT = any_of(
 _MONEY = any_of(
     rf"\bwhat(?:['’]s| is| was| are| were)(?! an? \w+\W*$)(?: [\w'’]+){{1,3}}? (?:{'|'.join(SUMS)})\b(?=\W*$| (?:of|for|per|in|at|on|from|to|when)\b)",
     r"\b(?:what|how much) (?:does|do|did|would|will) .{1,60}\b(?:cost|charge)\b(?=\W*$| (?:for|per|in|at|on|us|me|you)\b)",
-    r"多少钱|(?:[房月年]?租金?|学费|票价|费用|工资|月薪|年薪|定价|售价|押金)[^，。,]{0,6}多少",
+    rf"多少钱|(?:{'|'.join(SUMS_HAN)})[^，。,]{{0,6}}多少",
     r"\bwas (?:hat .{1,60}gekostet\b|kostete?n?\b|(?:be)?zahl(?:e|st|t|en|te|ten)\b)|\bwie teuer\b",
 )
 _DURATION = any_of(

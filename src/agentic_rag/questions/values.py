@@ -11,7 +11,7 @@ from agentic_rag.domain.filters import And, Comparison, Expression, Or, matches
 from agentic_rag.domain.notes import Field, Note
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.times import Time
-from agentic_rag.text.measures import convert, dimension_of, unit_at
+from agentic_rag.text.measures import CURRENCIES, HEADER_UNIT, convert, dimension_of, unit_at
 
 _SHARE = re.compile(r"\d+(?:\.\d+)?\s*/\s*\d+")
 _STARS = re.compile(r"[★⭐]+")
@@ -81,13 +81,9 @@ def unit_of(value: Any) -> str:
     return str(value).strip().lstrip("0123456789.,").strip()
 
 
-_CURRENCIES = frozenset({"[euro]", "[us_dollar]", "[sterling]", "[yuan]", "[yen]"})
+_CURRENCIES = frozenset(f"[{unit}]" for unit in CURRENCIES)
 _AS_WRITTEN = _CURRENCIES | {"[time]"}
 """Dimensions whose numbers are compared as they are written: currencies have no rates here, and times are read by ``magnitude``."""
-
-
-_KEY_UNIT = re.compile(r"[(（\[]\s*(?P<unit>[^()（）\[\]\d]{1,8}?)\s*[)）\]]\s*$")
-"""The unit of all values of a property or column: ``Distance (km)``."""
 
 
 def measures_other(unit: str, key: str, values: Iterable[Any]) -> bool:
@@ -105,7 +101,7 @@ def measures_same(unit: str, key: str, values: Iterable[Any]) -> bool:
 
 def _with_unit(key: str, values: Iterable[Any]) -> Iterable[Any]:
     """The values; where the property's name has their unit, one of that unit for all."""
-    of_key = _KEY_UNIT.search(key)
+    of_key = HEADER_UNIT.search(key)
     return values if of_key is None else [f"1 {of_key['unit']}"]
 
 
@@ -135,9 +131,7 @@ def _in_unit(unit: str, value: Any) -> float | None:
     number = magnitude(value)
     if number is None or not asked or not given or asked == given or dimension_of(asked) in _AS_WRITTEN:
         return number
-    if is_of_other_measure(unit, value):
-        return None
-    return convert(number, given, asked)
+    return convert(number, given, asked) if dimension_of(asked) == dimension_of(given) else None
 
 
 def is_date(value: Any) -> bool:

@@ -13,6 +13,9 @@ DEGREES = "degrees"
 """A degree of no stated scale."""
 ERA = "era"
 """Of a year that is counted from the birth of Christ; before it the year is negative."""
+CURRENCIES = frozenset({"euro", "us_dollar", "sterling", "yuan", "yen", "jiao"})
+HEADER_UNIT = re.compile(r"\s*[(（\[]\s*(?P<unit>[^()（）\[\]\d]{1,8}?)\s*[)）\]]\s*$")
+"""Ends the name of a column or property whose values are all of one unit: ``Distance (km)``."""
 TEMPERATURES = ("degC", "degF", "kelvin")
 _DEFINITIONS = (
     "euro = [euro]", "us_dollar = [us_dollar]", "sterling = [sterling]", "yuan = [yuan]", "yen = [yen]",

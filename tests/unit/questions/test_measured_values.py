@@ -47,6 +47,7 @@ def test_a_property_measures_the_same_by_a_value_or_its_name() -> None:
     assert measures_same("kg", "Load", [3, "400 g"])
     assert measures_same("kg", "Load (lb)", [3, 4])
     assert not measures_same("kg", "Load", [3, 4])
+    assert not measures_same("beds", "Load", ["2 kg"])
 
 
 def test_the_unit_of_a_column_is_that_of_its_values() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
 
 from agentic_rag.answering.amounts import amounts
 from agentic_rag.answering.entry_values import EntryValue, column_values, read_values
 from agentic_rag.answering.evidence import Candidate
 from agentic_rag.answering.forms.lines import MAX_LINES, ComposedAnswer, entry_text, line_of, more_text
 from agentic_rag.answering.forms.totals import opening
-from agentic_rag.answering.meaning import by_total
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.comparisons import Comparison
 from agentic_rag.questions.computations import is_total_entry
@@ -29,12 +29,35 @@ BESIDE = 12
 """Code points behind an amount in which stands what it measures: 8GB RAM."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """The limit of a question as a value with its unit."""
+
+    holds: Callable[[float, float], bool]
+    value: EntryValue
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> _Limit:
+        value = EntryValue(float(comparison.value), unit_at(comparison.unit, 0)[0])
+        return cls(_HOLDS[comparison.operator], value)
+
+    def measures(self, value: EntryValue) -> bool:
+        """Whether a value is measured as the limit is."""
+        return value.dimension == self.value.dimension
+
+    def allows(self, value: EntryValue) -> bool:
+        return self.holds(value.in_base_unit(), self.value.in_base_unit())
+
+
 def within_limit(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """The entries of the best unit's table or list whose value is within the limit; None where the question states none, it
     limits no value of most of them, or none is within."""
-    best, limit = by_total(candidates)[0], question.limit
-    if limit is None or best.unit.kind not in ("row", *LIST_KINDS):
+    if question.limit is None:
         return None
+    best = max(candidates, key=operator.attrgetter("total"))
+    if best.unit.kind not in ("row", *LIST_KINDS):
+        return None
+    limit = _Limit.of(question.limit)
     entries = [
         unit
         for unit in best.note.reading.units
@@ -45,11 +68,10 @@ def within_limit(question: Question, candidates: Sequence[Candidate]) -> Compose
     if len(entries) < 2 or 2 * sum(value is not None for value in values) < len(entries):
         return None
     within = [
-        unit
-        for unit, value in zip(entries, values, strict=True)
-        if value is not None and _is_within(value, limit)
+        unit for unit, value in zip(entries, values, strict=True) if value is not None and limit.allows(value)
     ]
-    basis = [one for one in candidates if any(one.unit is unit for unit in within)]
+    places = {id(unit) for unit in within}
+    basis = tuple(one for one in candidates if id(one.unit) in places)
     if not basis:
         return None
     lines = tuple(
@@ -58,27 +80,24 @@ def within_limit(question: Question, candidates: Sequence[Candidate]) -> Compose
     )
     left = len(within) - len(lines)
     tail = more_text(left, is_chinese=question.is_chinese) if left else ""
-    return ComposedAnswer(lines, tuple(basis), tail=tail)
+    return ComposedAnswer(lines, basis, tail=tail)
 
 
-def has_value_within(limit: Comparison, unit: Unit) -> bool:
+def has_value_within(comparison: Comparison, unit: Unit) -> bool:
     """Whether a unit states any value that is within a limit."""
+    limit = _Limit.of(comparison)
     values = [value for name, _ in unit.columns for value in column_values([unit], name)]
     values += read_values(unit.own())
-    return any(value is not None and _is_alike(value, limit) and _is_within(value, limit) for value in values)
+    return any(value is not None and limit.measures(value) and limit.allows(value) for value in values)
 
 
-def _column(
-    entries: Sequence[Unit], limit: Comparison, words: Set[str]
-) -> Sequence[EntryValue | None] | None:
+def _column(entries: Sequence[Unit], limit: _Limit, words: Set[str]) -> Sequence[EntryValue | None] | None:
     """The values of the column that the limit is of: the one of such values that is named, else the only one."""
     columns: dict[str, list[EntryValue | None]] = {}
     for name, _ in entries[0].columns:
         cells = [next((cell for other, cell in unit.columns if other == name), "") for unit in entries]
         values = [
-            value
-            if value is not None and _is_alike(value, limit) and (value.unit or is_number(cell))
-            else None
+            value if value is not None and limit.measures(value) and (value.unit or is_number(cell)) else None
             for value, cell in zip(column_values(entries, name), cells, strict=True)
         ]
         if 2 * sum(value is not None for value in values) >= len(entries):
@@ -88,13 +107,13 @@ def _column(
     return of_limit[0] if len(of_limit) == 1 else None
 
 
-def _value_in(text: str, limit: Comparison, words: Set[str]) -> EntryValue | None:
+def _value_in(text: str, limit: _Limit, words: Set[str]) -> EntryValue | None:
     """The one value of a text that the limit may be of: with what it measures beside it, else the only one."""
     values = [
         (value, _names(text[one.end : one.end + BESIDE], words))
         for one in amounts(text)
         for value in read_values(text[one.start : one.end])
-        if _is_alike(value, limit)
+        if limit.measures(value)
     ]
     of_limit = [value for value, is_named in values if is_named] or [value for value, _ in values]
     return of_limit[0] if len(of_limit) == 1 else None
@@ -102,16 +121,3 @@ def _value_in(text: str, limit: Comparison, words: Set[str]) -> EntryValue | Non
 
 def _names(text: str, words: Set[str]) -> bool:
     return not words.isdisjoint(tokens(text)) or any(word in text for word in words if starts_cjk(word))
-
-
-def _limit_value(limit: Comparison) -> EntryValue:
-    return EntryValue(float(limit.value), unit_at(limit.unit, 0)[0])
-
-
-def _is_alike(value: EntryValue, limit: Comparison) -> bool:
-    """Whether a value is measured as the limit is."""
-    return value.dimension == _limit_value(limit).dimension
-
-
-def _is_within(value: EntryValue, limit: Comparison) -> bool:
-    return _HOLDS[limit.operator](value.in_base_unit(), _limit_value(limit).in_base_unit())

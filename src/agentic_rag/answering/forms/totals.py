@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from agentic_rag.answering.entry_days import is_of_other_days, of_days
 from agentic_rag.answering.entry_values import (
-    CURRENCIES,
     EntryValue,
     add_values,
     are_addable,
@@ -36,7 +35,7 @@ from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.questions.words import regular
 from agentic_rag.text import starts_cjk, tokens
 from agentic_rag.text.languages import language
-from agentic_rag.text.measures import dimension_of, unit_at
+from agentic_rag.text.measures import CURRENCIES, dimension_of, unit_at
 
 MIN_SHARE = 0.5
 """Share of a column's cells, or of a list's items, from which they measure something; the others lack the value."""
