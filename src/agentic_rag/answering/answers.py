@@ -116,6 +116,8 @@ FULL = 0.5
 """Level from which a term of the question is expressed."""
 MISSING = 0.15
 """Level up to which a term of the question is not expressed."""
+MIN_NAMING = 0.3
+"""Level below which what a number is asked of is not named: another number beside the same name is no answer."""
 MAX_MISSING = 0.6
 """Share of the question's terms, by weight, from which an answer that lacks them is none: people half remember the words."""
 OF_VALUE = 0.5
@@ -161,6 +163,8 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
     if missing and (empty or is_nameless or is_unfit or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         reason = f"the notes that are nearest do not speak of: {words}"
+    elif question.amount_names and all(levels[name] < MIN_NAMING for name in question.amount_names):
+        reason = f"the notes that are nearest state no number of: {', '.join(sorted(question.amount_names))}"
     elif (is_unfit and "money" in question.wants) or _lacks_amount(question, answer.basis):
         reason = "the notes that are nearest state no such amount"
     head, tail = ([heading(text)] if text else [] for text in (answer.head, answer.tail))

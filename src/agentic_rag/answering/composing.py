@@ -26,6 +26,7 @@ from agentic_rag.answering.forms.lines import (
 from agentic_rag.answering.forms.lists import (
     below_lead,
     named_note,
+    of_count,
     subheadings,
     under_heading,
     whole_list,
@@ -46,6 +47,7 @@ FORMS = (
     steps,
     side_by_side,
     definition,
+    of_count,
     below_lead,
     whole_list,
     subheadings,

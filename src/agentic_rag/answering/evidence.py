@@ -34,7 +34,7 @@ from agentic_rag.answering.value_kinds import (
     states_version,
 )
 from agentic_rag.dates.reading import DatedText, read_spans
-from agentic_rag.dates.spans import Span
+from agentic_rag.dates.spans import ONE_DAY, Span
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import Passage
 from agentic_rag.domain.token_vectors import Floats
@@ -42,6 +42,7 @@ from agentic_rag.notes.markdown import plain
 from agentic_rag.notes.units import LIST_KINDS, Reading, Unit, read_plain, read_units
 from agentic_rag.questions.money import COSTS
 from agentic_rag.questions.question import DAYS, Question
+from agentic_rag.questions.times import in_year
 from agentic_rag.questions.words import IRREGULAR, regular
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import fold, starts_cjk, tokens
@@ -348,6 +349,8 @@ def score_units(
     levels = _in_letters(question, units)
     if likeness is not None:
         alike = _in_other_words(question, likeness, units)
+        for number, _ in _number_labels(question):
+            alike[:, :, number] = 0.0  # week 8 is no week 9
         # Tokens take on their note's subject: what is named above needs no other words below.
         is_open = levels.max(axis=1, keepdims=True) < SIMILAR
         levels = np.where(is_open, np.maximum(levels, alike), levels)
@@ -425,7 +428,12 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
     rows: dict[tuple[str, ...], int] = {}
     places = [[rows.setdefault(texts, len(rows)) for texts in _texts(unit, note)] for unit, note, _ in units]
     terms = [term.token for term in question.terms]
-    levels = _levels_of_texts(terms, list(rows))[places]
+    of_texts = _levels_of_texts(terms, list(rows))
+    for number, pattern in _number_labels(question):
+        has_label = np.array([any(map(pattern.search, texts)) for texts in rows])
+        if has_label.any():
+            of_texts[~has_label, number] = 0.0
+    levels = of_texts[places]
     for nouns, states_value in ((COSTS, states_cost), (VERSIONS, states_version)):
         named = [n for n, term in enumerate(terms) if term in nouns]
         if named:
@@ -435,6 +443,19 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
         of_days = [_of_days(question.days, unit, note) for unit, note, _ in units]
         levels[:, :, terms.index(DAYS)] = of_days
     return levels
+
+
+_NUMBER_LABEL = re.compile(r"([^\W\d_]{3,}) (\d{1,3})(?![\w.,:%°]*\d)(?![%°])\b")
+"""A thing that is told from its like by a number: week 9, type 1."""
+
+
+def _number_labels(question: Question) -> Iterator[tuple[int, re.Pattern[str]]]:
+    """Places among the terms of the numbers that tell things apart, each with the pattern of texts that name the thing."""
+    places = {(term.start, term.end): n for n, term in enumerate(question.terms)}
+    for match in _NUMBER_LABEL.finditer(question.text):
+        noun, number = places.get(match.span(1)), places.get(match.span(2))
+        if noun is not None and number is not None and not question.terms[noun].is_generic:
+            yield number, re.compile(rf"\b{match[1]}\W{{1,3}}0*{match[2]}\b", re.IGNORECASE)
 
 
 def _levels_of_texts(terms: Sequence[str], texts: Sequence[tuple[str, ...]]) -> NDArray[np.float64]:
@@ -534,15 +555,29 @@ def support(question: Question, chosen_units: Sequence[Candidate]) -> dict[str, 
 def _of_days(days: Span, unit: Unit, note: SourceNote) -> tuple[float, float, float]:
     """Whether the unit, what stands above it, or its note is of the days that are asked for."""
     above = (*unit.headings, *unit.parents)
+    own_day = None if note.date is None else date.fromisoformat(note.date[:10])
     return (
-        float(any(days.overlaps(span) for span in _spans_in(unit.own()))),
-        float(any(days.overlaps(span) for text in above for span in _spans_in(text))),
-        float(note.date is not None and days.covers(date.fromisoformat(note.date[:10]))),
+        _overlap(days, unit.own(), own_day),
+        max((_overlap(days, text, own_day) for text in above), default=0.0),
+        float(own_day is not None and days.covers(own_day)),
     )
 
 
-def _spans_in(text: str) -> Iterator[Span]:
-    return (one.span for one in dates_in(text) if one.yearless is None) if _DIGIT.search(text) else iter(())
+def _overlap(days: Span, text: str, own_day: date | None) -> float:
+    """Whether a text names a day of a span, in [0, 1]; of an open span most where it names its first or last day.
+
+    A day without a year is of the span's, where the note is not of another year.
+    """
+    last = None if days.end is None else days.end - ONE_DAY
+    edges = [day for day in (days.start, last) if day is not None]
+    years = {day.year for day in edges if own_day is None or own_day.year == day.year}
+    level = 0.0
+    for one in dates_in(text) if _DIGIT.search(text) else ():
+        spans = [one.span] if one.yearless is None else [in_year(one.yearless, year) for year in years]
+        if any(days.overlaps(span) for span in spans):
+            is_edge = len(edges) == 2 or any(span.covers(day) for span in spans for day in edges)
+            level = max(level, 1.0 if is_edge else SIMILAR)
+    return level
 
 
 @lru_cache(maxsize=4096)

@@ -47,7 +47,7 @@ _MONEY = frozenset("块钱 $ € £ ¥ ￥ dollar dollars euro euros pound pound
 _TIME = re.compile(r"h|hrs?|hours?|mins?|minutes?|分钟|个?小时|days?|weeks?")
 _HAN_NUMBER = r"[一二两三四五六七八九十百千万]+"
 _NUMBER = r"(?P<sign>[$€£¥￥]\s*)?(?P<number>\d(?:[\d,]*\d)?(?:\.\d+)?[万千百]?|半个?(?=[小月年天])|[一二两三四五六七八九十百千万]+(?=\s*[元块页分克个岁集季部本天年星次小公]))(?P<share>\s*/\s*\d+)?(?P<percent>\s*%)?"
-_UNIT = r"(?:[ \t]*-?(?P<unit>[a-zäöüß$€£¥]+|个?(?:小时|月|星期)|分钟|块钱|[元块页分克个岁集季部本天年星次]|公[里斤分]|厘?米))?"
+_UNIT = r"(?:[ \t]*-?(?P<unit>(?!an?\b)[a-zäöüß$€£¥]+|个?(?:小时|月|星期)|分钟|块钱|[元块页分克个岁集季部本天年星次]|公[里斤分]|厘?米))?"
 _WORDS: tuple[tuple[Operator, str], ...] = (
     (
         "$gte",
@@ -141,7 +141,7 @@ _HAN_EQUAL = re.compile(
 _LAST = _NUMBER.replace("(?P<number>", rf"(?P<number>(?:{'|'.join(NUMBER_WORDS)})(?=\W*$)|")
 """A number that something is equal to may be a word where it comes last: "which recipes serve two?"."""
 _EQUAL = re.compile(
-    rf"(?<![\w.,/-]){_LAST}(?![\w-]|[.,:/]\d)(?:[ \t]+(?P<unit>stars?|points?|dollars?|euros?|pages?))?",
+    rf"(?<![\w.,/-]){_LAST}(?![\w-]|[.,:/]\d)(?:[ \t]+(?P<unit>stars?|points?|dollars?|euros?|pages?|[kmc]?[gm]|[kmgt]b|ml|lbs?|oz)\b)?",
     re.IGNORECASE,
 )
 _STARS = re.compile(
@@ -232,9 +232,9 @@ def _add(comparisons: list[Comparison], operator: Operator, match: re.Match[str]
     if not match["share"] and number[:1].isdigit() and number[-1] in _TIMES:
         value = float(number[:-1]) * _TIMES[number[-1]]
     unit = (
-        match["unit"]
+        (match["sign"] or "").strip()
+        or match["unit"]
         or match.groupdict().get("han")
-        or (match["sign"] or "").strip()
         or ("%" if match["percent"] else "")
     )
     concept = "" if operator == "$eq" else concept_of(match.group())

@@ -21,6 +21,7 @@ from agentic_rag.questions.values import (
     is_date,
     is_number,
     measures_same,
+    names_other_measure,
     unit_of,
     within,
     within_years,
@@ -250,6 +251,9 @@ async def _key_of(
         or any(unit_of(value) in ("", number.unit) for value in its)
         or measures_same(number.unit, key, its)
     ]
+    if number.unit:  # "15 kg" is no week 15
+        keys = [key for key in keys if not names_other_measure(number.unit, key)]
+        keys = [key for key in keys if any(unit_of(value) == number.unit for value in columns[key])] or keys
     named = [key for key in keys if draft.words.find(key)]
     named = named or [key for key in keys if number.unit and stem(number.unit.casefold()) in parts(key)]
     if named:

@@ -11,13 +11,14 @@ from agentic_rag.dates.spans import Span
 from agentic_rag.questions.comparisons import Comparison, concept_of, limit_of
 from agentic_rag.questions.computations import Computation, read_computation
 from agentic_rag.questions.forms import REASON, asks_many
-from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS
+from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS, MEASURE_WORDS
 from agentic_rag.questions.homophones import written_as
 from agentic_rag.questions.money import SUMS, SUMS_HAN
 from agentic_rag.questions.words import Span as Place
 from agentic_rag.questions.words import any_of
 from agentic_rag.text import STOPWORDS, fold, placed_contents, script, simplify, starts_cjk, tokens
 from agentic_rag.text.languages import function_words, language
+from agentic_rag.text.numbers import NUMBER_WORDS, numbers
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
 """The form of an answer; ``topic``: words without a question."""
@@ -25,14 +26,22 @@ Kind = Literal["amount", "money", "duration", "frequency", "date", "person", "pl
 """What kind of value a question wants."""
 
 
+_STEPS_LEAD = any_of(
+    r"\b(?:walk|talk|take) me through\b|\b(?:in )?(?:what|which) order\b|\bstep by step\b",
+    r"\bin welche[rn] (?:reihenfolge|schritten)\b",
+)
+"""Words that ask for steps, which no step repeats."""
 _HOWTO = any_of(
     r"\bhow (?:do|does|can|could|should|would|to|did|must) ?(?:i|we|you|one|people)?\b(?! (?:know|find out|like|feel|call|pronounce))",
     r"\bhow (?:is|are) .{1,40}\b(?:made|cooked|done|prepared|installed|set up|cleaned|built)\b",
     r"\b(?:steps?|instructions?|directions?|procedure|recipe) (?:to|for|of)\b",
     r"\bwhat (?:should|must|can) i (?:try|do)\b",
+    _STEPS_LEAD.pattern,
     r"怎么(?!样|回事|了)|如何|怎样|步骤|做法|方法|教程|流程",
     r"\bwie (?:mache|kann|koche|backe|bereite|geht|richte|installiere|stelle)\b",
 )
+_MAKING = frozenset(("make", "do", "cook", "prepar"))
+"""Stems that ask for steps of any kind: those of a recipe say brew and stir."""
 _AMOUNT = any_of(
     r"\bhow (?:much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early)\b",
     r"\b(?:price|cost|amount|number|temperature|size|length|duration|weight|percentage|rating|score)\b",
@@ -121,6 +130,13 @@ _HOW = re.compile(
     re.IGNORECASE,
 )
 """Words that ask with "how", which no answer repeats."""
+_MEMBERS = re.compile(
+    rf"\b(?:which|what|what (?:are|were)|name|list) (?:the |my |our )?(?P<count>{'|'.join(NUMBER_WORDS)}|[2-9]|1\d) (?!of\b)[a-z-]+"
+    rf"|的(?P<han>[两二三四五六七八九十])[{MEASURE_WORDS}大]|哪(?P<which>[两二三四五六七八九十])[{MEASURE_WORDS}大]",
+    re.IGNORECASE,
+)
+"""How many things there are of which the names are asked for: "which five kinds", 四个字母."""
+_NUMBER_OF = re.compile(r"\b(?P<noun>[a-z]+ numbers?)\b(?= (?:of|for|on|is|was)\b|\W*$)", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\b(?:how many|wie viele?) (?P<noun>[a-z]{2,}?)s?\b", re.IGNORECASE)
 _MEASURES = {
     "fast": "speed", "heavy": "weight", "tall": "height", "high": "height", "old": "age", "deep": "depth", "wide": "width",
@@ -199,11 +215,14 @@ class Question:
                 for t in _terms(text, spans)
             ],
         )
+        form = _form(plain)
+        if form == "howto" and any(not (t.is_generic or t.token in _MAKING) for t in terms):
+            terms = [replace(t, is_generic=t.is_generic or t.token in _MAKING) for t in terms]
         how = _HOW.search(plain)
         counted = _HOW_MANY.search(plain)
         word = "" if how is None else how["word"]
         return cls(
-            text, tuple(terms), _form(plain), _wants(plain), script(text),
+            text, tuple(terms), form, _wants(plain), script(text),
             measure=_measure(plain, word), asked_as=word,
             count_noun="" if counted is None else counted["noun"], computation=computation, limit=limit,
         )  # fmt: skip
@@ -222,6 +241,19 @@ class Question:
     def asks_reason(self) -> bool:
         """Whether a reason is asked for, which stands in other words than the question."""
         return REASON.search(self.text) is not None
+
+    @property
+    def member_count(self) -> int | None:
+        """How many members what it asks for has: "which five kinds …?"; None where it does not say."""
+        match = _MEMBERS.search(self.text)
+        return None if match is None else int(max(numbers(next(filter(None, match.groups())))))
+
+    @property
+    def amount_names(self) -> frozenset[str]:
+        """The terms that say of what a number is asked for: "how many pages …", "the phone number of …"."""
+        nouns = " ".join(match["noun"] for match in _NUMBER_OF.finditer(self.text))
+        names = {*tokens(nouns), *tokens(self.count_noun)}
+        return frozenset(term.token for term in self.terms if term.token in names and not term.is_generic)
 
     def of_days(self, days: Span, start: int, end: int) -> Question:
         """The question with a span of days in place of the terms that name it.
@@ -382,7 +414,9 @@ def _terms(text: str, computing: Sequence[Place] = ()) -> tuple[Term, ...]:
     comparing += [(one.start, one.end) for one in computing]
     terms: dict[str, Term] = {}
     before = -1
-    asked = ANSWER_HAN.sub(lambda phrase: " " * len(phrase.group()), text)
+    asked = text
+    for pattern in (ANSWER_HAN, _STEPS_LEAD):
+        asked = pattern.sub(lambda phrase: " " * len(phrase.group()), asked)
     for place in computing:
         if starts_cjk(text[place.start]):
             asked = f"{asked[: place.start]}{' ' * (place.end - place.start)}{asked[place.end :]}"

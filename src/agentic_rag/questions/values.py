@@ -87,8 +87,16 @@ _AS_WRITTEN = _CURRENCIES | {"[time]"}
 
 
 def measures_other(unit: str, key: str, values: Iterable[Any]) -> bool:
-    """Whether all values of a property or column measure something else than a number with a unit does."""
-    return all(is_of_other_measure(unit, value) for value in _with_unit(key, values))
+    """Whether a property or column, by its name or all of its values, measures something else than a number with a unit
+    does."""
+    return names_other_measure(unit, key) or all(
+        is_of_other_measure(unit, value) for value in _with_unit(key, values)
+    )
+
+
+def names_other_measure(unit: str, key: str) -> bool:
+    """Whether a name is itself a unit of another measure: ``Week``, where 15 kg are meant."""
+    return is_of_other_measure(unit, f"1 {key.casefold()}")
 
 
 def measures_same(unit: str, key: str, values: Iterable[Any]) -> bool:

@@ -64,7 +64,10 @@ def within_limit(question: Question, candidates: Sequence[Candidate]) -> Compose
         if unit.block == best.unit.block and not is_total_entry(opening(unit))
     ]
     words = {term.token for term in question.terms if not term.is_generic}
-    values = _column(entries, limit, words) or [_value_in(unit.own(), limit, words) for unit in entries]
+    general = {term.token for term in question.terms if term.is_generic and not term.token[0].isdigit()}
+    values = _column(entries, limit, words, general) or [
+        _value_in(unit.own(), limit, words) for unit in entries
+    ]
     if len(entries) < 2 or 2 * sum(value is not None for value in values) < len(entries):
         return None
     within = [
@@ -91,8 +94,11 @@ def has_value_within(comparison: Comparison, unit: Unit) -> bool:
     return any(value is not None and limit.measures(value) and limit.allows(value) for value in values)
 
 
-def _column(entries: Sequence[Unit], limit: _Limit, words: Set[str]) -> Sequence[EntryValue | None] | None:
-    """The values of the column that the limit is of: the one of such values that is named, else the only one."""
+def _column(
+    entries: Sequence[Unit], limit: _Limit, words: Set[str], general: Set[str]
+) -> Sequence[EntryValue | None] | None:
+    """The values of the column that the limit is of: the one of such values that is named, if only by a word that says
+    little, "in total"; else the only one that does not number the rows."""
     columns: dict[str, list[EntryValue | None]] = {}
     for name, _ in entries[0].columns:
         cells = [next((cell for other, cell in unit.columns if other == name), "") for unit in entries]
@@ -102,9 +108,18 @@ def _column(entries: Sequence[Unit], limit: _Limit, words: Set[str]) -> Sequence
         ]
         if 2 * sum(value is not None for value in values) >= len(entries):
             columns[name] = values
-    named = [values for name, values in columns.items() if _names(name, words)]
-    of_limit = named or list(columns.values())
+    choices = (
+        [values for name, values in columns.items() if _names(name, words)],
+        [values for name, values in columns.items() if _names(name, general)],
+        [values for values in columns.values() if not _numbers_rows(values)],
+    )
+    of_limit = next(filter(None, choices), [])
     return of_limit[0] if len(of_limit) == 1 else None
+
+
+def _numbers_rows(values: Sequence[EntryValue | None]) -> bool:
+    """Whether the values of a column count its rows: 1, 2, 3, ..."""
+    return all(value is not None and value.number == n for n, value in enumerate(values, 1))
 
 
 def _value_in(text: str, limit: _Limit, words: Set[str]) -> EntryValue | None:

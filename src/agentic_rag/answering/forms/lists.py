@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from agentic_rag.answering.evidence import Candidate
 from agentic_rag.answering.forms.lines import (
@@ -22,11 +22,62 @@ from agentic_rag.answering.forms.lines import (
 )
 from agentic_rag.notes.units import LIST_KINDS
 from agentic_rag.questions.question import Question
+from agentic_rag.text.numbers import numbers
 
 SECTION = 3
 """Sentences of a section that are shown where its heading is asked for."""
 GOES_ON = 8
 """Sentences of a section that says how something is done."""
+
+
+def of_count(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
+    """The list of as many members as the question says, "which five kinds …?": of a unit nearly as good as the best one,
+    the items beside or below it, or the headings below its own."""
+    count = question.member_count
+    if count is None or question.form == "howto" or question.wants:
+        return None
+    near = (one for one in candidates if one.score >= candidates[0].score - NEAR)
+    for one in near:
+        for lines in _lists_around(one):
+            if len(lines) == count:
+                return ComposedAnswer(lines, (candidates[0], one))
+    return None
+
+
+def _lists_around(one: Candidate) -> Iterator[tuple[Line, ...]]:
+    units, unit = one.note.reading.units, one.unit
+    if unit.kind in LIST_KINDS:
+        path = (*unit.parents, unit.text)
+        for parents in (path, unit.parents):
+            items = [item for item in units if item.block == unit.block and item.parents == parents]
+            if items:
+                yield block_of(items, one.note, [entry_text(item) for item in items])
+    led = [item for item in units if item.lead == unit.text and item.kind in LIST_KINDS and not item.parents]
+    if led:
+        yield block_of(led, one.note, [entry_text(item) for item in led])
+    if unit.headings:
+        yield from _numbered_runs(_headings_below(one, unit.headings))
+
+
+def _numbered_runs(lines: tuple[Line, ...]) -> Iterator[tuple[Line, ...]]:
+    """The lines, parted where their numbers begin again: ``1. Jokers``, ``2. Withholders``, ``Level 1``."""
+    start, before = 0, 0.0
+    for place, line in enumerate(lines):
+        number = next(iter(numbers(line.text)), before)
+        if number < before:
+            yield lines[start:place]
+            start = place
+        before = number
+    yield lines[start:]
+
+
+def _headings_below(one: Candidate, path: tuple[str, ...]) -> tuple[Line, ...]:
+    places = one.note.reading.headings
+    below = [heading for heading in places if heading[:-1] == path]
+    return tuple(
+        Line(f"- {heading[-1]}", one.note, *stripped_span(one.note, places[heading]), path)
+        for heading in below
+    )
 
 
 def below_lead(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
@@ -89,15 +140,10 @@ def subheadings(question: Question, candidates: Sequence[Candidate]) -> Composed
     best = max(beside, key=lambda one: len(clear_terms(one.own) | clear_terms(one.near)))
     for depth in range(len(best.unit.headings), 0, -1):
         path = best.unit.headings[:depth]
-        below = [one for one in best.note.reading.headings if one[:depth] == path and len(one) == depth + 1]
+        lines = _headings_below(best, path)
         spoken = clear_terms(best.near) if depth == len(best.unit.headings) else clear_terms(best.above)
-        if len(below) >= 2 and spoken:
-            places = [best.note.reading.headings[one] for one in below]
-            lines = [
-                Line(f"- {one[-1]}", best.note, *stripped_span(best.note, place), path)
-                for one, place in zip(below, places, strict=True)
-            ]
-            return ComposedAnswer(tuple(lines[:MAX_LINES]), (best,))
+        if len(lines) >= 2 and spoken:
+            return ComposedAnswer(lines[:MAX_LINES], (best,))
     return None
 
 
