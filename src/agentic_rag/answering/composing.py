@@ -35,7 +35,7 @@ from agentic_rag.answering.forms.lists import (
 from agentic_rag.answering.forms.steps import steps
 from agentic_rag.answering.forms.totals import totals
 from agentic_rag.answering.meaning import by_total
-from agentic_rag.answering.value_kinds import fits, states_reason
+from agentic_rag.answering.value_kinds import fits, states_measure, states_reason
 from agentic_rag.dates.months import day_text
 from agentic_rag.notes.units import RECORD_KEYS, Unit
 from agentic_rag.questions.question import Question
@@ -164,8 +164,10 @@ def _best_units(question: Question, candidates: Sequence[Candidate]) -> Composed
         ranked = by_total(candidates)
         best = ranked[0]
         near = [one for one in ranked if one.total >= best.total - NEAR]
+        near.sort(key=lambda one: not states_measure(question, one.unit))  # what is called so goes first
     others = _of_other_names(question, near[:MAX_UNITS], candidates)
     others += _reason_beside(question, [*near[:MAX_UNITS], *others], candidates)
+    others += _value_beside(question, [*near[:MAX_UNITS], *others], candidates)
     chosen = [*near[:MAX_UNITS], *others]
     if not says_all(question, best):
         chosen = _spread(chosen)
@@ -241,6 +243,21 @@ def _reason_beside(
         if one.note is best.note and one.unit.headings == best.unit.headings and states_reason(one.unit)
     ]
     return sorted(beside, key=lambda one: abs(one.unit.start - best.unit.start))[:1]
+
+
+def _value_beside(
+    question: Question, chosen_units: Sequence[Candidate], candidates: Sequence[Candidate]
+) -> list[Candidate]:
+    """The best unit of the best one's note that holds a place, person or day where one is wanted and none of the chosen
+    does; numbers of something stand everywhere."""
+    if (
+        not question.wants
+        or not question.wants <= {"place", "person", "date"}
+        or any(fits(question, one.unit) for one in chosen_units)
+    ):
+        return []
+    note = chosen_units[0].note
+    return [one for one in by_total(candidates) if one.note is note and fits(question, one.unit)][:1]
 
 
 def _names(one: Candidate, name: Sequence[str]) -> bool:

@@ -28,6 +28,7 @@ from rapidfuzz import fuzz
 from agentic_rag.answering.value_kinds import (
     VERSIONS,
     fits,
+    is_called_one_of,
     states_cost,
     states_measure,
     states_reason,
@@ -439,6 +440,11 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
         if named:
             stated = np.array([states_value(unit) for unit, _, _ in units])
             levels[:, 0, named] = np.maximum(levels[:, 0, named], SIMILAR * stated[:, None])
+    for place, names in question.attributes:
+        asked = [n for n, t in enumerate(question.terms) if place.start < t.end and t.start < place.end]
+        if asked:
+            stated = np.array([is_called_one_of(names, unit) for unit, _, _ in units])
+            levels[:, 0, asked] = np.maximum(levels[:, 0, asked], SIMILAR * stated[:, None])
     if question.days is not None and DAYS in terms:
         of_days = [_of_days(question.days, unit, note) for unit, note, _ in units]
         levels[:, :, terms.index(DAYS)] = of_days

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import lru_cache
 
 from agentic_rag.notes.units import Unit
+from agentic_rag.questions.attributes import PLACES
 from agentic_rag.questions.money import COSTS, is_sum_name
 from agentic_rag.questions.question import Kind, Question
-from agentic_rag.text import tokens
+from agentic_rag.text import starts_cjk, tokens
 
 _MONEY = re.compile(
     r"[$€£¥￥]\s?\d|[一二两三四五六七八九十百千万]\s?(?:元|块)|\d\s?(?:[$€£¥￥元]|块钱?|万元|(?:euros?|dollars?|pounds?|yuan|yen|crowns?|kron\w+|francs?|rupees?|cents?|bucks?|quid"
@@ -38,7 +40,7 @@ _CAUSE = re.compile(
     re.IGNORECASE,
 )
 _REASON_NAME = re.compile(
-    r"\b(?:why|reasons?|rationale|grund|motivation)\b|原因|理由|为什么|为何", re.IGNORECASE
+    r"\b(?:why|reasons?|rationale|causes?|grund|ursache|motivation)\b|原因|理由|为什么|为何", re.IGNORECASE
 )
 
 
@@ -56,8 +58,18 @@ def states_measure(question: Question, unit: Unit) -> bool:
     """Whether a unit names the measure that is asked for, or says it with a number: ``Speed: 30 ft.``, "5 feet tall"."""
     if question.asked_as and _number_with(question.asked_as).search(unit.text):
         return True
+    if any(is_called_one_of(names, unit) for _, names in question.attributes):
+        return True
     names = (*_value_names(unit), *unit.parents) if question.measure else ()
     return any(question.measure in tokens(name) for name in names)
+
+
+def is_called_one_of(names: Set[str], unit: Unit) -> bool:
+    """Whether a unit's name, or that of one of its columns, has one of the stems or Chinese words."""
+    return any(
+        not names.isdisjoint(tokens(own)) or any(name in own for name in names if starts_cjk(name))
+        for own in _value_names(unit)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -112,7 +124,7 @@ def fits(question: Question, unit: Unit) -> bool:
 
 def _has_value(kind: Kind, own: str, question: Question, unit: Unit) -> bool:
     if kind == "place":
-        return _PLACE.search(own) is not None
+        return _PLACE.search(own) is not None or is_called_one_of(PLACES, unit)
     if kind == "person":
         # "genre: Futurism, Nonfiction" lists words, and "cast: Harrison Ford, Sean Young" names.
         is_list = unit.kind == "property" and "," in unit.text

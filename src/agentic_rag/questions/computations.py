@@ -23,7 +23,7 @@ AVERAGE = any_of(
     r"平均(?:每次)?",
 )
 TOTAL = any_of(
-    r"\b(?:in total|in all(?=\W*$)|total(?: number)?|sum|altogether|all together|combined|so far|insgesamt|zusammen|bis jetzt|bisher)\b(?: of)?",
+    r"\b(?:in total|in all(?=\W*$)|total(?: number)?|sum|altogether|all together|together(?=\W*$)|combined|so far|insgesamt|zusammen|bis jetzt|bisher)\b(?: of)?",
     r"总共|一共|(?<!公)共(?=[花用跑走骑付买读看去])|总[数计和]?(?![分统部监理是结裁经督])|合计|至今|到现在|加(?:起来|在一起)",
 )
 _TIMES = any_of(

@@ -13,7 +13,16 @@ from agentic_rag.domain.filters import Comparison, Expression, Not, Or, matches
 from agentic_rag.domain.notes import ITEMS, Note
 from agentic_rag.questions.comparisons import comparisons, is_bound, lack_before, negation_before, state
 from agentic_rag.questions.draft import Draft
-from agentic_rag.questions.forms import ACTIVITY, ENGLISH_NOUN, HAS, LAST_NOUN, MAKING, NOUN, PAST_DEED
+from agentic_rag.questions.forms import (
+    ACTIVITY,
+    ENGLISH_NOUN,
+    HAS,
+    LAST_NOUN,
+    MAKING,
+    NOUN,
+    OF_ONE,
+    PAST_DEED,
+)
 from agentic_rag.questions.times import Time, in_year
 from agentic_rag.questions.values import bounding_years, date_keys, within, within_years, year_keys
 from agentic_rag.questions.vocabulary import Value, value_name
@@ -231,7 +240,7 @@ _ANY_NOTE = re.compile(
 
 def read_items(draft: Draft) -> None:
     """Add the words that the lists of some of the notes have: "which recipes use eggs and milk?", 不含酒精的饮料."""
-    if not draft.asks_many or draft.strength or not HAS.search(draft.text):
+    if not draft.asks_many or draft.strength or not HAS.search(draft.text) or OF_ONE.search(draft.text):
         return
     rest = draft.rest(*([] if draft.time is None else [draft.time.span]))
     # One word may be the noun of what is asked for, which is no class.

@@ -73,6 +73,8 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
         titles = [one for one in titles if not one[1].overlaps(superlative.span)]
     if noun is None and (superlative is None or not titles):
         return None
+    if superlative is None and noun is not None and _is_singular(draft.text[noun.start : noun.end]):
+        return None  # "which boiler do we have?" asks for one thing, and not for the rows of its note
     paths = {note.path for note, place in titles if noun is None or not place.overlaps(noun)}
     name = None if noun is None else parts(draft.text[noun.start : noun.end])[-1]
     classes = [] if noun is None else _classes(draft, noun)
@@ -117,6 +119,10 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
     where = (Comparison("path", "$eq", note.path),)
     names = tuple(draft.text[one.start : one.end] for one in kind)
     return Query("entries", ask, names, where, tuple(shown), order=order)
+
+
+def _is_singular(noun: str) -> bool:
+    return noun.isascii() and not noun.endswith("s") and noun not in ("people", "children", "men", "women")
 
 
 def _classes(draft: Draft, noun: Span) -> list[NoteClass]:

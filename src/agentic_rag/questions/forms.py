@@ -45,6 +45,8 @@ HAS = re.compile(
     re.IGNORECASE,
 )
 """Asks for what the lists of notes name; "which receipts do I need?" asks for what somebody needs."""
+OF_ONE = re.compile(r"^\W*(?:which|what) [a-z]+ (?:do|does|did) (?!i\b|we\b|you\b)", re.IGNORECASE)
+"""Asks for what one thing has, "which port does the proxy use?"."""
 TASKS = re.compile(
     r"(?<![a-z])(?:tasks?|to-?dos?|to do|todos?|action items?|(?<=open )actions?|check ?list|aufgaben?)(?![a-z])|任务|待办|清单项",
     re.IGNORECASE,

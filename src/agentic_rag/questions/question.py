@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agentic_rag.dates.spans import Span
+from agentic_rag.questions.attributes import attributes_asked
 from agentic_rag.questions.comparisons import Comparison, concept_of, limit_of
 from agentic_rag.questions.computations import Computation, read_computation
 from agentic_rag.questions.forms import REASON, asks_many
@@ -15,7 +16,7 @@ from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS, MEASUR
 from agentic_rag.questions.homophones import written_as
 from agentic_rag.questions.money import SUMS, SUMS_HAN
 from agentic_rag.questions.words import Span as Place
-from agentic_rag.questions.words import any_of
+from agentic_rag.questions.words import any_of, regular
 from agentic_rag.text import STOPWORDS, fold, placed_contents, script, simplify, starts_cjk, tokens
 from agentic_rag.text.languages import function_words, language
 from agentic_rag.text.numbers import NUMBER_WORDS, numbers
@@ -34,13 +35,13 @@ _STEPS_LEAD = any_of(
 _HOWTO = any_of(
     r"\bhow (?:do|does|can|could|should|would|to|did|must) ?(?:i|we|you|one|people)?\b(?! (?:know|find out|like|feel|call|pronounce))",
     r"\bhow (?:is|are) .{1,40}\b(?:made|cooked|done|prepared|installed|set up|cleaned|built)\b",
-    r"\b(?:steps?|instructions?|directions?|procedure|recipe) (?:to|for|of)\b",
+    r"\b(?:steps?|instructions?|directions?|procedure|recipe) (?:to|for|of)\b|^(?!.*\b(?:which|what|who)\b).* recipe\W*$",
     r"\bwhat (?:should|must|can) i (?:try|do)\b",
     _STEPS_LEAD.pattern,
     r"怎么(?!样|回事|了)|如何|怎样|步骤|做法|方法|教程|流程",
     r"\bwie (?:mache|kann|koche|backe|bereite|geht|richte|installiere|stelle)\b",
 )
-_MAKING = frozenset(("make", "do", "cook", "prepar"))
+_MAKING = frozenset(("make", "do", "cook", "prepar", "recip"))
 """Stems that ask for steps of any kind: those of a recipe say brew and stir."""
 _AMOUNT = any_of(
     r"\bhow (?:much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early)\b",
@@ -90,7 +91,7 @@ _YESNO = any_of(
 )
 _DEFINITION = any_of(
     r"^\s*(?:what(?:'s|’s| is| are| was| were)|define|explain|who(?:'s|’s| is| was| are)|tell me about|describe)\s",
-    r"什么是|是什么|什么意思|是谁|介绍一?下|指什么|解释",
+    r"什么是|是什么|是[做干]什么的|什么意思|是谁|介绍一?下|指什么|解释",
     r"^\s*(?:was|wer) (?:ist|sind|war|bedeutet)\b",
 )
 _THING = any_of(
@@ -103,8 +104,13 @@ _THING = any_of(
 _PHRASE = re.compile(
     r"^\s*(?:and )?(?:what(?:'s|’s| is| are)|什么是)\s*(?P<phrase>[^?？]+?)\s*[?？]?\s*$", re.IGNORECASE
 )
+_REQUEST = any_of(
+    r"^\W*(?:please |can you |could you )*(?:tell|remind|show) me\b(?: again)?|^\W*(?:define|explain|describe)\b|\btakes? care of\b"
+)
+"""Words that only ask for an answer, or for who does something."""
+_AUXILIARIES = "did|do|does|is|was|has|had|can|could|will|would|should|must"
 _LIST = any_of(
-    r"\b(?:which|what) (?:\w+ ){0,2}?\w+s\b|\blist\b|\ball (?:the |my |of )?\w+s?\b|\bnames? (?:of|all)\b|\bwhat else\b|\bwho all\b",
+    rf"\b(?:which|what) (?!(?:{_AUXILIARIES})\b)(?:\w+ ){{0,2}}?\w+s\b|\blist\b|\ball (?:the |my |of )?\w+s?\b|\bnames? (?:of|all)\b|\bwhat else\b|\bwho all\b",
     r"\bwhat (?:are|were) (?:the|my|our|his|her|their|all|some) (?:[\w-]+ ){0,3}?[\w-]+s\b",
     r"\bwhat (?:do|did|does) (?:i|we) (?:need|have|want|spend|buy|pack|write|do)\b|\bwhat(?:'s|’s| is) (?:on|in) (?:the|my)\b|\bingredients?\b",
     r"哪些|有什么|有哪|列出|清单|都有|几种|什么材料|材料|原料|配料|食材",
@@ -130,6 +136,7 @@ _HOW = re.compile(
     re.IGNORECASE,
 )
 """Words that ask with "how", which no answer repeats."""
+_KIND_OF = re.compile(r"\b(?:what|which) (?:kinds?|types?|sorts?) of (?P<noun>\w+)", re.IGNORECASE)
 _MEMBERS = re.compile(
     rf"\b(?:which|what|what (?:are|were)|name|list) (?:the |my |our )?(?P<count>{'|'.join(NUMBER_WORDS)}|[2-9]|1\d) (?!of\b)[a-z-]+"
     rf"|的(?P<han>[两二三四五六七八九十])[{MEASURE_WORDS}大]|哪(?P<which>[两二三四五六七八九十])[{MEASURE_WORDS}大]",
@@ -145,7 +152,7 @@ _MEASURES = {
 }  # fmt: skip
 _VALUE_NOUNS = frozenset({"rate", "score"})
 """Stems that say no more than that there is a value, behind the noun that names it."""
-_WITH_DIGIT = re.compile(r"[\w.-]*\d[\w.-]*")
+_WITH_DIGIT = re.compile(r"(?:[^\W\u4e00-\u9fff]|[.-])*\d(?:[^\W\u4e00-\u9fff]|[.-])*")
 _PARTICIPLE = re.compile(r"\w{0,5}ge\w+(?:t|en)")
 """A German verb that says what was done, ``ausgegeben``, ``gejoggt``: it is asked for like a noun."""
 _FIRST_WORD = re.compile(r"^\W*[\w'’]+")
@@ -190,6 +197,8 @@ class Question:
     """What "how many" counts: ``book``, ``kilometre``."""
     computation: Computation | None = None
     """What is to be computed of several entries: a total, an average, how often, the largest or smallest."""
+    attributes: tuple[tuple[Place, frozenset[str]], ...] = ()
+    """Places of verbs, each with the names under which notes keep what it asks for: who ``owns`` it, the ``owner``."""
     limit: Comparison | None = None
     """The number that it limits values by: "more than 4 GB"."""
 
@@ -216,8 +225,8 @@ class Question:
             ],
         )
         form = _form(plain)
-        if form == "howto" and any(not (t.is_generic or t.token in _MAKING) for t in terms):
-            terms = [replace(t, is_generic=t.is_generic or t.token in _MAKING) for t in terms]
+        if form == "howto" and any(not (t.is_generic or _is_making(t)) for t in terms):
+            terms = [replace(t, is_generic=t.is_generic or _is_making(t)) for t in terms]
         how = _HOW.search(plain)
         counted = _HOW_MANY.search(plain)
         word = "" if how is None else how["word"]
@@ -225,6 +234,7 @@ class Question:
             text, tuple(terms), form, _wants(plain), script(text),
             measure=_measure(plain, word), asked_as=word,
             count_noun="" if counted is None else counted["noun"], computation=computation, limit=limit,
+            attributes=attributes_asked(text),
         )  # fmt: skip
 
     @property
@@ -300,6 +310,10 @@ class Question:
             is_name = any(term.is_name for term in own)
             terms.setdefault(token, Term(token, start, end, is_name, is_generic))
         return replace(self, terms=tuple(sorted(terms.values(), key=lambda term: term.start)))
+
+
+def _is_making(term: Term) -> bool:
+    return regular(term.token) in _MAKING
 
 
 MAX_WORD = 8
@@ -415,7 +429,7 @@ def _terms(text: str, computing: Sequence[Place] = ()) -> tuple[Term, ...]:
     terms: dict[str, Term] = {}
     before = -1
     asked = text
-    for pattern in (ANSWER_HAN, _STEPS_LEAD):
+    for pattern in (ANSWER_HAN, _STEPS_LEAD, _REQUEST):
         asked = pattern.sub(lambda phrase: " " * len(phrase.group()), asked)
     for place in computing:
         if starts_cjk(text[place.start]):
@@ -429,6 +443,11 @@ def _terms(text: str, computing: Sequence[Place] = ()) -> tuple[Term, ...]:
             is_generic |= token in _VALUE_NOUNS and is_compound  # "challenge rating"
             terms[token] = Term(token, start, end, is_name, is_generic)
         before = end
+    kind = _KIND_OF.search(text)
+    if kind is not None:  # jazz is not called music
+        of_kind = {t.token for t in terms.values() if kind.start("noun") == t.start}
+        if any(not t.is_generic and t.token not in of_kind for t in terms.values()):
+            terms |= {token: replace(terms[token], is_generic=True) for token in of_kind}
     return tuple(terms.values())
 
 

@@ -16,6 +16,8 @@ from agentic_rag.questions.words import Span
 
 _OPENS = re.compile(r"\b(?:do|does|did|will|would|can|could|should|to)\s(?:\S+\s){0,6}open\b", re.IGNORECASE)
 """The verb: "at how many bar does the boiler open?"."""
+_QUESTIONS = re.compile(r"\b(?:which|what|open|unanswered) (?:\w+ )?questions\b|哪些问题", re.IGNORECASE)
+"""Questions may be open as tasks are, and stand in a list of their own."""
 FEW = 5
 """Notes up to which a question is about their tasks and not about the notes."""
 
@@ -34,6 +36,7 @@ def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query |
     spans = [Span(*one.span()) for one in (word, due) if one] + ([task_state[1]] if task_state else [])
     if word is None and (
         not asks_for_tasks
+        or _QUESTIONS.search(draft.text)
         or (is_done and not COMPLETION.search(draft.text))
         or (holder is None and not _says_no_more(draft, spans))
     ):

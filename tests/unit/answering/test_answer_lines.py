@@ -60,7 +60,7 @@ def test_the_lines_that_answer(question: str, paths: list[str], texts: list[str]
         ("What is the dentist's number?", ["Team.md"], "dentist's, number"),
         ("What is Chen Lu's phone?", ["Team.md"], "Chen, Lu's"),
         ("What is my blood type?", ["Team.md", "Dune.md"], "blood, type"),
-        ("How do I make lasagne?", ["Pesto.md"], "make, lasagne"),
+        ("How do I make lasagne?", ["Pesto.md"], "lasagne"),
         # the property is there, and empty
         ("Who is the publisher of Dune?", ["Dune.md"], "publisher"),
     ],

@@ -42,16 +42,20 @@ def steps(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer
         return None
     _, units = blocks[0]
     units = _of_instructions(note, units)
-    if best.unit not in units and not _covers(units, best, candidates):
+    if best.unit not in units and not _covers(question, units, best, candidates):
         return None
     first = next(one for one in candidates if one.note is note and one.unit in units)
     return ComposedAnswer(block_of(units, note, _number_texts(units)), (first, best))
 
 
-def _covers(units: Sequence[Unit], best: Candidate, candidates: Sequence[Candidate]) -> bool:
+def _covers(
+    question: Question, units: Sequence[Unit], best: Candidate, candidates: Sequence[Candidate]
+) -> bool:
     """Whether a list speaks of all that the best unit says itself: else that unit is to the point, and not the list."""
-    if best.unit.kind in ("row", "property"):
-        return True  # no instruction
+    if best.unit.kind in ("row", "property"):  # no instruction, unless it alone has a name that is asked for
+        names = {term.token for term in question.terms if term.is_name} & clear_terms(best.own)
+        of_units = (one for one in candidates if one.note is best.note and one.unit in units)
+        return names <= set().union(*(clear_terms(one.own) | clear_terms(one.near) for one in of_units))
     beside = (unit for unit in best.note.reading.units if unit.headings == best.unit.headings)
     is_code = any(unit.kind == "code" for unit in beside)  # its own heading says what it does
     of_list = [one for one in candidates if one.note is best.note and one.unit in units]

@@ -27,6 +27,7 @@ from agentic_rag.answering.forms.lines import (
     more_text,
     titled_text,
 )
+from agentic_rag.answering.value_kinds import states_measure
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.computations import Computation, is_total_entry
@@ -292,11 +293,18 @@ def _fit_of(question: Question, computation: Computation) -> Fit:
     return lambda value: not (value.unit and dimension) or value.dimension == dimension
 
 
+_OF_ONE_THING = {"tall": "[length]", "deep": "[length]", "wide": "[length]", "heavy": "[mass]"}
+"""What is measured of one thing, by the word behind "how"; "how far?" is answered in minutes as well."""
+
+
 def lacks_measure(question: Question, units: Sequence[Unit]) -> bool:
-    """Whether a length or weight is asked for in its unit, "how many km did I swim?", and no unit of a note states one."""
+    """Whether a length or weight is asked for, "how many km did I swim?", "how tall is it?", and no unit of a note states
+    one."""
     unit = _asked_unit(question) if question.computation is not None else ""
-    dimension = dimension_of(unit) if unit else ""
+    dimension = dimension_of(unit) if unit else _OF_ONE_THING.get(question.asked_as, "")
     if dimension not in ("[length]", "[mass]"):
+        return False
+    if not unit and any(states_measure(question, one) for one in units):
         return False
     cells = (value for one in units for name, _ in one.columns for value in column_values([one], name))
     stated = (*cells, *(value for one in units for value in read_values(one.own())))
