@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain import search_text
 from agentic_rag.domain.ports import Embedding, Restriction
+from agentic_rag.errors import UnknownDataset
 from bench_disk import PASSAGES
 from bench_scale import notes, written
 from figures import Row, options, report, row
@@ -51,8 +53,9 @@ async def ingested(rag: Rag, vault: Path, question: str) -> tuple[float, float]:
     first = None
     while first is None:
         await asyncio.sleep(PAUSE)
-        if (await rag.ask(question)).citations:
-            first = time.perf_counter() - started
+        with suppress(UnknownDataset):  # nothing is stored yet
+            if (await rag.ask(question)).citations:
+                first = time.perf_counter() - started
     await ingest
     return first, time.perf_counter() - started
 
