@@ -159,12 +159,13 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
     is_nameless = question.form != "yesno" and any(term.is_name for term in missing)
     share = OF_MANY if question.form == "list" else OF_VALUE if question.wants else MAX_MISSING
     allowed = share * sum(weights.values())
+    counted = question.amount_names
     reason: str | None = None
     if missing and (empty or is_nameless or is_unfit or lacking >= allowed):
         words = ", ".join(question.text[term.start : term.end] for term in missing)
         reason = f"the notes that are nearest do not speak of: {words}"
-    elif question.amount_names and all(levels[name] < MIN_NAMING for name in question.amount_names):
-        reason = f"the notes that are nearest state no number of: {', '.join(sorted(question.amount_names))}"
+    elif counted and all(levels[name] < MIN_NAMING for name in counted):
+        reason = f"the notes that are nearest state no number of: {', '.join(sorted(counted))}"
     elif (is_unfit and "money" in question.wants) or _lacks_amount(question, answer.basis):
         reason = "the notes that are nearest state no such amount"
     head, tail = ([heading(text)] if text else [] for text in (answer.head, answer.tail))

@@ -55,7 +55,7 @@ _RULES = (
         r"[哪那]一?[篇页]|[写记存放收][在到][哪了]|原[话文]|摘抄|纪要|提到过|电话|邮箱|地址|密码|联系方式|几号|几点钟|哪天|多少钱",
     )),
     (CanvasOperation.WEAK_POINT_CLUSTERING, "your own mistakes and weak points", _pattern(
-        r"(?:i|my|me|we|our)…(?:mistakes?|errors?(?! (?:code|message|[a-z]?\d))|slips?|blunders?|misses|wrong(?:ly)?|incorrect~|weak(?:est|ness~)|flunk~|fumbl~"
+        r"(?:i|my|me|we|our)(?![a-z])…(?:mistakes?|errors?(?! (?:code|message|[a-z]?\d))|slips?|blunders?|misses|wrong(?:ly)?|incorrect~|weak(?:est|ness~)|flunk~|fumbl~"
         r"|struggl~|confus~|mix(?:ed|ing)?(?: \w+)? up|mess~ up|stumbl~|los(?:e|t|ing) points|thinnest|shak(?:y|iest)|rusty"
         r"|do(?:n't|n’t| not) (?:get|understand)|never (?:seem|get|manage)|keep (?:forget~|miss~|fail~))",
         r"(?:mistakes?|errors?|slips?|bugs?) (?:that |did |do |have )?(?:i|we)|weak (?:points?|spots?|areas?|topics?)|blind spots?|gaps? in",

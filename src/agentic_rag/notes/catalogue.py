@@ -343,6 +343,21 @@ class Snapshot:
         moments = map(moment_of, written)  # None of a day that no month has
         return frozenset(moment.date() for moment in moments if moment is not None)
 
+    @cached_property
+    def _places_by_title(self) -> Mapping[str, Sequence[int]]:
+        """Places of the notes by the title that filters compare."""
+        places: dict[str, list[int]] = {}
+        for place, note in enumerate(self.notes):
+            title = self.facts[note.document_id].get("title")
+            for one in title if isinstance(title, list) else [title]:
+                places.setdefault(str(one), []).append(place)
+        return places
+
+    def having_title(self, titles: Iterable[str]) -> list[Note]:
+        """The notes that have one of the titles, in their order: some of many thousands, without a look at each."""
+        places = {place for title in titles for place in self._places_by_title.get(title, ())}
+        return [self.notes[place] for place in sorted(places)]
+
     def notes_by_title(self) -> Mapping[str, Note]:
         """Notes by title and alias, case folded; the first of a name."""
         named: dict[str, Note] = {}

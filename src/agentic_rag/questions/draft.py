@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agentic_rag.domain.filters import Expression, matches
+from agentic_rag.domain.filters import Comparison, Expression, matches
 from agentic_rag.domain.notes import Note
 from agentic_rag.domain.selection import Ask
 from agentic_rag.questions.forms import COUNT, MANY, WE, WHEN
@@ -89,11 +89,13 @@ class Draft:
 
     def members(self) -> Sequence[Note]:
         """The notes that the conditions so far select."""
-        notes = self.vocabulary.snapshot.notes
+        snapshot = self.vocabulary.snapshot
         conditions = tuple(self.conditions)
         if conditions and conditions not in self._members:
+            titles = next(filter(None, map(_titles_of, conditions)), None)
+            notes = snapshot.notes if titles is None else snapshot.having_title(titles)
             self._members[conditions] = [note for note in notes if self._is_member(note)]
-        return self._members.get(conditions, notes)
+        return self._members.get(conditions, snapshot.notes)
 
     def _is_member(self, note: Note) -> bool:
         facts = self.vocabulary.snapshot.facts[note.document_id]
@@ -116,6 +118,14 @@ class Draft:
             else:
                 words += _rest_of(word, covered)
         return words
+
+
+def _titles_of(condition: Expression) -> list[str]:
+    """The titles of which the notes that pass have one; empty for any other condition."""
+    match condition:
+        case Comparison("title", "$in", tuple(titles)):
+            return [str(title) for title in titles]
+    return []
 
 
 def _rest_of(word: Word, spans: Sequence[Span]) -> list[Word]:

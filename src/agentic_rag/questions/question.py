@@ -28,7 +28,7 @@ Kind = Literal["amount", "money", "duration", "frequency", "date", "person", "pl
 
 
 _STEPS_LEAD = any_of(
-    r"\b(?:walk|talk|take) me through\b|\b(?:in )?(?:what|which) order\b|\bstep by step\b",
+    r"\b(?:walk|talk|take) me through\b|\bin (?:what|which) order\b|\bstep by step\b",
     r"\bin welche[rn] (?:reihenfolge|schritten)\b",
 )
 """Words that ask for steps, which no step repeats."""

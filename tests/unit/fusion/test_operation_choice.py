@@ -68,6 +68,9 @@ def test_words_choose(question: str, operation: CanvasOperation):
         "What matters to me to this day",
         "What did Ola ask me to buy?",
         "What does my boiler error E3 mean?",
+        "What is wrong with the laptop?",
+        "What went wrong at the launch?",
+        "Which meter shows errors?",
     ],
 )
 def test_a_word_that_only_looks_like_a_sign_chooses_nothing(question: str):

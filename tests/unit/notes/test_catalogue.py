@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain import Block, Document
-from agentic_rag.domain.notes import Note
+from agentic_rag.domain.filters import Comparison, matches
+from agentic_rag.domain.notes import Field, Note
 from agentic_rag.ingest.base_files import parse_base
 from agentic_rag.notes.catalogue import MAX_ROWS, MAX_TEXT, Schema, Snapshot, note_of, value_type
 from agentic_rag.notes.markdown import parse_markdown
@@ -122,6 +123,26 @@ def test_a_snapshot_is_in_the_order_of_paths_whatever_the_order_given():
     assert Snapshot.of(reversed(notes)).notes == Snapshot.of(notes).notes
     assert Snapshot.of(notes).days == {date(2024, 3, 15)}
     assert Snapshot.of(notes) != Snapshot.of(notes), "a snapshot is equal to itself alone"
+
+
+def test_notes_by_title_are_those_that_a_filter_selects():
+    notes = [
+        Note("c.md", "c.md", "Kiln"),
+        Note("a.md", "a.md", "Kiln"),
+        Note("b.md", "b.md", "B", fields=(Field("title", ["Loom", "Kiln"], 0, 0),)),
+        Note("d.md", "d.md", "D", fields=(Field("title", 7, 0, 0),)),
+    ]
+    snapshot = Snapshot.of(notes)
+    for titles in (("Kiln",), ("Loom", "Kiln"), ("7",), ("kiln",)):
+        condition = Comparison("title", "$in", titles)
+        selected = [note for note in snapshot.notes if matches(condition, snapshot.facts[note.document_id])]
+        among = [
+            one
+            for one in snapshot.having_title(titles)
+            if matches(condition, snapshot.facts[one.document_id])
+        ]
+        assert among == selected
+    assert [note.path for note in snapshot.having_title(["Kiln"])] == ["a.md", "b.md", "c.md"]
 
 
 def test_notes_are_named_by_title_alias_and_file():
