@@ -41,8 +41,8 @@ _HOWTO = any_of(
     r"怎么(?!样|回事|了)|如何|怎样|步骤|做法|方法|教程|流程",
     r"\bwie (?:mache|kann|koche|backe|bereite|geht|richte|installiere|stelle)\b",
 )
-_MAKING = frozenset(("make", "do", "cook", "prepar", "recip"))
-"""Stems that ask for steps of any kind: those of a recipe say brew and stir."""
+MAKING = frozenset(("make", "do", "cook", "prepar"))
+"""Stems of verbs that ask for steps of any kind: those of a recipe say brew and stir."""
 _AMOUNT = any_of(
     r"\bhow (?:much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early)\b",
     r"\b(?:price|cost|amount|number|temperature|size|length|duration|weight|percentage|rating|score)\b",
@@ -313,7 +313,7 @@ class Question:
 
 
 def _is_making(term: Term) -> bool:
-    return regular(term.token) in _MAKING
+    return regular(term.token) in MAKING or term.token == "recip"
 
 
 MAX_WORD = 8

@@ -17,7 +17,7 @@ from agentic_rag.answering.forms.lines import (
     stripped_span,
 )
 from agentic_rag.notes.units import LIST_KINDS, Unit
-from agentic_rag.questions.question import Question
+from agentic_rag.questions.question import MAKING, Question
 
 _LIST_NUMBER = re.compile(
     r"^(?:(?:step|schritt)\s*)?\d{1,2}[.):：、]?\s|^第?[一二三四五六七八九十]+[、.步]", re.IGNORECASE
@@ -116,7 +116,7 @@ def _of_instructions(note: SourceNote, units: Sequence[Unit]) -> list[Unit]:
     return list(units)
 
 
-_MAKING = frozenset("make do cook prepar creat build get set use instal 做 制作 弄 煮 用".split())
+_MAKING = MAKING | frozenset("creat build get set use instal 做 制作 弄 煮 用".split())
 """Words that ask for steps, and tell no list from another."""
 _BARE_NUMBER = re.compile(
     r"(?:step|schritt|第)?\s*[\d一二三四五六七八九十]{1,3}\s*步?[.):：、]?", re.IGNORECASE
