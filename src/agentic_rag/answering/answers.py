@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from agentic_rag.answering.composing import compose_answer, of_notes, says_all
+from agentic_rag.answering.composing import compose_answer, of_notes, says_all, that_can_answer
 from agentic_rag.answering.evidence import (
     Candidate,
     SourceNote,
@@ -65,7 +65,9 @@ class PassageReading:
     question: Question
     """In the words of the notes."""
     candidates: Sequence[Candidate]
-    """Best first."""
+    """Those that can answer, best first."""
+    titles: Set[str]
+    """The terms of the question that are the whole title of a note."""
     is_of_another: bool
     """See ``Evidence``."""
 
@@ -87,21 +89,22 @@ def read_passages(
     notes = source_notes(results, relevance, documents)
     question = _in_words(question, notes, likeness)
     scored = score_units(question, notes, likeness, keys)
-    candidates = of_asker(question.text, scored)
-    return PassageReading(question, candidates, len(candidates) < len(scored))
+    own = of_asker(question.text, scored)
+    return PassageReading(
+        question, that_can_answer(question, own), _titles(question, notes), len(own) < len(scored)
+    )
 
 
 def from_reading(reading: PassageReading) -> Evidence:
     """The lines that answer from the units."""
     answer = compose_answer(reading.question, reading.candidates)
-    evidence = _with_support(reading.question, answer, _titles(reading))
+    evidence = _with_support(reading.question, answer, reading.titles)
     return replace(evidence, is_of_another=reading.is_of_another)
 
 
-def _titles(reading: PassageReading) -> Set[str]:
-    """The terms of the question that are the whole title of a note."""
-    asked = {term.token for term in reading.question.terms}
-    titles = (frozenset(tokens(title)) for title in {one.note.title for one in reading.candidates})
+def _titles(question: Question, notes: Sequence[SourceNote]) -> Set[str]:
+    asked = {term.token for term in question.terms}
+    titles = (frozenset(tokens(title)) for title in {note.title for note in notes})
     return frozenset().union(*(title for title in titles if title and title <= asked))
 
 
@@ -298,11 +301,12 @@ def from_days(
     rest = _in_words(rest, notes, likeness)
     if all(term.is_generic for term in rest.terms):
         return Evidence(tuple(line.to_dict() for line in of_notes(notes).lines))
-    candidates = [
+    scored = [
         one
         for one in score_units(rest, notes, likeness)
         if max([0.0, *one.own.values(), *one.near.values()]) > MISSING
     ]
+    candidates = that_can_answer(rest, scored)
     answer = Evidence()
     if len(notes) <= FEW_DAYS or rest.asks_one:
         answer = _with_support(rest, compose_answer(rest, candidates))

@@ -70,7 +70,7 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
 
     Args:
         question: as it was read.
-        candidates: best first.
+        candidates: those that can answer, best first.
     """
     if not candidates:
         return ComposedAnswer()
@@ -78,10 +78,6 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
         near = [one for one in by_total(candidates) if one.note.is_prose][:PROSE]
         lines = (line_of(one.unit, one.note, _with_author(one.unit, one.note)) for one in near)
         return ComposedAnswer(tuple(lines), tuple(near))
-    candidates = [one for one in candidates if not is_title(one.unit, one.note)] or candidates
-    candidates = _of_named(question, _without_labels(_without_records(question, candidates)))
-    if not candidates:
-        return ComposedAnswer()
     if question.form == "howto":
         candidates = by_total(candidates)
     is_compared = any(one.nearness for one in candidates) and not _expresses_all(question, candidates[0])
@@ -92,6 +88,20 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
         if answer is not None:
             return answer
     return _best_units(question, candidates)
+
+
+def that_can_answer(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates without titles and labels, which only stand over what answers, and without what files a note or is another
+    note's.
+
+    Args:
+        question: as it was read.
+        candidates: best first.
+    """
+    if not candidates or candidates[0].note.is_prose:
+        return candidates
+    candidates = [one for one in candidates if not is_title(one.unit, one.note)] or candidates
+    return _of_named(question, _without_labels(_without_records(question, candidates)))
 
 
 def _of_named(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:

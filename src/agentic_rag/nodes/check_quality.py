@@ -22,7 +22,7 @@ from agentic_rag.answering.answers import (
     from_selection,
     read_passages,
 )
-from agentic_rag.answering.meaning import MOST_UNITS, unit_text, with_nearness
+from agentic_rag.answering.meaning import unit_text, units_to_compare, with_nearness
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.ports import Embedding
@@ -251,7 +251,7 @@ async def _by_meaning(reading: PassageReading, embedding: Embedding | None) -> P
     if embedding is None or not reading.is_open:
         return reading
     try:
-        texts = [unit_text(one) for one in reading.candidates[:MOST_UNITS]]
+        texts = [unit_text(one) for one in units_to_compare(reading.candidates)]
         vectors, question = await asyncio.gather(
             embedding.embed_passages(texts), embedding.embed_queries([reading.question.text])
         )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agentic_rag.answering.composing import compose_answer, of_notes
+from agentic_rag.answering.composing import compose_answer, of_notes, that_can_answer
 from agentic_rag.answering.evidence import note_of_chunks, score_units, source_notes
 from agentic_rag.answering.forms.lines import MAX_LINES, ComposedAnswer
 from agentic_rag.ingest.chunking import chunk_document
@@ -19,7 +19,8 @@ def answer_of(question: str, notes: dict[str, str]) -> ComposedAnswer:
     documents = documents_of(*notes, notes=notes)
     results = results_of(documents)
     read = Question.of(question)
-    return compose_answer(read, score_units(read, source_notes(results, [0.9] * len(results), documents)))
+    units = score_units(read, source_notes(results, [0.9] * len(results), documents))
+    return compose_answer(read, that_can_answer(read, units))
 
 
 def texts(question: str, **notes: str) -> list[str]:

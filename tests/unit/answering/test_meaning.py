@@ -1,0 +1,56 @@
+"""Which units are compared by what they mean, and what that adds to their scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from agentic_rag.answering.evidence import Candidate, score_units, source_notes
+from agentic_rag.answering.meaning import (
+    MEANING,
+    MOST_UNITS,
+    REACH,
+    by_total,
+    unit_text,
+    units_to_compare,
+    with_nearness,
+)
+from agentic_rag.questions.question import Question
+from retrieved import documents_of, results_of
+
+
+def candidates(*scores: float) -> list[Candidate]:
+    notes = {"Bees.md": "# Bees\n\n## Care\n\n" + "".join(f"- line {n}\n" for n in range(len(scores)))}
+    documents = documents_of(*notes, notes=notes)
+    results = results_of(documents)
+    units = score_units(Question.of("bees"), source_notes(results, [0.9] * len(results), documents))
+    assert len(units) >= len(scores)
+    return [replace(one, score=score) for one, score in zip(units, scores, strict=False)]
+
+
+@pytest.mark.parametrize(
+    ("scores", "count"),
+    [
+        ((1.0,), 1),
+        ((1.0, 1.0 - REACH - 0.01), 1),
+        ((1.0, 1.0 - REACH + 0.01), 2),
+        ((1.0, 0.9, 0.8, 0.2), 3),
+        ((1.0,) * (MOST_UNITS + 3), MOST_UNITS),
+    ],
+)
+def test_units_within_reach_of_the_best_are_compared(scores: tuple[float, ...], count: int):
+    assert len(units_to_compare(candidates(*scores))) == count
+
+
+def test_a_nearer_unit_goes_before_one_of_a_higher_score():
+    best, second, far = candidates(1.0, 0.9, 0.2)
+    vectors = np.array([[1.0, 0.0], [0.6, 0.8]], np.float32)
+    compared = with_nearness([best, second, far], vectors, np.array([0.0, 1.0], np.float32))
+    assert [one.nearness for one in compared] == pytest.approx([REACH, REACH + MEANING * 0.8, 0.0])
+    assert [one.unit for one in by_total(compared)] == [second.unit, best.unit, far.unit]
+
+
+def test_a_unit_is_read_behind_its_title_and_heading():
+    assert unit_text(candidates(1.0)[0]).startswith("Bees: Care: line ")
