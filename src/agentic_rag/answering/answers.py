@@ -21,7 +21,7 @@ from agentic_rag.answering.forms.lines import AGGREGATES, ComposedAnswer, Line, 
 from agentic_rag.answering.forms.totals import lacks_measure
 from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.answering.owners import of_asker
-from agentic_rag.answering.value_kinds import fits
+from agentic_rag.answering.value_kinds import STRICT, fits
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import AnswerLine, Passage
 from agentic_rag.domain.selection import EntryValues, SelectionValues
@@ -169,8 +169,8 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
         reason = f"the notes that are nearest do not speak of: {words}"
     elif counted and all(levels[name] < MIN_NAMING for name in counted):
         reason = f"the notes that are nearest state no number of: {', '.join(sorted(counted))}"
-    elif (is_unfit and "money" in question.wants) or _lacks_amount(question, answer.basis):
-        reason = "the notes that are nearest state no such amount"
+    elif (is_unfit and not STRICT.isdisjoint(question.wants)) or _lacks_amount(question, answer.basis):
+        reason = "the notes that are nearest state no such value"
     head, tail = ([heading(text)] if text else [] for text in (answer.head, answer.tail))
     return Evidence(
         (*head, *lines, *tail) if reason is None else (),

@@ -27,6 +27,7 @@ from agentic_rag.answering.forms.lists import (
     below_lead,
     named_note,
     of_count,
+    open_tasks,
     subheadings,
     under_heading,
     whole_list,
@@ -44,6 +45,7 @@ from agentic_rag.text import fold
 FORMS = (
     totals,
     within_limit,
+    open_tasks,
     steps,
     side_by_side,
     definition,

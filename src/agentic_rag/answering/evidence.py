@@ -555,6 +555,10 @@ def support(question: Question, chosen_units: Sequence[Candidate]) -> dict[str, 
         together = max((min(map(one.level, name)) for one in chosen_units), default=0.0)
         if together <= UNLIKE:
             levels |= {token: min(levels[token], together) for token in name if token in levels}
+    for owner, own in question.possessions():
+        together = max((min(one.level(owner), one.level(own)) for one in chosen_units), default=0.0)
+        if own in levels and levels.get(owner, 0.0) >= CLEAR:
+            levels[own] = min(levels[own], together)
     return levels
 
 

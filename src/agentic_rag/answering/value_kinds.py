@@ -10,6 +10,7 @@ from agentic_rag.notes.units import Unit
 from agentic_rag.questions.attributes import PLACES
 from agentic_rag.questions.money import COSTS, is_sum_name
 from agentic_rag.questions.question import Kind, Question
+from agentic_rag.questions.written_kinds import WRITINGS, writing_of
 from agentic_rag.text import starts_cjk, tokens
 
 _MONEY = re.compile(
@@ -113,6 +114,7 @@ _IN_LOWER_CASE: dict[Kind, re.Pattern[str]] = {
     "duration": _TIME,
     "frequency": _FREQUENCY,
     "date": _DAY,
+    **{kind: writing.value for kind, writing in WRITINGS.items()},
 }
 
 
@@ -122,6 +124,10 @@ def fits(question: Question, unit: Unit) -> bool:
     return any(_has_value(kind, own, question, unit) for kind in question.wants)
 
 
+STRICT = frozenset(("money", *WRITINGS))
+"""Kinds without which a unit says nothing of what is asked, however much it says beside."""
+
+
 def _has_value(kind: Kind, own: str, question: Question, unit: Unit) -> bool:
     if kind == "place":
         return _PLACE.search(own) is not None or is_called_one_of(PLACES, unit)
@@ -129,10 +135,23 @@ def _has_value(kind: Kind, own: str, question: Question, unit: Unit) -> bool:
         # "genre: Futurism, Nonfiction" lists words, and "cast: Harrison Ford, Sean Young" names.
         is_list = unit.kind == "property" and "," in unit.text
         return (_FULL_NAME if is_list else _NAME).search(own) is not None
-    is_number = kind == "money" and (
-        _is_called_as_asked(question, unit) or any(map(is_sum_name, _value_names(unit)))
-    )
-    return (_NUMBER if is_number else _IN_LOWER_CASE[kind]).search(own.lower()) is not None
+    writing = writing_of(kind)
+    if writing is not None:
+        is_called_so = any(map(writing.question.search, _value_names(unit)))
+        if is_called_so and _NUMBER.search(own.lower()):  # ``temperature (°C): 180``
+            return True
+        own = "\n".join((own, *unit.headings, *unit.parents))  # a version may be a heading
+    if kind == "money" and any(map(is_sum_name, _value_names(unit))):
+        return _NUMBER.search(own.lower()) is not None
+    if kind == "money" and _is_called_as_asked(question, unit) and _begins_with_number(unit):
+        return True
+    return _IN_LOWER_CASE[kind].search(own.lower()) is not None
+
+
+def _begins_with_number(unit: Unit) -> bool:
+    """Whether the value behind a unit's name, or one of its cells, begins with a number: ``Espresso: 2.50``."""
+    values = [value for _, value in unit.columns] or [unit.text.removeprefix(f"{unit.key}:")]
+    return any(_NUMBER.match(value.strip().lower()) for value in values)
 
 
 def _is_called_as_asked(question: Question, unit: Unit) -> bool:

@@ -44,6 +44,8 @@ _PAST = any_of(
 """Asks how much was done, which several entries may add up to."""
 _PLANS = any_of(r"\b(?:should|would|could|must|sollten?|müss?ten?)\b", r"应该|要")
 """What is or was planned is written down as one number."""
+_OF_ONE_EVENT = any_of(r"\b(?:last|take)\b(?=\W*$| (?:in|on|at|to|us|me)\b)", r"\bgedauert\b", r"持续了")
+"""Asks how long one thing was: "how long did the outage last?"."""
 _WHEN = any_of(r"\bwhen\b|\b(?:last|first) time\b|\bwann\b", r"什么时候|何时|哪[一]?天|[上最][近后]?一?次")
 """Asks for the day of the latest or earliest entry: "when did I last …", 最近一次."""
 _VERB = any_of(
@@ -99,4 +101,5 @@ def read_computation(text: str) -> Computation | None:
         kind = None if superlative.concept == "date" else _KIND.match(text, superlative.span.end)
         noun = "" if kind is None else kind["noun"]
         return Computation(result, (superlative.span,), verb, superlative.concept, noun)
-    return Computation("sum", (), verb) if _PAST.search(text) and not _PLANS.search(text) else None
+    is_of_one = _PLANS.search(text) or _OF_ONE_EVENT.search(text)
+    return Computation("sum", (), verb) if _PAST.search(text) and not is_of_one else None

@@ -11,19 +11,20 @@ from agentic_rag.dates.spans import Span
 from agentic_rag.questions.attributes import attributes_asked
 from agentic_rag.questions.comparisons import Comparison, concept_of, limit_of
 from agentic_rag.questions.computations import Computation, read_computation
-from agentic_rag.questions.forms import REASON, asks_many
+from agentic_rag.questions.forms import POSSESSIVE, REASON, asks_many
 from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS, MEASURE_WORDS
 from agentic_rag.questions.homophones import written_as
 from agentic_rag.questions.money import SUMS, SUMS_HAN
 from agentic_rag.questions.words import Span as Place
 from agentic_rag.questions.words import any_of, regular
+from agentic_rag.questions.written_kinds import WrittenKind, written_kinds
 from agentic_rag.text import STOPWORDS, fold, placed_contents, script, simplify, starts_cjk, tokens
 from agentic_rag.text.languages import function_words, language
 from agentic_rag.text.numbers import NUMBER_WORDS, numbers
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
 """The form of an answer; ``topic``: words without a question."""
-Kind = Literal["amount", "money", "duration", "frequency", "date", "person", "place"]
+Kind = Literal["amount", "money", "duration", "frequency", "date", "person", "place"] | WrittenKind
 """What kind of value a question wants."""
 
 
@@ -69,9 +70,9 @@ _FREQUENCY = any_of(
 _DATE = any_of(
     # "what happens when …" names no day
     r"(?:^|[,;:]|\b(?:and|so|but|or|know|say|said|tell me|remember|exactly|since|until|by|from))\W*when\b",
-    r"\b(?:what (?:date|day|year|month|time)|which (?:date|day|year|month)|how long ago|birthday|deadline|due)\b",
+    r"\b(?:(?:what|which) (?:dates?|days?|years?|months?|time)|how long ago|birthday|deadline|due)\b",
     r"什么时候|何时|哪[一]?[天年月日]|几[点号月年]|日期|时间|生日",
-    r"\b(?:wann|seit wann|bis wann|geburtstag)\b",
+    r"\b(?:wann|geburtstag|welche[nmrs]? (?:tage?n?|jahr|monat))\b",
 )
 _PERSON = any_of(r"\b(?:who|whom|whose|by whom)\b", r"谁|哪位|什么人", r"\b(?:wer|wen|wem|wessen)\b")
 _PLACE = any_of(
@@ -88,6 +89,12 @@ _YESNO = any_of(
     r"^\s*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|should|must|may|am)\b",
     r"(?:吗|嘛|(?<![什怎这那多])么|没有|是否|能不能|可不可以|会不会|有没有|是不是|要不要)\s*[?？]?\s*$|是否|能不能|可不可以|有没有|是不是|要不要",
     r"^\s*(?:ist|sind|hat|haben|kann|darf|gibt|wird|muss)\b",
+)
+_WAS = re.compile(r"\s*was\b", re.IGNORECASE)
+_WHAT_IN_GERMAN = re.compile(
+    r"\s*was (?:ist|sind|war(?:en)?|habe?n?|hat(?:ten?)?|kommt|kam|geht|ging|gibt|gab|kann|konnen|muss(?:ten?)?|soll(?:te|en)?|darf"
+    r"|will|wollten?|wird|wurde|mach(?:e|t|en)|brauch(?:e|t|en)|kostet|sagt|steht|fehlt|isst|esse|nehme|nimmt|passiert)\b",
+    re.IGNORECASE,
 )
 _DEFINITION = any_of(
     r"^\s*(?:what(?:'s|’s| is| are| was| were)|define|explain|who(?:'s|’s| is| was| are)|tell me about|describe)\s",
@@ -158,6 +165,7 @@ _PARTICIPLE = re.compile(r"\w{0,5}ge\w+(?:t|en)")
 _FIRST_WORD = re.compile(r"^\W*[\w'’]+")
 
 
+_OWNS = re.compile(rf"(?:{POSSESSIVE.pattern}|s['’]) $")
 DAYS = "\u25f7"
 """Stands for a span of days among the terms of a question."""
 
@@ -284,6 +292,15 @@ class Question:
             else:
                 names.append([term])
         return [tuple(term.token for term in name) for name in names]
+
+    def possessions(self) -> list[tuple[str, str]]:
+        """The tokens of an owner's name and of what is asked of it: ``tobia`` and ``salari`` of "Tobias's salary"."""
+        pairs = zip(self.terms, self.terms[1:], strict=False)
+        return [
+            (owner.token, own.token)
+            for owner, own in pairs
+            if owner.is_name and not own.is_name and _OWNS.search(self.text[owner.start : own.start])
+        ]
 
     def in_words(self, spans: Iterable[tuple[int, int]], vocabulary: str) -> Question:
         """The question with its Chinese terms as words instead of pairs of characters.
@@ -479,7 +496,8 @@ def _form(text: str) -> Form:
         return "list"
     if any(pattern.search(text) for pattern in (_AMOUNT, _MONEY, _FREQUENCY, _DATE)):
         return "fact"
-    if _YESNO.search(text):
+    is_german_what = _WHAT_IN_GERMAN.match(text) or (_WAS.match(text) and language(text) == "german")
+    if _YESNO.search(text) and not is_german_what:
         return "yesno"
     if _DEFINITION.search(text):
         return "definition"
@@ -493,6 +511,9 @@ def _wants(text: str) -> frozenset[Kind]:
         ("duration", _DURATION), ("amount", _AMOUNT), ("money", _MONEY), ("frequency", _FREQUENCY), ("date", _DATE), ("person", _PERSON), ("place", _PLACE),
     )  # fmt: skip
     wanted = {kind for kind, pattern in kinds if pattern.search(text)}
+    written = written_kinds(text)
+    if written and not (wanted & {"date", "person", "place"} or _HOWTO.search(text) or _YESNO.search(text)):
+        return frozenset(written)  # "when did the phone number change?" wants a day
     if _THING.search(text):  # of the person that is named, anything is wanted
         wanted.discard("person")
     if "frequency" in wanted:

@@ -12,10 +12,17 @@ from agentic_rag.questions.draft import Draft, places
 from agentic_rag.questions.forms import COMPLETION, TASKS, WHAT
 from agentic_rag.questions.query import Query
 from agentic_rag.questions.values import date_keys, within
-from agentic_rag.questions.words import Span
+from agentic_rag.questions.words import Span, any_of
 
 _OPENS = re.compile(r"\b(?:do|does|did|will|would|can|could|should|to)\s(?:\S+\s){0,6}open\b", re.IGNORECASE)
 """The verb: "at how many bar does the boiler open?"."""
+LEFT_TO_DO = any_of(
+    r"\bwhat\b[^?]*\b(?:still|left|yet|remains?|outstanding)\b[^?]*\b(?:to (?:be )?\w+|missing|open)\b|\bwhat (?:is|['’]s) (?:still )?missing\b",
+    r"\bwhat\b[^?]*\b(?:still (?:need|have)|needs? still|have (?:we|i) (?:still )?not|has not been)\b",
+    r"\bnoch (?:zu \w+|offen|erledigen|machen|fehlt|besorgen)\b|\bwas (?:fehlt|muss|müssen|mussen)\b[^?]*\bnoch\b|\bnoch nicht (?:erledigt|gemacht)\b",
+    r"还(?:需?要|得|该)[\u4e00-\u9fff]{0,2}(?:什么|哪些)|还有(?:什么|哪些)(?!问题)[\u4e00-\u9fff]{0,4}(?:没|要)|还(?:差|剩|缺)(?:什么|哪些)|(?:什么|哪些)[\u4e00-\u9fff]{0,3}还没",
+)
+"""Asks for what is open of what it names: "what still has to be done for the trip?"."""
 _QUESTIONS = re.compile(r"\b(?:which|what|open|unanswered) (?:\w+ )?questions\b|哪些问题", re.IGNORECASE)
 """Questions may be open as tasks are, and stand in a list of their own."""
 FEW = 5

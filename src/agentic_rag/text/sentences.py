@@ -1,7 +1,7 @@
 """Sentence spans of any text, for chunking, fact extraction and answering; no model, one pass, linear.
 
 A sentence ends at 。！？ and their kin in other scripts, at ``.`` ``!`` ``?`` before white space unless that
-looks like an abbreviation, an initial or a list number, and where a Markdown block ends: at a blank line,
+looks like an abbreviation, an initial, a German ordinal or a list number, and where a Markdown block ends: at a blank line,
 before a list item, heading, quote, table row, ``name: value``, ``**name**: value`` or ``名称：值`` line, behind a
 ``name:: value`` line. A soft line break does not end it, nor does what stands in a link.
 """
@@ -55,12 +55,22 @@ _EITHER = _words(
     "etc inc ltd co corp dept est univ assn bros jr sr ph.d m.d b.a m.a b.sc m.sc d.c u.s u.k u.n u.s.a e.u "
     "a.m p.m b.c a.d ave blvd rd jan feb apr aug sept oct nov dec tel ed eds trans bd"
 )
+_GERMAN_MONTHS = _words(
+    "januar jänner februar märz april mai juni juli august september oktober november dezember"
+)
+_ORDINAL_NOUNS = _words("stock etage klasse auflage stunde")
+_BEFORE_ORDINALS = _words(
+    "am im der die das den dem des vom zum zur beim bis ab seit zwischen und oder unser unsere unserem ihr ihre ihrem mein meine"
+)
+"""German words behind which a number with a dot is an ordinal: ``am 3. Advent``, ``die 2. Auflage``."""
 _OPENERS = _words(
     "the a an he she it they we i you this that these those there here his her its their our my your in on at by "
     "for from with after before when while if as but and so yet or nor however although though then now what who "
     "why how where which one some many most all no not also since because during until once later today"
 )
 _WINDOW = 40
+MAX_ORDINAL = 2
+"""Digits of a German ordinal."""
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
@@ -166,7 +176,21 @@ def _ends_here(text: str, line_start: int, match: re.Match[str]) -> bool:
         return True
     before_word = text[max(line_start, start - len(word) - _WINDOW) : start - len(word)]
     opens_line = len(before_word) < _WINDOW and not before_word.strip(" \t>-*+")
+    if _is_german_ordinal(word, before_word, following_word):
+        return False
     return not _is_abbreviation(word, following_word, opens_line=opens_line)
+
+
+def _is_german_ordinal(word: str, before: str, following: str) -> bool:
+    """Whether the dot makes an ordinal of ``word``: ``am 3. Advent``, ``14. Juni``."""
+    before_words = before.split()
+    if not word.isdigit() or len(word) > MAX_ORDINAL or not before_words:
+        return False
+    noun = following.casefold()
+    is_behind_article = before_words[-1].casefold() in _BEFORE_ORDINALS
+    return noun in _GERMAN_MONTHS | _ORDINAL_NOUNS or (
+        is_behind_article and bool(noun) and noun not in _OPENERS
+    )
 
 
 def _is_abbreviation(word: str, following: str, *, opens_line: bool) -> bool:

@@ -38,6 +38,21 @@ def test_english(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("Am 3. Advent kam Ida. Sie blieb.", ["Am 3. Advent kam Ida.", "Sie blieb."]),
+        ("Sonntag, 14. Juni: Fest. Danach Ruhe.", ["Sonntag, 14. Juni: Fest.", "Danach Ruhe."]),
+        ("Gasse 41, 2. Stock links. Laut.", ["Gasse 41, 2. Stock links.", "Laut."]),
+        ("Es waren 12. Alle kamen.", ["Es waren 12.", "Alle kamen."]),
+        ("Wir zahlten 140. August war leer.", ["Wir zahlten 140.", "August war leer."]),
+        ("I am 30. Then I moved.", ["I am 30.", "Then I moved."]),
+    ],
+)
+def test_german_ordinals(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("他喝茶。她喝咖啡！真的？是", ["他喝茶。", "她喝咖啡！", "真的？", "是"]),
         ("她说：“好。”然后走了。", ["她说：“好。”", "然后走了。"]),
         ("你好!真的?是的.然后", ["你好!", "真的?", "是的.", "然后"]),

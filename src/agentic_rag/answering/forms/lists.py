@@ -21,7 +21,9 @@ from agentic_rag.answering.forms.lines import (
     stripped_span,
 )
 from agentic_rag.notes.units import LIST_KINDS
+from agentic_rag.questions.comparisons import MARKS
 from agentic_rag.questions.question import Question
+from agentic_rag.questions.tasks import LEFT_TO_DO
 from agentic_rag.text.numbers import numbers
 
 SECTION = 3
@@ -78,6 +80,24 @@ def _headings_below(one: Candidate, path: tuple[str, ...]) -> tuple[Line, ...]:
         Line(f"- {heading[-1]}", one.note, *stripped_span(one.note, places[heading]), path)
         for heading in below
     )
+
+
+def open_tasks(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
+    """The open tasks of the best note that has any and whose title or headings say at least half of what the question names,
+    where it asks what is left to do."""
+    left = LEFT_TO_DO.search(question.text)
+    if left is None:
+        return None
+    named = {t.token for t in question.terms if not (t.is_generic or left.start() <= t.start < left.end())}
+    for one in candidates:
+        if one.unit.state is None or one.unit.state not in MARKS["open"]:
+            continue
+        spoken = named & (clear_terms(one.near) | clear_terms(one.above))
+        if spoken and 2 * len(spoken) >= len(named):
+            tasks = [u for u in one.note.reading.units if u.state is not None and u.state in MARKS["open"]]
+            lines = [line_of(unit, one.note, entry_text(unit)) for unit in tasks[:MAX_LINES]]
+            return ComposedAnswer(tuple(lines), (one,), is_whole=True)
+    return None
 
 
 def below_lead(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:

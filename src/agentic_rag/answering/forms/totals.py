@@ -288,6 +288,8 @@ def _fit_of(question: Question, computation: Computation) -> Fit:
     if "money" in question.wants or words & COSTS or computation.concept == "price":
         return lambda value: not value.unit or value.unit in CURRENCIES
     unit = _asked_unit(question)
+    if question.count_noun and not unit:
+        return lambda value: not value.unit
     dimension = _DIMENSIONS.get(question.asked_as) or _DIMENSIONS.get(computation.concept)
     dimension = dimension_of(unit) if unit else dimension
     return lambda value: not (value.unit and dimension) or value.dimension == dimension

@@ -1,0 +1,69 @@
+"""Kinds of values that are recognised by how they are written: a telephone number, an address for letters or mail, a code.
+
+Where one is asked for and no unit has it, nothing that only speaks of the same thing is an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+WrittenKind = Literal["phone", "email", "code", "version", "temperature", "energy", "mileage"]
+
+
+class Writing(NamedTuple):
+    """How a kind of value is asked for, and how it is written."""
+
+    question: re.Pattern[str]
+    value: re.Pattern[str]
+
+
+def _writing(question: str, value: str) -> Writing:
+    return Writing(re.compile(question, re.IGNORECASE), re.compile(value, re.IGNORECASE))
+
+
+_CODE_NAMES = (
+    "policy|account|customer|client|contract|member(?:ship)?|serial|invoice|order|licen[cs]e|registration|passport|tax"
+    "|flight|reference|booking|confirmation|reservation|insurance|ticket|case|tracking"
+)
+WRITINGS: Mapping[WrittenKind, Writing] = {
+    "phone": _writing(
+        r"\b(?:tele)?(?:phone|mobile|cell|fax) (?:numbers?|no)\b|\b(?:telefon|handy|mobil|fax|ruf)nummer|电话(?:号码)?是?多少|手机号|电话号码",
+        r"(?<![\d.,])\+?\(?\d(?:[\s()/.-]?\d){5,}",
+    ),
+    "email": _writing(
+        r"\be-?mail address\b|['’]s e-?mail\b|\be-?mail of\b|\be-?mail-?adresse|(?:邮箱|邮件地址)(?:地址)?是", r"\S@\w"
+    ),
+    "code": _writing(
+        rf"\b(?:{_CODE_NAMES}) (?:numbers?|no|id|code)\b|\biban\b"
+        r"|\b(?!telefon|handy|mobil|fax|ruf|haus)[a-zäöüß]{3,}nummer\b|[卡账帐单证约号]号(?:码)?是?多少",
+        r"(?<![\w.,£$€-])(?!(?:19|20)\d\d(?![\w/]|-\d{3}))(?!\d{4}-\d\d-\d\d)(?=[\w/-]*\d[\w/-]*\d)[\w/-]{4,}(?:[ /-][\w/-]+)*",
+    ),
+    "version": _writing(
+        r"\b(?:which|what|welche) version\b|哪个版本|什么版本|版本号",
+        r"(?<![\d.$€£¥:])v?\d+\.\d+(?:\.\d+)*(?![\d%])|\bv\d|[a-z]\s\d+(?![\w:.,-]|\s?[%€$£°]|\s[a-z])|(?:\bversion|版本)[:：]?\s*\d",
+    ),
+    "temperature": _writing(
+        r"\btemperature\b|\bhow (?:hot|warm|cold)\b|温度|体温|多少度|\btemperatur\b|\bwie (?:heiß|heiss|warm|kalt)\b",
+        r"\d\s*(?:°|º|℃|degrees?|grad|度|[cf]\b)|gas mark|room temperature|\b(?:hot|warm|cold|boiling|lukewarm|simmer\w*)\b|[热冷沸凉]",
+    ),
+    "energy": _writing(
+        r"\bhow many (?:k?cal(?:orie)?s|kcal)\b|\bwie ?viele kalorien\b|多少(?:卡路里|大卡|千卡|热量)|热量是?多少",
+        r"\d\s*(?:k?cal|kj|大卡|千卡|卡)|calorie|kalorie|热量",
+    ),
+    "mileage": _writing(
+        r"\bmileage\b|\bkilometerstand\b|\bodometer\b|里程", r"\d\s*(?:km|kilomet|miles?\b|mi\b|公里)|mileage|kilometerstand|里程"
+    ),
+}  # fmt: skip
+"""Kinds in the order in which they are tried."""
+
+
+def written_kinds(text: str) -> frozenset[WrittenKind]:
+    """The kinds that a question asks for."""
+    return frozenset(kind for kind, writing in WRITINGS.items() if writing.question.search(text))
+
+
+def writing_of(kind: str) -> Writing | None:
+    """How values of a kind are asked for and written; None for kinds that are not recognised so."""
+    return next((writing for name, writing in WRITINGS.items() if name == kind), None)
