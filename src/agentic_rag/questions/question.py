@@ -55,7 +55,8 @@ _MONEY = any_of(
     rf"\bwhat(?:['’]s| is| was| are| were)(?! an? \w+\W*$)(?: [\w'’]+){{1,3}}? (?:{'|'.join(SUMS)})\b(?=\W*$| (?:of|for|per|in|at|on|from|to|when)\b)",
     r"\b(?:what|how much) (?:does|do|did|would|will) .{1,60}\b(?:cost|charge)\b(?=\W*$| (?:for|per|in|at|on|us|me|you)\b)",
     rf"多少钱|(?:{'|'.join(SUMS_HAN)})[^，。,]{{0,6}}多少",
-    r"\bwas (?:hat .{1,60}gekostet\b|kostete?n?\b|(?:be)?zahl(?:e|st|t|en|te|ten)\b)|\bwie teuer\b",
+    r"\bwas (?:hat .{1,60}gekostet\b|kostete?n?\b|(?:be)?zahl(?:e|st|t|en|te|ten)\b)|\bwie teuer\b|\bwie ?viel geld\b|\bwas .{1,60} (?:zu|nach|an|be)?zahlen\b",
+    r"\bhow much money\b",
 )
 _DURATION = any_of(
     r"\bhow (?:long|soon)\b|\b(?:by|until|till) when\b|\bduration\b|\bhow many (?:minutes|hours|days|weeks|months|years)\b",

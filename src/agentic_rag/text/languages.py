@@ -14,7 +14,7 @@ MIN_WORDS = 2
 """Function words that tell a language: one may stand in another as well."""
 _READ_OTHERWISE = frozenset({"chinese", "japanese", "korean", "slovak"})
 """Written without spaces, or a list with English words (``the``, ``of``, ``and``)."""
-_ALSO_GERMAN = "darf gibt hast lange oft schon viele"
+_ALSO_GERMAN = "beim darf gab gibt ging hast heraus heißt kam kommt lange lautet mussten oft schon viele"
 """Words of questions that the list lacks."""
 
 
