@@ -1,5 +1,5 @@
 """What is asked for by a form of its own (a telephone number, a version, a temperature), what belongs to somebody else, what is
-left to do, and German dates and questions."""
+left to do, and German dates, questions and compounds."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ VAULT = {
     "- [x] Zimmer buchen\n- [ ] Geschenk kaufen\n- [ ] Anzug reinigen\n",
     "Reise/Fähre.md": "# Fähre\n\nDie Überfahrt war rau. Der Kaffee an Bord hat 4 Euro gekostet.\n",
     "Ereignisse/Stromausfall.md": "# Stromausfall\n\nDer Stromausfall hat 5 Stunden gedauert.\n\n- Kerzen für 12 Euro gekauft\n- Gefriertruhe 30 Minuten geprüft\n",
+    "Haus/Schlüssel.md": "# Schlüssel\n\nDer Schlüssel zum Keller liegt in der Schublade. Wegen der Zähne: nächster Termin beim Zahnarzt am 4. Mai.\n",
+    "Haus/Rad.md": "# Rad\n\nDas Rad hat seit März Scheibenbremsen von Tektro.\n",
     "搬家.md": "# 搬家\n\n六月搬到南山路。\n\n- [x] 订搬家公司\n- [ ] 改宽带地址\n- [ ] 退钥匙\n",
     "苹果派.md": "# 苹果派\n\n| 步骤 | 温度(℃) | 分钟 |\n|---|---|---|\n| 预烤 | 190 | 10 |\n| 烤熟 | 175 | 35 |\n",
 }
@@ -51,6 +53,9 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("In welchem Stock wohnen wir bei der Hochzeit?", "3. Stock"),
         ("Was hat der Kaffee auf der Fähre gekostet?", "4 Euro"),
         ("Wie lange hat der Stromausfall gedauert?", "5 Stunden"),
+        ("Wo liegt der Kellerschlüssel?", "in der Schublade"),
+        ("Wann ist der Zahnarzttermin?", "4. Mai"),
+        ("Von wem sind die Bremsen am Rad?", "Tektro"),
     ],
 )
 async def test_a_value_of_the_form_that_is_asked_for(data_dir: Path, question: str, value: str) -> None:
@@ -71,6 +76,7 @@ async def test_a_value_of_the_form_that_is_asked_for(data_dir: Path, question: s
         "What is the mileage of the bicycle?",
         "What is Paul's salary?",
         "How much does Emil Brandt charge?",
+        "Wann ist der Friseurtermin?",
     ],
 )
 async def test_what_no_note_states_is_not_answered_with_another_number(data_dir: Path, question: str) -> None:

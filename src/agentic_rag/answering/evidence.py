@@ -47,6 +47,8 @@ from agentic_rag.questions.times import in_year
 from agentic_rag.questions.words import IRREGULAR, regular
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import fold, starts_cjk, tokens
+from agentic_rag.text.compounds import says_noun
+from agentic_rag.text.languages import language
 
 LEVELS = np.array((1.0, 0.9, 0.75))
 """Level of a term in the unit's own words, in the items above it and its innermost heading, and in other headings and
@@ -430,6 +432,8 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
     places = [[rows.setdefault(texts, len(rows)) for texts in _texts(unit, note)] for unit, note, _ in units]
     terms = [term.token for term in question.terms]
     of_texts = _levels_of_texts(terms, list(rows))
+    if language(question.text) == "german":
+        of_texts = np.maximum(of_texts, _levels_of_compounds(question, list(rows)))
     for number, pattern in _number_labels(question):
         has_label = np.array([any(map(pattern.search, texts)) for texts in rows])
         if has_label.any():
@@ -480,6 +484,16 @@ def _levels_of_texts(terms: Sequence[str], texts: Sequence[tuple[str, ...]]) -> 
             if piece in plain and (piece not in HAN_MEASURES or _behind_number(piece).search(plain)):
                 row[n] = 1.0
     return np.array(levels)
+
+
+def _levels_of_compounds(question: Question, texts: Sequence[tuple[str, ...]]) -> NDArray[np.float64]:
+    """Levels of the German nouns that texts have as compounds, or of which they have the parts, shape (texts, terms)."""
+    words = list(map(_words, texts))
+    levels = np.zeros((len(texts), len(question.terms)))
+    for n, term in enumerate(question.terms):
+        if not term.is_generic and question.text[term.start].isupper():
+            levels[:, n] = [SIMILAR * says_noun(own, term.token) for own in words]
+    return levels
 
 
 HAN_MEASURES = frozenset("分岁年天次元块度斤")
