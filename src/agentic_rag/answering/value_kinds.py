@@ -114,7 +114,6 @@ _IN_LOWER_CASE: dict[Kind, re.Pattern[str]] = {
     "duration": _TIME,
     "frequency": _FREQUENCY,
     "date": _DAY,
-    **{kind: writing.value for kind, writing in WRITINGS.items()},
 }
 
 
@@ -140,7 +139,8 @@ def _has_value(kind: Kind, own: str, question: Question, unit: Unit) -> bool:
         is_called_so = any(map(writing.question.search, _value_names(unit)))
         if is_called_so and _NUMBER.search(own.lower()):  # ``temperature (°C): 180``
             return True
-        own = "\n".join((own, *unit.headings, *unit.parents))  # a version may be a heading
+        texts = (own, *unit.headings, *unit.parents)  # a version may be a heading
+        return any(map(writing.value.search, texts))
     if kind == "money" and any(map(is_sum_name, _value_names(unit))):
         return _NUMBER.search(own.lower()) is not None
     if kind == "money" and _is_called_as_asked(question, unit) and _begins_with_number(unit):

@@ -27,22 +27,25 @@ _CODE_NAMES = (
     "policy|account|customer|client|contract|member(?:ship)?|serial|invoice|order|licen[cs]e|registration|passport|tax"
     "|flight|reference|booking|confirmation|reservation|insurance|ticket|case|tracking"
 )
+_GERMAN_CODE_NAMES = "kunden|vertrags|konto|policen|versicherungs|serien|rechnungs|bestell|mitglieds|steuer|ausweis|buchungs|auftrags|sendungs"
+_BEFORE_DAYS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Week|Day|Page|Room|Step"
 WRITINGS: Mapping[WrittenKind, Writing] = {
     "phone": _writing(
         r"\b(?:tele)?(?:phone|mobile|cell|fax) (?:numbers?|no)\b|\b(?:telefon|handy|mobil|fax|ruf)nummer|电话(?:号码)?是?多少|手机号|电话号码",
-        r"(?<![\d.,])\+?\(?\d(?:[\s()/.-]?\d){5,}",
+        r"(?<![\d.,-])(?!\d{4}-\d\d-\d\d)\+?\(?\d(?:[\s()/.-]{0,2}\d){5,}",
     ),
     "email": _writing(
         r"\be-?mail address\b|['’]s e-?mail\b|\be-?mail of\b|\be-?mail-?adresse|(?:邮箱|邮件地址)(?:地址)?是", r"\S@\w"
     ),
     "code": _writing(
-        rf"\b(?:{_CODE_NAMES}) (?:numbers?|no|id|code)\b|\biban\b"
-        r"|\b(?!telefon|handy|mobil|fax|ruf|haus)[a-zäöüß]{3,}nummer\b|[卡账帐单证约号]号(?:码)?是?多少",
-        r"(?<![\w.,£$€-])(?!(?:19|20)\d\d(?![\w/]|-\d{3}))(?!\d{4}-\d\d-\d\d)(?=[\w/-]*\d[\w/-]*\d)[\w/-]{4,}(?:[ /-][\w/-]+)*",
+        rf"\b(?:{_CODE_NAMES}) (?:numbers?|no|id|code)\b|\biban\b|\b(?:{_GERMAN_CODE_NAMES})nummer\b|[卡账帐单证约]号(?:码)?是?多少",
+        r"(?-i:\b[A-Z]{1,4}[ -]?\d{2,})"
+        r"|(?<![\w.,£$€-])(?!(?:19|20)\d\d(?![\w/]|-\d{3}))(?!\d{4}-\d\d-\d\d)(?=[\w/-]*\d[\w/-]*\d)[\w/-]{4,}",
     ),
     "version": _writing(
         r"\b(?:which|what|welche) version\b|哪个版本|什么版本|版本号",
-        r"(?<![\d.$€£¥:])v?\d+\.\d+(?:\.\d+)*(?![\d%])|\bv\d|[a-z]\s\d+(?![\w:.,-]|\s?[%€$£°]|\s[a-z])|(?:\bversion|版本)[:：]?\s*\d",
+        r"(?<![\d.$€£¥:])v?\d+\.\d+(?:\.\d+)*(?!\d|\s?[%€$£°])|\bv\d|(?:\bversion|版本)[:：]?\s*\d"
+        rf"|(?-i:\b(?!{_BEFORE_DAYS})[A-Z]\w+) \d{{1,3}}(?![\w:.,-]|\s?[%€$£°]|\s[a-z])",
     ),
     "temperature": _writing(
         r"\btemperature\b|\bhow (?:hot|warm|cold)\b|温度|体温|多少度|\btemperatur\b|\bwie (?:heiß|heiss|warm|kalt)\b",
@@ -56,7 +59,7 @@ WRITINGS: Mapping[WrittenKind, Writing] = {
         r"\bmileage\b|\bkilometerstand\b|\bodometer\b|里程", r"\d\s*(?:km|kilomet|miles?\b|mi\b|公里)|mileage|kilometerstand|里程"
     ),
 }  # fmt: skip
-"""Kinds in the order in which they are tried."""
+"""How each kind is asked for and written."""
 
 
 def written_kinds(text: str) -> frozenset[WrittenKind]:
