@@ -497,12 +497,16 @@ def _form(text: str) -> Form:
         return "list"
     if any(pattern.search(text) for pattern in (_AMOUNT, _MONEY, _FREQUENCY, _DATE)):
         return "fact"
-    is_german_what = _WHAT_IN_GERMAN.match(text) or (_WAS.match(text) and language(text) == "german")
-    if _YESNO.search(text) and not is_german_what:
+    if _is_yesno(text):
         return "yesno"
     if _DEFINITION.search(text):
         return "definition"
     return "fact" if _ASKS.search(text) else "topic"
+
+
+def _is_yesno(text: str) -> bool:
+    is_german_what = _WHAT_IN_GERMAN.match(text) or (_WAS.match(text) and language(text) == "german")
+    return _YESNO.search(text) is not None and not is_german_what
 
 
 def _wants(text: str) -> frozenset[Kind]:
@@ -513,7 +517,7 @@ def _wants(text: str) -> frozenset[Kind]:
     )  # fmt: skip
     wanted = {kind for kind, pattern in kinds if pattern.search(text)}
     written = written_kinds(text)
-    if written and not (wanted & {"date", "person", "place"} or _HOWTO.search(text) or _YESNO.search(text)):
+    if written and not (wanted & {"date", "person", "place"} or _HOWTO.search(text) or _is_yesno(text)):
         return frozenset(written)  # "when did the phone number change?" wants a day
     if _THING.search(text):  # of the person that is named, anything is wanted
         wanted.discard("person")

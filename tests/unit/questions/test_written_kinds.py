@@ -79,5 +79,10 @@ def test_who_when_and_where_want_something_else(question: str, wanted: str) -> N
     assert Question.of(question).wants.isdisjoint({"phone", "code"})
 
 
+def test_german_what_is_no_yes_or_no() -> None:
+    assert Question.of("Was ist meine Kundennummer?").wants == {"code"}
+    assert "code" not in Question.of("Was the invoice number wrong?").wants
+
+
 def test_how_to_change_it_wants_no_address() -> None:
     assert Question.of("How do I change my e-mail address?").wants == frozenset()
