@@ -559,20 +559,24 @@ MAX_HEAD = 40
 
 def support(question: Question, chosen_units: Sequence[Candidate]) -> dict[str, float]:
     """How far the chosen units together express each specific term of the question, in [0, 1]; the words of one name as far
-    as one unit expresses all of them: ``books_8`` is not the ``books`` of one and the ``8`` of another."""
+    as one unit expresses all of them: ``books_8`` is not the ``books`` of one and the ``8`` of another. So are an owner and what is asked of it."""
     levels = {
         term.token: max((one.level(term.token) for one in chosen_units), default=0.0)
         for term in question.terms
         if not term.is_generic
     }
+
+    def together(words: Sequence[str]) -> float:
+        """How far one unit expresses all of them."""
+        return max((min(map(one.level, words)) for one in chosen_units), default=0.0)
+
     for name in question.names():
-        together = max((min(map(one.level, name)) for one in chosen_units), default=0.0)
-        if together <= UNLIKE:
-            levels |= {token: min(levels[token], together) for token in name if token in levels}
+        level = together(name)
+        if level <= UNLIKE:
+            levels |= {token: min(levels[token], level) for token in name if token in levels}
     for owner, own in question.possessions():
-        together = max((min(one.level(owner), one.level(own)) for one in chosen_units), default=0.0)
         if own in levels and levels.get(owner, 0.0) >= CLEAR:
-            levels[own] = min(levels[own], together)
+            levels[own] = min(levels[own], together((owner, own)))
     return levels
 
 

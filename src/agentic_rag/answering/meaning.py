@@ -43,17 +43,14 @@ def units_to_compare(candidates: Sequence[Candidate]) -> list[Candidate]:
     return [one for one in candidates[:MOST_UNITS] if one.score >= candidates[0].score - REACH]
 
 
-def with_nearness(
-    candidates: Sequence[Candidate], vectors: FloatArray, question: FloatArray
-) -> list[Candidate]:
+def with_nearness(candidates: Sequence[Candidate], cosines: FloatArray) -> list[Candidate]:
     """The candidates in their order, each with what its nearness to the question adds to its score.
 
     Args:
         candidates: best first.
-        vectors: unit vectors of the first ones' ``unit_text``, shape (compared, dimension).
-        question: unit vector of the question, shape (dimension,).
+        cosines: of the first ones' ``unit_text`` with the question, shape (compared,). One alone is compared with nothing, so
+            that its cosine does not count.
     """
-    cosines = vectors @ question
     gains = REACH + MEANING * (cosines - cosines.min(initial=1.0))
     nearer = [replace(one, nearness=float(gain)) for one, gain in zip(candidates, gains, strict=False)]
     return [*nearer, *candidates[len(nearer) :]]

@@ -141,16 +141,17 @@ def _has_value(kind: Kind, own: str, question: Question, unit: Unit) -> bool:
             return True
         texts = (own, *unit.headings, *unit.parents)  # a version may be a heading
         return any(map(writing.value.search, texts))
-    if kind == "money" and any(map(is_sum_name, _value_names(unit))):
-        return _NUMBER.search(own.lower()) is not None
-    if kind == "money" and _is_called_as_asked(question, unit) and _begins_with_number(unit):
-        return True
+    if kind == "money":
+        if any(map(is_sum_name, _value_names(unit))):
+            return _NUMBER.search(own.lower()) is not None
+        if _is_called_as_asked(question, unit) and _begins_with_number(unit):
+            return True
     return _IN_LOWER_CASE[kind].search(own.lower()) is not None
 
 
 def _begins_with_number(unit: Unit) -> bool:
     """Whether the value behind a unit's name, or one of its cells, begins with a number: ``Espresso: 2.50``."""
-    values = [value for _, value in unit.columns] or [unit.text.removeprefix(f"{unit.key}:")]
+    values = [value for _, value in unit.columns] or [unit.text]
     return any(_NUMBER.match(value.strip().lower()) for value in values)
 
 

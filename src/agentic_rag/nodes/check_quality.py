@@ -250,15 +250,17 @@ async def _by_meaning(reading: PassageReading, embedding: Embedding | None) -> P
     """The reading with the units by what they mean, where none says all that is asked."""
     if embedding is None or not reading.is_open:
         return reading
+    texts = [unit_text(one) for one in units_to_compare(reading.candidates)]
+    if len(texts) == 1:
+        return replace(reading, candidates=with_nearness(reading.candidates, np.ones(1, np.float32)))
     try:
-        texts = [unit_text(one) for one in units_to_compare(reading.candidates)]
         vectors, question = await asyncio.gather(
             embedding.embed_passages(texts), embedding.embed_queries([reading.question.text])
         )
     except ModelError as error:
         logger.warning("units are compared by their words alone: %s", error)
         return reading
-    return replace(reading, candidates=with_nearness(reading.candidates, vectors, question[0]))
+    return replace(reading, candidates=with_nearness(reading.candidates, vectors @ question[0]))
 
 
 async def _keys(

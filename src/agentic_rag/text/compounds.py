@@ -11,6 +11,8 @@ from functools import lru_cache
 
 MIN_PART = 4
 """Letters of a part of a compound, without its ending."""
+MAX_LINK = 3
+"""Letters between the parts: ``Geburt-s-tag``, ``Kind-er-zimmer``."""
 _ENDING = re.compile(r"(?<=\w{3})(?:ern|en|er|es|e|n|s)$")
 
 
@@ -38,7 +40,3 @@ def says_noun(words: Set[str], noun: str) -> bool:
     tails = [len(other) for other in others if len(other) <= longest and base.endswith(other)]
     heads = [len(other) for other in others if len(other) <= longest and base.startswith(other)]
     return bool(tails and heads) and max(tails) + max(heads) >= len(base) - MAX_LINK
-
-
-MAX_LINK = 3
-"""Letters between the parts: ``Geburt-s-tag``, ``Kind-er-zimmer``."""

@@ -46,8 +46,7 @@ def test_units_within_reach_of_the_best_are_compared(scores: tuple[float, ...], 
 
 def test_a_nearer_unit_goes_before_one_of_a_higher_score():
     best, second, far = candidates(1.0, 0.9, 0.2)
-    vectors = np.array([[1.0, 0.0], [0.6, 0.8]], np.float32)
-    compared = with_nearness([best, second, far], vectors, np.array([0.0, 1.0], np.float32))
+    compared = with_nearness([best, second, far], np.array([0.0, 0.8], np.float32))
     assert [one.nearness for one in compared] == pytest.approx([REACH, REACH + MEANING * 0.8, 0.0])
     assert [one.unit for one in by_total(compared)] == [second.unit, best.unit, far.unit]
 

@@ -90,11 +90,11 @@ def open_tasks(question: Question, candidates: Sequence[Candidate]) -> ComposedA
         return None
     named = {t.token for t in question.terms if not (t.is_generic or left.start() <= t.start < left.end())}
     for one in candidates:
-        if one.unit.state is None or one.unit.state not in MARKS["open"]:
+        if one.unit.state not in MARKS["open"]:
             continue
         spoken = named & (clear_terms(one.near) | clear_terms(one.above))
         if spoken and 2 * len(spoken) >= len(named):
-            tasks = [u for u in one.note.reading.units if u.state is not None and u.state in MARKS["open"]]
+            tasks = [unit for unit in one.note.reading.units if unit.state in MARKS["open"]]
             lines = [line_of(unit, one.note, entry_text(unit)) for unit in tasks[:MAX_LINES]]
             return ComposedAnswer(tuple(lines), (one,), is_whole=True)
     return None
