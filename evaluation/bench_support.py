@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentic_rag.answering.citations import cited_numbers, only_known
-from agentic_rag.answering.cited_answers import CitedAnswer, cited_answer
+from agentic_rag.answering.grounding.cited_answers import CitedAnswer, cited_answer
 from agentic_rag.domain.ports import TokenEmbedding
 from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.text import script

@@ -13,7 +13,7 @@ import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from agentic_rag import Rag, RagConfig, open_rag
-from agentic_rag.answering.shapes import not_found
+from agentic_rag.answering.operations.shapes import not_found
 from agentic_rag.errors import InputError, StoreError, UnknownDataset, UnknownOperation
 from agentic_rag.ingest.files import decode
 from agentic_rag.ingest.sources import discover

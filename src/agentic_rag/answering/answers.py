@@ -6,27 +6,19 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from agentic_rag.answering.composing import compose_answer, of_notes, says_all, that_can_answer
-from agentic_rag.answering.evidence import (
-    Candidate,
-    SourceNote,
-    is_question,
-    note_of_chunks,
-    score_units,
-    source_notes,
-    support,
-    vocabulary_of,
-)
+from agentic_rag.answering.evidence import Candidate, is_question, score_units, support
 from agentic_rag.answering.forms.limits import has_value_within
 from agentic_rag.answering.forms.lines import AGGREGATES, ComposedAnswer, Line, count_text, heading, more_text
 from agentic_rag.answering.forms.totals import lacks_measure
 from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.answering.owners import of_asker
+from agentic_rag.answering.source_notes import SourceNote, note_of_chunks, source_notes, vocabulary_of
 from agentic_rag.answering.value_kinds import STRICT, fits
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import AnswerLine, Passage
 from agentic_rag.domain.selection import EntryValues, SelectionValues
-from agentic_rag.questions.aggregates import aggregate_text
 from agentic_rag.questions.forms import POSSESSIVE, head_noun
+from agentic_rag.questions.note_queries.aggregates import aggregate_text
 from agentic_rag.questions.question import Question, Term
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import fold, script, starts_cjk, tokens

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote
+from agentic_rag.answering.evidence import Candidate
 from agentic_rag.answering.forms.comparisons import side_by_side
 from agentic_rag.answering.forms.definitions import definition
 from agentic_rag.answering.forms.limits import within_limit
@@ -36,6 +36,8 @@ from agentic_rag.answering.forms.lists import (
 from agentic_rag.answering.forms.steps import steps
 from agentic_rag.answering.forms.totals import totals
 from agentic_rag.answering.meaning import by_total
+from agentic_rag.answering.source_notes import SourceNote
+from agentic_rag.answering.term_levels import CLEAR
 from agentic_rag.answering.value_kinds import fits, states_measure, states_reason
 from agentic_rag.dates.months import day_text
 from agentic_rag.notes.units import RECORD_KEYS, Unit

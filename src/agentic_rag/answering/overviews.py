@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentic_rag.answering.evidence import note_of_chunks
 from agentic_rag.answering.forms.lines import Line, heading
+from agentic_rag.answering.source_notes import note_of_chunks
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import AnswerLine
 from agentic_rag.domain.selection import EntryValues, OverviewValues, SelectionValues

@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agentic_rag.answering.evidence import Candidate, SourceNote
+from agentic_rag.answering.evidence import Candidate
+from agentic_rag.answering.source_notes import SourceNote
 from agentic_rag.text import tokens
 
 _FIRST = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|[Uu]s|[Oo]urs?)\b|[我咱]")

@@ -18,7 +18,7 @@ import regex
 from rapidfuzz import fuzz
 
 from agentic_rag.answering.amounts import Amount, amounts, likeness, plain, without_amounts
-from agentic_rag.answering.opposites import is_negated, is_opposite
+from agentic_rag.answering.grounding.opposites import is_negated, is_opposite
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.text import HAN, STOPWORDS, content_tokens, simplify
 

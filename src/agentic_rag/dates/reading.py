@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Literal, get_args
 
 from agentic_rag.dates.instants import moment_of
@@ -129,6 +130,13 @@ def read_spans(text: str, *, today: date | None = None) -> list[DatedText]:
         if _is_date(text, phrase)
         for dated in _phrase_dates(phrase, today)
     ]
+
+
+@lru_cache(maxsize=4096)
+def dates_in(text: str) -> tuple[DatedText, ...]:
+    """The dates of a text of stored notes, as ``read_spans`` reads them; every question asks for those of the same units
+    again."""
+    return tuple(read_spans(text))
 
 
 def _phrases(text: str, dates: list[WrittenDate]) -> Iterator[_Phrase]:

@@ -11,10 +11,11 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from agentic_rag.answering.citations import CitationList, citation, whole
-from agentic_rag.answering.cited_answers import CitedAnswer, cited_answer
+from agentic_rag.answering.grounding.cited_answers import CitedAnswer, cited_answer
+from agentic_rag.answering.operations.selection import has_statement
+from agentic_rag.answering.operations.shapes import SHAPES, nearest_lead, not_found, nothing_to_ask
 from agentic_rag.answering.passages import passage_text
-from agentic_rag.answering.quotes import Quote, has_statement
-from agentic_rag.answering.shapes import SHAPES, nearest_lead, not_found, nothing_to_ask
+from agentic_rag.answering.quotes import Quote
 from agentic_rag.domain.ports import Chat, Embedding, MessageChat, TokenEmbedding
 from agentic_rag.domain.results import AnswerLine, Citation, Result
 from agentic_rag.errors import ModelError, StoreError

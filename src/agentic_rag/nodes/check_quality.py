@@ -30,7 +30,7 @@ from agentic_rag.domain.results import Result
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import NOTE_SOURCES, CanvasOperation
 from agentic_rag.nodes.request import Request
-from agentic_rag.questions.query import is_span
+from agentic_rag.questions.note_queries.query import is_span
 from agentic_rag.questions.question import DAYS, Question
 from agentic_rag.rerank.features import judge
 from agentic_rag.retrieval.calibration import script_pair

@@ -6,7 +6,8 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import PurePosixPath
 
-from agentic_rag.answering.quotes import Quote, is_statement, units_of
+from agentic_rag.answering.operations.selection import is_statement, units_of
+from agentic_rag.answering.quotes import Quote
 from agentic_rag.domain import OWN_NOTE, Chunk
 from agentic_rag.domain.filters import matches
 from agentic_rag.domain.notes import Note

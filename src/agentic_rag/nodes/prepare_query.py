@@ -23,7 +23,7 @@ from agentic_rag.fusion.strategy_selector import MEMORY, SOURCES
 from agentic_rag.nodes.request import DEFAULT_DATASET, human_texts, normalise
 from agentic_rag.nodes.retrieve import not_asked
 from agentic_rag.questions.followups import CompletedQuestion, Turn, complete_question
-from agentic_rag.questions.vocabulary import Vocabulary
+from agentic_rag.questions.note_queries.vocabulary import Vocabulary
 from agentic_rag.questions.words import Span
 from agentic_rag.retrieval.ports import NoteCatalogue
 from agentic_rag.settings.parameters import Parameters

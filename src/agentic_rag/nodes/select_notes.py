@@ -20,15 +20,15 @@ from agentic_rag.domain.selection import SelectionValues
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.request import Request
 from agentic_rag.notes.catalogue import Snapshot
-from agentic_rag.questions.bases import shown_by_base
-from agentic_rag.questions.choosing import choose
-from agentic_rag.questions.model_reading import is_worth_asking, read_by_model
-from agentic_rag.questions.name_lists import asks_for_names, name_list, value_list
-from agentic_rag.questions.overview import asks_for_everything, overview, state_of
-from agentic_rag.questions.query import Query, Selection, is_span
-from agentic_rag.questions.reading import read_query
+from agentic_rag.questions.note_queries.bases import shown_by_base
+from agentic_rag.questions.note_queries.choosing import choose
+from agentic_rag.questions.note_queries.model_reading import is_worth_asking, read_by_model
+from agentic_rag.questions.note_queries.name_lists import asks_for_names, name_list, value_list
+from agentic_rag.questions.note_queries.overview import asks_for_everything, overview, state_of
+from agentic_rag.questions.note_queries.query import Query, Selection, is_span
+from agentic_rag.questions.note_queries.reading import read_query
+from agentic_rag.questions.note_queries.vocabulary import Vocabulary
 from agentic_rag.questions.times import named_time
-from agentic_rag.questions.vocabulary import Vocabulary
 from agentic_rag.retrieval.ports import NoteCatalogue
 from agentic_rag.state import CanvasRAGState, IngestOutcome
 

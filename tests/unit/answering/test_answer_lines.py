@@ -16,8 +16,8 @@ from agentic_rag.answering.answers import (
     read_passages,
 )
 from agentic_rag.domain.filters import Comparison
-from agentic_rag.questions.choosing import choose
-from agentic_rag.questions.query import Query, Selection
+from agentic_rag.questions.note_queries.choosing import choose
+from agentic_rag.questions.note_queries.query import Query, Selection
 from agentic_rag.questions.question import Question
 from note_rows import snapshot_of
 from retrieved import NOTES, chunks_of, documents_of, results_of

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from agentic_rag.answering.composing import compose_answer, of_notes, that_can_answer
-from agentic_rag.answering.evidence import note_of_chunks, score_units, source_notes
+from agentic_rag.answering.evidence import score_units
 from agentic_rag.answering.forms.lines import MAX_LINES, ComposedAnswer
+from agentic_rag.answering.source_notes import note_of_chunks, source_notes
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.questions.question import Question
 from agentic_rag_readers.chats.messages import Message, parse_day

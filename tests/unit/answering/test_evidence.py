@@ -6,15 +6,8 @@ from datetime import date
 
 import pytest
 
-from agentic_rag.answering.evidence import (
-    MAX_NOTE,
-    Candidate,
-    note_of_chunks,
-    score_units,
-    source_notes,
-    support,
-    vocabulary_of,
-)
+from agentic_rag.answering.evidence import Candidate, score_units, support
+from agentic_rag.answering.source_notes import MAX_NOTE, note_of_chunks, source_notes, vocabulary_of
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
 from agentic_rag.questions.question import DAYS, Question

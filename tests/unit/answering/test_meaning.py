@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agentic_rag.answering.evidence import Candidate, score_units, source_notes
+from agentic_rag.answering.evidence import Candidate, score_units
 from agentic_rag.answering.meaning import (
     MEANING,
     MOST_UNITS,
@@ -17,6 +17,7 @@ from agentic_rag.answering.meaning import (
     units_to_compare,
     with_nearness,
 )
+from agentic_rag.answering.source_notes import source_notes
 from agentic_rag.questions.question import Question
 from retrieved import documents_of, results_of
 

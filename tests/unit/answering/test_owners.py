@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.answering.evidence import score_units, source_notes
+from agentic_rag.answering.evidence import score_units
 from agentic_rag.answering.owners import of_asker
+from agentic_rag.answering.source_notes import source_notes
 from agentic_rag.questions.question import Question
 from retrieved import documents_of, results_of
 

@@ -14,8 +14,8 @@ from agentic_rag.domain.filters import Comparison, Or, as_dict, matches, parse_t
 from agentic_rag.domain.notes import Field, Note, Row
 from agentic_rag.errors import FilterError, InputError, RunError
 from agentic_rag.notes.bases import read_base, select
-from agentic_rag.questions.choosing import choose
-from agentic_rag.questions.query import Query
+from agentic_rag.questions.note_queries.choosing import choose
+from agentic_rag.questions.note_queries.query import Query
 
 QUESTION = "Which games cost more than 20?"
 PRICY = Comparison("price", "$gt", 20)

@@ -16,7 +16,7 @@ from agentic_rag.nodes.prepare_query import initial_keys, prepare_query
 from agentic_rag.nodes.request import MAX_ANSWER, Request, earlier_turns, normalise, question_of
 from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.questions.followups import CompletedQuestion, Turn
-from agentic_rag.questions.vocabulary import Vocabulary
+from agentic_rag.questions.note_queries.vocabulary import Vocabulary
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CallerKeys, CanvasRAGState
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agentic_rag.answering.evidence import CLEAR, Candidate
+from agentic_rag.answering.evidence import Candidate
 from agentic_rag.answering.forms.lines import (
     SLIGHT,
     ComposedAnswer,
@@ -15,6 +15,7 @@ from agentic_rag.answering.forms.lines import (
     statements,
     titled_text,
 )
+from agentic_rag.answering.term_levels import CLEAR
 from agentic_rag.questions.question import Question
 from agentic_rag.text import tokens
 

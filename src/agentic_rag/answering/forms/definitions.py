@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
-from agentic_rag.answering.evidence import Candidate, SourceNote
+from agentic_rag.answering.evidence import Candidate
 from agentic_rag.answering.forms.lines import (
     TAGS,
     WHO,
@@ -18,6 +18,7 @@ from agentic_rag.answering.forms.lines import (
     line_of,
     statements,
 )
+from agentic_rag.answering.source_notes import SourceNote
 from agentic_rag.notes.units import RECORD_KEYS, Unit
 from agentic_rag.questions.question import Question
 from agentic_rag.questions.words import parts

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from agentic_rag.answering.amounts import amounts
-from agentic_rag.answering.entry_values import EntryValue, column_values, read_values
 from agentic_rag.answering.evidence import Candidate
+from agentic_rag.answering.forms.entry_values import EntryValue, column_values, read_values
 from agentic_rag.answering.forms.lines import MAX_LINES, ComposedAnswer, entry_text, line_of, more_text
 from agentic_rag.answering.forms.totals import opening
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.comparisons import Comparison
 from agentic_rag.questions.computations import is_total_entry
+from agentic_rag.questions.note_queries.values import is_number
 from agentic_rag.questions.question import Question
-from agentic_rag.questions.values import is_number
 from agentic_rag.text import starts_cjk, tokens
 from agentic_rag.text.measures import unit_at
 

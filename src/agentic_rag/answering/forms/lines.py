@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from agentic_rag.answering.citations import region
-from agentic_rag.answering.evidence import CLEAR, Candidate, SourceNote
+from agentic_rag.answering.evidence import Candidate
+from agentic_rag.answering.source_notes import SourceNote
+from agentic_rag.answering.term_levels import CLEAR
 from agentic_rag.domain.results import AnswerLine
 from agentic_rag.notes.units import Unit
 from agentic_rag.questions.question import Question

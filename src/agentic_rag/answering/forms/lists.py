@@ -22,8 +22,8 @@ from agentic_rag.answering.forms.lines import (
 )
 from agentic_rag.notes.units import LIST_KINDS
 from agentic_rag.questions.comparisons import MARKS
+from agentic_rag.questions.note_queries.tasks import LEFT_TO_DO
 from agentic_rag.questions.question import Question
-from agentic_rag.questions.tasks import LEFT_TO_DO
 from agentic_rag.text.numbers import numbers
 
 SECTION = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agentic_rag.answering.evidence import Candidate, SourceNote
+from agentic_rag.answering.evidence import Candidate
 from agentic_rag.answering.forms.lines import (
     MAX_LINES,
     NEAR,
@@ -16,6 +16,7 @@ from agentic_rag.answering.forms.lines import (
     line_of,
     stripped_span,
 )
+from agentic_rag.answering.source_notes import SourceNote
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.question import MAKING, Question
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentic_rag.answering.entry_days import is_of_other_days, of_days
-from agentic_rag.answering.entry_values import (
+from agentic_rag.answering.evidence import Candidate
+from agentic_rag.answering.forms.entry_days import is_of_other_days, of_days
+from agentic_rag.answering.forms.entry_values import (
     EntryValue,
     add_values,
     are_addable,
@@ -16,7 +17,6 @@ from agentic_rag.answering.entry_values import (
     item_values,
     read_values,
 )
-from agentic_rag.answering.evidence import CLEAR, SIMILAR, Candidate, dates_in
 from agentic_rag.answering.forms.lines import (
     AGGREGATES,
     MAX_LINES,
@@ -27,8 +27,9 @@ from agentic_rag.answering.forms.lines import (
     more_text,
     titled_text,
 )
+from agentic_rag.answering.term_levels import CLEAR, SIMILAR
 from agentic_rag.answering.value_kinds import states_measure
-from agentic_rag.dates.reading import read_spans
+from agentic_rag.dates.reading import dates_in, read_spans
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.computations import Computation, is_total_entry
 from agentic_rag.questions.money import COSTS
