@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import Embedding
-from agentic_rag.ingest.sources import discover
+from agentic_rag.ingest.files.discovery import discover
 from agentic_rag.state import CallerKeys, OperationName
 from agentic_rag.text import script
 from agentic_rag_lab.evaluation.answers import comparable, contains

@@ -1,4 +1,4 @@
-"""Reads files in place of ``agentic_rag.ingest.formats``, and does on purpose what a malformed file may make it do."""
+"""Reads files in place of ``agentic_rag.ingest.files.formats``, and does on purpose what a malformed file may make it do."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from agentic_rag.ingest.extracted_text import ExtractedText
-from agentic_rag.ingest.files import NothingToRead, SourceError
+from agentic_rag.ingest.files.extracted_text import ExtractedText
+from agentic_rag.ingest.files.folders import NothingToRead, SourceError
 
 _state = {"is_harmed": False}
 

@@ -671,7 +671,7 @@ class Rag:
         self, dataset: str, engine: IngestEngine | None = None
     ) -> AsyncIterator[IngestPipeline]:
         from agentic_rag.ingest.documents import DocumentWriter
-        from agentic_rag.ingest.extraction import Extractor
+        from agentic_rag.ingest.files.extraction import Extractor
         from agentic_rag.ingest.pipeline import IngestPipeline
         from agentic_rag.stores.lancedb.process_lock import only_one
 

@@ -16,7 +16,7 @@ import pytest
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError, ModelError, RunError
-from agentic_rag.ingest.extraction import Extractor
+from agentic_rag.ingest.files.extraction import Extractor
 from agentic_rag.testing import HashingEmbedding
 from agentic_rag_backends.distributed.engine import PARSED_TOGETHER
 from example_vault import EXAMPLE_VAULT

@@ -21,7 +21,7 @@ from mcp import Client as McpClient
 
 from agentic_rag import RagConfig
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.ingest.extraction import Extractor
+from agentic_rag.ingest.files.extraction import Extractor
 from agentic_rag.settings.config import DocumentsConfig, ServiceConfig
 from agentic_rag_service.app import create_app
 from agentic_rag_service.notes import upload_path

@@ -10,7 +10,7 @@ import pytest
 
 from agentic_rag.domain import Document
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.sources import discover
+from agentic_rag.ingest.files.discovery import discover
 from agentic_rag.text.sentences import split_sentences
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"

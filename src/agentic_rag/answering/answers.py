@@ -19,7 +19,8 @@ from agentic_rag.domain.results import AnswerLine, Passage
 from agentic_rag.domain.selection import EntryValues, SelectionValues
 from agentic_rag.questions.forms import POSSESSIVE, head_noun
 from agentic_rag.questions.note_queries.aggregates import aggregate_text
-from agentic_rag.questions.question import Question, Term
+from agentic_rag.questions.question import Question
+from agentic_rag.questions.terms import Term
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import fold, script, starts_cjk, tokens
 

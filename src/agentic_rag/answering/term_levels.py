@@ -23,7 +23,8 @@ from agentic_rag.domain import Chunk
 from agentic_rag.domain.token_vectors import Floats
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.money import COSTS
-from agentic_rag.questions.question import DAYS, Question
+from agentic_rag.questions.question import Question
+from agentic_rag.questions.terms import DAYS
 from agentic_rag.questions.times import in_year
 from agentic_rag.questions.words import IRREGULAR, regular
 from agentic_rag.retrieval.term_likeness import TermLikeness

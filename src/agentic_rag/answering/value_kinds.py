@@ -9,7 +9,8 @@ from functools import lru_cache
 from agentic_rag.notes.units import Unit
 from agentic_rag.questions.attributes import PLACES
 from agentic_rag.questions.money import COSTS, is_sum_name
-from agentic_rag.questions.question import Kind, Question
+from agentic_rag.questions.question import Question
+from agentic_rag.questions.wording import Kind
 from agentic_rag.questions.written_kinds import WRITINGS, writing_of
 from agentic_rag.text import starts_cjk, tokens
 

@@ -20,7 +20,7 @@ from agentic_rag.domain.ports import (
     TokenCounter,
 )
 from agentic_rag.domain.progress import Meter
-from agentic_rag.ingest.names import TitleIndex, document_names
+from agentic_rag.ingest.facts.names import TitleIndex, document_names
 from agentic_rag.ingest.preparing import PreparedBatch, Preparer
 
 

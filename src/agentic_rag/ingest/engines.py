@@ -13,10 +13,10 @@ from typing import Protocol, TypeVar
 
 from agentic_rag.domain.ports import ChunkWriter, GraphStore
 from agentic_rag.domain.progress import Meter
-from agentic_rag.ingest.names import TitleIndex
+from agentic_rag.ingest.facts.names import TitleIndex
+from agentic_rag.ingest.files.discovery import SourceItem
 from agentic_rag.ingest.planning import Action, FileReport, Work, parse_item
 from agentic_rag.ingest.preparing import ChunkedDocument, PreparedBatch, Preparer, StoredState
-from agentic_rag.ingest.sources import SourceItem
 
 FIRST_DOCUMENTS, BATCH_DOCUMENTS = 4, 64
 """Of the first batch, and at most: each has twice as many as the one before, because what is stored answers questions."""

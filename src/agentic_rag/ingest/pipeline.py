@@ -29,7 +29,8 @@ from agentic_rag.domain.usage import Usage, UsageValues, counting
 from agentic_rag.errors import InputError, RunError, StoreError
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, IngestEngine, InProcess, Order
-from agentic_rag.ingest.extraction import Extractor
+from agentic_rag.ingest.files.discovery import SourceItem, SourceScan, discover, resolve_path
+from agentic_rag.ingest.files.extraction import Extractor
 from agentic_rag.ingest.layers import STORING_ACTIONS, joined_reports, layers, never_read
 from agentic_rag.ingest.planning import (
     BY_CHAT,
@@ -43,7 +44,6 @@ from agentic_rag.ingest.planning import (
 )
 from agentic_rag.ingest.preparing import PreparedDocument, StoredState
 from agentic_rag.ingest.remembered import DatasetCache
-from agentic_rag.ingest.sources import SourceItem, SourceScan, discover, resolve_path
 
 UNFINISHED_REASON = (
     "not all of it could be read by the chat model (see quarantine.jsonl); ingest again to try again"

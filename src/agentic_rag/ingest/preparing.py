@@ -23,8 +23,8 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.facts import derive_graph
-from agentic_rag.ingest.names import TitleIndex
+from agentic_rag.ingest.facts.derivation import derive_graph
+from agentic_rag.ingest.facts.names import TitleIndex
 
 MAX_CHUNK_TOKENS = 400
 """Leaves the 512-token model room for prefix, title and heading path."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from agentic_rag.ingest.names import TitleIndex
+from agentic_rag.ingest.facts.names import TitleIndex
 
 Result = TypeVar("Result")
 Key = tuple[str | None, ...]

@@ -17,8 +17,8 @@ from pathlib import Path
 from watchfiles import Change, DefaultFilter, awatch
 
 from agentic_rag.errors import AgenticRagError, InputError, StoreLocked
+from agentic_rag.ingest.files.vaults import SETTINGS
 from agentic_rag.ingest.pipeline import IngestReport
-from agentic_rag.ingest.vaults import SETTINGS
 
 logger = logging.getLogger(__name__)
 SETTLE_MS = 150

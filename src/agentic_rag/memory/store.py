@@ -29,7 +29,7 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.errors import ManifestMismatch
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.named_things import named_things
+from agentic_rag.ingest.facts.named_things import named_things
 from agentic_rag.ingest.preparing import MAX_CHUNK_TOKENS, embedded_documents
 from agentic_rag.memory.intents import Intents
 from agentic_rag.memory.records import (

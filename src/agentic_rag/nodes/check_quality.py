@@ -31,7 +31,8 @@ from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import NOTE_SOURCES, CanvasOperation
 from agentic_rag.nodes.request import Request
 from agentic_rag.questions.note_queries.query import is_span
-from agentic_rag.questions.question import DAYS, Question
+from agentic_rag.questions.question import Question
+from agentic_rag.questions.terms import DAYS
 from agentic_rag.rerank.features import judge
 from agentic_rag.retrieval.calibration import script_pair
 from agentic_rag.retrieval.late_interaction import USUAL

@@ -16,7 +16,9 @@ from agentic_rag.dates.reading import DatedText, read_spans
 from agentic_rag.questions.comparisons import extreme
 from agentic_rag.questions.forms import POSSESSIVE, REASON, asks_many
 from agentic_rag.questions.generic_words import QUERY_HAN
-from agentic_rag.questions.question import Question, Term, named_phrase
+from agentic_rag.questions.question import Question
+from agentic_rag.questions.terms import Term
+from agentic_rag.questions.wording import named_phrase
 from agentic_rag.questions.words import Span
 from agentic_rag.text import STOPWORDS, points_back, starts_cjk, without_possessive
 

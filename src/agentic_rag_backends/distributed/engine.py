@@ -14,10 +14,10 @@ from itertools import chain
 from agentic_rag.domain.ports import ChunkStore, ChunkWriter, GraphStore, PieceStore
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, Order, group_documents
-from agentic_rag.ingest.names import TitleIndex
+from agentic_rag.ingest.facts.names import TitleIndex
+from agentic_rag.ingest.files.discovery import SourceItem
 from agentic_rag.ingest.planning import Action, FileReport, Work, parse_item
 from agentic_rag.ingest.preparing import PreparedBatch, PreparedDocument
-from agentic_rag.ingest.sources import SourceItem
 from agentic_rag.stores.lancedb.indexes import IndexBuilder
 from agentic_rag.stores.lancedb.reindex import Reindexable
 from agentic_rag.workers import Open

@@ -20,10 +20,10 @@ from agentic_rag.domain.ports import (
     TokenCounter,
 )
 from agentic_rag.domain.progress import Meter, StageClock
-from agentic_rag.ingest.names import TitleIndex
+from agentic_rag.ingest.facts.names import TitleIndex
+from agentic_rag.ingest.files.discovery import SourceItem
 from agentic_rag.ingest.planning import Action, FileReport, Work, parse_item, unpack
 from agentic_rag.ingest.preparing import PreparedBatch, PreparedDocument, Preparer, StoredState, embed_texts
-from agentic_rag.ingest.sources import SourceItem
 from agentic_rag.text.cache import TextCache
 from agentic_rag.workers import Open
 from agentic_rag_backends.distributed.pool import get_shared

@@ -14,8 +14,8 @@ from agentic_rag.domain import Fact
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.domain.ports import TokenCounter
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.facts import derive_graph
-from agentic_rag.ingest.names import TitleIndex
+from agentic_rag.ingest.facts.derivation import derive_graph
+from agentic_rag.ingest.facts.names import TitleIndex
 from agentic_rag.text import HAN, STOPWORDS, content_tokens, script, tokens
 from agentic_rag.text.sentences import split_sentences
 from agentic_rag_lab.designs.conversation import Dialog

@@ -13,7 +13,7 @@ from agentic_rag.domain.identity import chunk_id
 from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import parse_operation
-from agentic_rag.ingest.readers import kinds
+from agentic_rag.ingest.files.readers import kinds
 from agentic_rag_lab.evaluation.beam import Question, find_conversations, is_beam, load_conversation
 from agentic_rag_lab.evaluation.files import read_json, read_jsonl, read_qrels, text_of
 from agentic_rag_lab.evaluation.locomo import LoCoMoQuestion, Repair, read_corrections, read_locomo

@@ -14,7 +14,7 @@ from typing import Any
 
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError, StoreError
-from agentic_rag.ingest.sources import discover
+from agentic_rag.ingest.files.discovery import discover
 from agentic_rag_lab.evaluation.datasets import EvalDataset
 
 

@@ -8,16 +8,16 @@ from typing import Any
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
-from agentic_rag.ingest.files import SourceError, walk
-from agentic_rag.ingest.readers import Reader, ScannedFile
-from agentic_rag.ingest.remembered import stamp_of
-from agentic_rag.ingest.scanning import (
+from agentic_rag.ingest.files.folders import SourceError, walk
+from agentic_rag.ingest.files.readers import Reader, ScannedFile
+from agentic_rag.ingest.files.scanning import (
     PARSER_VERSION,
     Scan,
     SourceItem,
     printable,
     require_bounds,
 )
+from agentic_rag.ingest.remembered import stamp_of
 from agentic_rag_readers.chats.exports import CHATS, SUFFIXES, Export, may_be_export, read_exports
 from agentic_rag_readers.chats.merging import FoundExport, merge_exports
 from agentic_rag_readers.chats.messages import parse_day

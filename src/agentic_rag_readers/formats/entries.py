@@ -10,8 +10,8 @@ import importlib.util
 from collections.abc import Callable
 
 from agentic_rag.errors import install
-from agentic_rag.ingest.extracted_text import ExtractedText
-from agentic_rag.ingest.formats import Format
+from agentic_rag.ingest.files.extracted_text import ExtractedText
+from agentic_rag.ingest.files.formats import Format
 
 MISSING, MISSING_OCR = (f"needs an extra: {install(extra)}" for extra in ("documents", "ocr"))
 _MODULES, _OCR = ("lxml", "pypdfium2"), "rapidocr"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import PurePosixPath
 
-from agentic_rag.ingest.formats import TextFormat
+from agentic_rag.ingest.files.formats import TextFormat
 from agentic_rag.notes.frontmatter import frontmatter_of
 from agentic_rag_readers.formats.markdown_text import subscript, superscript, with_note
 

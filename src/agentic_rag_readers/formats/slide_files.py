@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentic_rag.ingest.extracted_text import ExtractedText, of_pages
+from agentic_rag.ingest.files.extracted_text import ExtractedText, of_pages
 from agentic_rag_readers.formats.formulas import FORMULA_TAGS, formula
 from agentic_rag_readers.formats.markdown_text import (
     TextBlock,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from agentic_rag.ingest.extracted_text import ExtractedText, of_text
+from agentic_rag.ingest.files.extracted_text import ExtractedText, of_text
 from agentic_rag_readers.formats.formulas import FORMULA_TAGS, formula
 from agentic_rag_readers.formats.markdown_text import (
     Item,

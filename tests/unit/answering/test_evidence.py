@@ -10,7 +10,8 @@ from agentic_rag.answering.evidence import Candidate, score_units, support
 from agentic_rag.answering.source_notes import MAX_NOTE, note_of_chunks, source_notes, vocabulary_of
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain import Chunk
-from agentic_rag.questions.question import DAYS, Question
+from agentic_rag.questions.question import Question
+from agentic_rag.questions.terms import DAYS
 from agentic_rag.testing import fake_chunk
 from retrieved import NOTES, chunks_of, documents_of, results_of
 

@@ -12,7 +12,7 @@ import pytest
 from agentic_rag.boards.canvas import nodes_of, read_board
 from agentic_rag.boards.files import provenance, write_board
 from agentic_rag.errors import InputError
-from agentic_rag.ingest.sources import OWN_BOARD, discover
+from agentic_rag.ingest.files.discovery import OWN_BOARD, discover
 from agentic_rag_lab.evaluation.boards import overlaps, violations
 from board_answers import OPERATIONS, board_answer
 

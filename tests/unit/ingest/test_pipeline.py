@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.ingest import extraction, sources
 from agentic_rag.ingest.documents import DocumentWriter
-from agentic_rag.ingest.extracted_text import ExtractedText
-from agentic_rag.ingest.extraction import Extractor
+from agentic_rag.ingest.files import discovery, extraction
+from agentic_rag.ingest.files.extracted_text import ExtractedText
+from agentic_rag.ingest.files.extraction import Extractor
 from agentic_rag.ingest.pipeline import IngestPipeline
 from agentic_rag.ingest.remembered import DatasetCache, SeenFiles, stamp_of
 from in_memory_pipeline import actions, pipeline
@@ -179,13 +179,13 @@ async def test_what_cannot_mention_a_new_note_is_not_parsed(
     }
     vault, ingest, parsed = write(tmp_path, notes), pipeline(), list[str]()
     await ingest.run([vault], "d")
-    for suffix, parser in sources._PARSERS.items():
+    for suffix, parser in discovery._PARSERS.items():
 
         def counted(identity: str, *rest: Any, parser: Any = parser, **more: Any) -> Any:
             parsed.append(identity)
             return parser(identity, *rest, **more)
 
-        monkeypatch.setitem(sources._PARSERS, suffix, counted)
+        monkeypatch.setitem(discovery._PARSERS, suffix, counted)
     report = await ingest.run([write(vault, {"Quince.md": "A fruit.", "Quince jam.md": "Sweet."})], "d")
     assert {path for path, action in actions(report).items() if action == "relinked"} == {
         "Near.md",

@@ -10,7 +10,7 @@ import pytest
 from agentic_rag.domain import Block, Document
 from agentic_rag.domain.filters import Comparison, matches
 from agentic_rag.domain.notes import Field, Note
-from agentic_rag.ingest.base_files import parse_base
+from agentic_rag.ingest.files.base_files import parse_base
 from agentic_rag.notes.catalogue import MAX_ROWS, MAX_TEXT, Schema, Snapshot, note_of, value_type
 from agentic_rag.notes.markdown import parse_markdown
 from note_rows import notes_of, snapshot_of

@@ -7,7 +7,9 @@ from datetime import date
 import pytest
 
 from agentic_rag.dates.spans import Span
-from agentic_rag.questions.question import DAYS, Question, named_phrase
+from agentic_rag.questions.question import Question
+from agentic_rag.questions.terms import DAYS
+from agentic_rag.questions.wording import named_phrase
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from agentic_rag.answering.forms.lines import (
 )
 from agentic_rag.answering.source_notes import SourceNote
 from agentic_rag.notes.units import LIST_KINDS, Unit
-from agentic_rag.questions.question import MAKING, Question
+from agentic_rag.questions.question import Question
+from agentic_rag.questions.terms import MAKING
 
 _LIST_NUMBER = re.compile(
     r"^(?:(?:step|schritt)\s*)?\d{1,2}[.):：、]?\s|^第?[一二三四五六七八九十]+[、.步]", re.IGNORECASE

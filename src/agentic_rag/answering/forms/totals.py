@@ -33,7 +33,8 @@ from agentic_rag.dates.reading import dates_in, read_spans
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.computations import Computation, is_total_entry
 from agentic_rag.questions.money import COSTS
-from agentic_rag.questions.question import DAYS, Question
+from agentic_rag.questions.question import Question
+from agentic_rag.questions.terms import DAYS
 from agentic_rag.questions.words import regular
 from agentic_rag.text import starts_cjk, tokens
 from agentic_rag.text.languages import language

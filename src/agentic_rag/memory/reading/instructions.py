@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import regex
 
-from agentic_rag.ingest.stopwords import FUNCTION_WORDS, OPENING_WORDS
+from agentic_rag.ingest.facts.stopwords import FUNCTION_WORDS, OPENING_WORDS
 
 _VERBS = (
     r"(?:add|address|analy[sz]e|answer|apply|ask|assume|avoid|be|begin|break|bring|call|check|cite|clarify|compare|confirm|consider|convert|correct|define|describe|detail|display|"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import regex
 
-from agentic_rag.ingest.stopwords import CALENDAR_WORDS
+from agentic_rag.ingest.facts.stopwords import CALENDAR_WORDS
 from agentic_rag.memory.reading.likings import LIKINGS
 from agentic_rag.memory.reading.schemas import EMPLOYER, JOB, LIKING, LIVES_IN
 from agentic_rag.memory.reading.slot_patterns import (

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import regex
 
-from agentic_rag.ingest.han_names import is_place_name
-from agentic_rag.ingest.stopwords import HAN_SURNAMES
+from agentic_rag.ingest.facts.han_names import is_place_name
+from agentic_rag.ingest.facts.stopwords import HAN_SURNAMES
 from agentic_rag.memory.reading.likings import LIKINGS_ZH, ONCE, PRONOUNS
 from agentic_rag.memory.reading.schemas import AGE, EMPLOYER, JOB, LIKING, LIVES_IN, NAME
 from agentic_rag.memory.reading.slots import SlotStatement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import regex
 
-from agentic_rag.ingest.stopwords import FUNCTION_WORDS, OPENING_WORDS
+from agentic_rag.ingest.facts.stopwords import FUNCTION_WORDS, OPENING_WORDS
 from agentic_rag.memory.reading.slot_patterns import NAME_WORDS
 
 _RELATIVE = (

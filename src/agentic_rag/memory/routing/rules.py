@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agentic_rag.dates.stated import asked_interval
-from agentic_rag.ingest.named_things import named_things
+from agentic_rag.ingest.facts.named_things import named_things
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.text import as_written, fold
 

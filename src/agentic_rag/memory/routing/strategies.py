@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from agentic_rag.dates.stated import asked_interval
-from agentic_rag.ingest.named_things import named_things
+from agentic_rag.ingest.facts.named_things import named_things
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
 
 LONGEST = 2_000

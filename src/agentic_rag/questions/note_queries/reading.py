@@ -54,8 +54,8 @@ from agentic_rag.questions.note_queries.query import Query
 from agentic_rag.questions.note_queries.tasks import tasks_of_members, tasks_of_named
 from agentic_rag.questions.note_queries.values import date_keys, within
 from agentic_rag.questions.note_queries.vocabulary import Vocabulary
-from agentic_rag.questions.question import named_phrase
 from agentic_rag.questions.times import Time
+from agentic_rag.questions.wording import named_phrase
 from agentic_rag.questions.words import Span, Word, Words, parts, stem
 
 

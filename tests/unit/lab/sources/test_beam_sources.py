@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.sources import discover
+from agentic_rag.ingest.files.discovery import discover
 from agentic_rag_lab.sources.beam import (
     Message,
     anchor_date,

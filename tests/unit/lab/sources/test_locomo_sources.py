@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain import Document
-from agentic_rag.ingest.sources import discover
+from agentic_rag.ingest.files.discovery import discover
 from agentic_rag_lab.sources.locomo import looks_like_locomo, parse_session, parse_session_date, sessions
 
 SAMPLE: dict[str, Any] = {

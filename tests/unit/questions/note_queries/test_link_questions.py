@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentic_rag.ingest.sources import discover
+from agentic_rag.ingest.files.discovery import discover
 from agentic_rag.notes.catalogue import Snapshot, note_of
 from agentic_rag.questions.note_queries.choosing import choose
 from agentic_rag.questions.note_queries.reading import read_query

@@ -10,7 +10,7 @@ import pytest
 
 from agentic_rag.domain.filters import Comparison, matches
 from agentic_rag.domain.notes import Field, Note
-from agentic_rag.ingest.base_files import parse_base
+from agentic_rag.ingest.files.base_files import parse_base
 from agentic_rag.notes.bases import read_base
 from agentic_rag.notes.catalogue import Snapshot, note_of
 from agentic_rag.questions.note_queries.bases import BaseSelection, named_base, shown_by_base

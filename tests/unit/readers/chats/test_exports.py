@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentic_rag.ingest.files.discovery import SourceError, SourceScan, discover, made_text
+from agentic_rag.ingest.files.scanning import Scan
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.ingest.remembered import DatasetCache
-from agentic_rag.ingest.scanning import Scan
-from agentic_rag.ingest.sources import SourceError, SourceScan, discover, made_text
 from agentic_rag_readers.chats import exports
 from agentic_rag_readers.chats.chatgpt import chatgpt_threads, looks_like_chatgpt
 from agentic_rag_readers.chats.claude import claude_threads, looks_like_claude

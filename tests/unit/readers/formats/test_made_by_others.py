@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentic_rag.domain import Document
-from agentic_rag.ingest.sources import discover
+from agentic_rag.ingest.files.discovery import discover
 
 FILES = Path(__file__).parent / "made_by_others"
 SENTENCE = "The dredger removes 10^6 cubic metres of mud & sand; water is H₂O (The mud is spread on the polder of Hulst). The price is < 100 crowns per metre."

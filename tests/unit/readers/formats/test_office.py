@@ -11,11 +11,11 @@ from reportlab.pdfgen.canvas import Canvas
 
 sys.path.append(str(Path(__file__).parents[4] / "evaluation"))
 
-from agentic_rag.ingest import formats
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.files import SourceError
-from agentic_rag.ingest.formats import extract, parse_extracted
-from agentic_rag.ingest.sources import discover
+from agentic_rag.ingest.files import formats
+from agentic_rag.ingest.files.discovery import discover
+from agentic_rag.ingest.files.folders import SourceError
+from agentic_rag.ingest.files.formats import extract, parse_extracted
 from agentic_rag_readers.formats.entries import MISSING, MISSING_OCR
 from made_documents.word import docx, paragraph, run
 from written_files import zipped
@@ -83,7 +83,7 @@ def test_without_the_extra_files_are_left_out_with_the_line_that_helps(
 ) -> None:
     (tmp_path / "a.pdf").write_bytes(pdf("x"))
     assert [item.path for item in discover([tmp_path]).items] == ["a.pdf"]
-    monkeypatch.setattr("agentic_rag.ingest.sources.missing", lambda _: MISSING)
+    monkeypatch.setattr("agentic_rag.ingest.files.discovery.missing", lambda _: MISSING)
     scan = discover([tmp_path])
     assert scan.items == ()
     assert [one.reason for one in scan.skipped_files] == [MISSING]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.sources import discover
+from agentic_rag.ingest.files.discovery import discover
 from agentic_rag.notes.catalogue import note_of
 from agentic_rag_readers.formats.org_files import org_text
 from growth import assert_linear

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.sources import discover, made_text
+from agentic_rag.ingest.files.discovery import discover, made_text
 from agentic_rag.notes.catalogue import note_of
 from agentic_rag_readers.programs.logseq_files import journal_day, page_name, page_text
 from growth import assert_linear

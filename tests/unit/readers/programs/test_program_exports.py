@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from agentic_rag.errors import RunError
+from agentic_rag.ingest.files.discovery import discover, made_text
+from agentic_rag.ingest.files.scanning import SourceScan
 from agentic_rag.ingest.remembered import SeenFiles
-from agentic_rag.ingest.scanning import SourceScan
-from agentic_rag.ingest.sources import discover, made_text
 from agentic_rag_readers.programs.evernote_files import SUFFIX
 from unit.readers.programs.test_logseq_files import BLOCK
 from unit.readers.programs.test_logseq_files import FILES as LOGSEQ

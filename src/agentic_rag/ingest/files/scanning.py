@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.domain import Document
-from agentic_rag.ingest.extraction import Extractor
-from agentic_rag.ingest.files import SourceError
+from agentic_rag.ingest.files.extraction import Extractor
+from agentic_rag.ingest.files.folders import SourceError
 from agentic_rag.ingest.remembered import SeenFiles, stamp_of_all
 
 PARSER_VERSION = "7"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentic_rag.ingest.base_files import unreadable
+from agentic_rag.ingest.files.base_files import unreadable
 from agentic_rag.ingest.planning import FileReport
 from agentic_rag.retrieval.catalogue import Catalogue
 from in_memory_pipeline import actions, pipeline

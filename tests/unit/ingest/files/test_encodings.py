@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.ingest.encodings import decode_text, recognise
+from agentic_rag.ingest.files.encodings import decode_text, recognise
 
 TEXTS = {
     "gb18030": "苏州的桥很多，河水从城中流过，老人在桥边喝茶。",

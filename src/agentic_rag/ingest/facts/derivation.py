@@ -20,10 +20,16 @@ from agentic_rag.dates.spans import Interval
 from agentic_rag.dates.stated import holding_interval
 from agentic_rag.domain import Chunk, Document, DocumentGraph, Entity, Fact, Link, Mention
 from agentic_rag.domain.identity import entity_key
-from agentic_rag.ingest.named_things import NamedThing, named_things
-from agentic_rag.ingest.names import Target, TitleIndex, TitleMatch, is_mentionable
-from agentic_rag.ingest.properties import is_subject, named_values, note_interval, relation_name, tag_names
-from agentic_rag.ingest.prose import is_attachment, link_name, prose
+from agentic_rag.ingest.facts.named_things import NamedThing, named_things
+from agentic_rag.ingest.facts.names import Target, TitleIndex, TitleMatch, is_mentionable
+from agentic_rag.ingest.facts.properties import (
+    is_subject,
+    named_values,
+    note_interval,
+    relation_name,
+    tag_names,
+)
+from agentic_rag.ingest.facts.prose import is_attachment, link_name, prose
 
 MAX_FACTS = 2_000
 """Of one document; links come first, then drawn relations, properties, tags, mentions."""

@@ -7,9 +7,9 @@ import logging
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.ingest import timed_patterns
-from agentic_rag.ingest.files import IgnoreRules, obsidian_filters
-from agentic_rag.ingest.timed_patterns import TimedPattern
+from agentic_rag.ingest.files import timed_patterns
+from agentic_rag.ingest.files.folders import IgnoreRules, obsidian_filters
+from agentic_rag.ingest.files.timed_patterns import TimedPattern
 
 
 @pytest.fixture

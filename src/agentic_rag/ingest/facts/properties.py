@@ -12,9 +12,9 @@ import regex
 
 from agentic_rag.dates.reading import day_of
 from agentic_rag.dates.spans import Interval
-from agentic_rag.ingest.named_things import named_things
-from agentic_rag.ingest.names import Target, TitleIndex
-from agentic_rag.ingest.stopwords import GENERIC_TITLES, NAMING_KEYS, NO_NAME_KEYS
+from agentic_rag.ingest.facts.named_things import named_things
+from agentic_rag.ingest.facts.names import Target, TitleIndex
+from agentic_rag.ingest.facts.stopwords import GENERIC_TITLES, NAMING_KEYS, NO_NAME_KEYS
 from agentic_rag.text import HAN
 
 MAX_PROPERTIES = 64

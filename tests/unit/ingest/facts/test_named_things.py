@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.han_names import han_names
-from agentic_rag.ingest.named_things import named_things
+from agentic_rag.ingest.facts.han_names import han_names
+from agentic_rag.ingest.facts.named_things import named_things
 
 
 def names(text: str) -> list[str]:
@@ -91,7 +91,7 @@ def test_spans_are_in_order_and_inside(text: str) -> None:
 def test_jieba_is_silent_and_writes_nothing(tmp_path: Path) -> None:
     program = (
         "import sys, warnings; warnings.simplefilter('error')\n"
-        "from agentic_rag.ingest.named_things import named_things\n"
+        "from agentic_rag.ingest.facts.named_things import named_things\n"
         "assert 'jieba' not in sys.modules\n"
         "named_things('Only Latin here'); assert 'jieba' not in sys.modules\n"
         "print([t.name for t in named_things('陆羽在湖州')])"

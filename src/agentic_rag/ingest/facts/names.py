@@ -20,7 +20,7 @@ import regex
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import entity_key
-from agentic_rag.ingest.stopwords import CALENDAR_WORDS, FUNCTION_WORDS, GENERIC_TITLES, OPENING_WORDS
+from agentic_rag.ingest.facts.stopwords import CALENDAR_WORDS, FUNCTION_WORDS, GENERIC_TITLES, OPENING_WORDS
 from agentic_rag.notes.links import FILE_SUFFIXES, NotePaths
 from agentic_rag.text import HAN, KATAKANA, simplify
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from agentic_rag.extensions import entries
-from agentic_rag.ingest.scanning import Scan
+from agentic_rag.ingest.files.scanning import Scan
 
 
 @dataclass(frozen=True, slots=True)

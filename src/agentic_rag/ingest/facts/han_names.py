@@ -12,7 +12,7 @@ from typing import Any
 
 import regex
 
-from agentic_rag.ingest.stopwords import GENERIC_TITLES, HAN_COMMON, HAN_SURNAMES, HAN_TAILS
+from agentic_rag.ingest.facts.stopwords import GENERIC_TITLES, HAN_COMMON, HAN_SURNAMES, HAN_TAILS
 from agentic_rag.text import HAN, KANA, simplify
 
 MIN_RECURRING = 3

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.ingest import files, scanning
-from agentic_rag.ingest.extraction import Extractor
-from agentic_rag.ingest.sources import SourceError, SourceScan, discover, load_record, parse_record
+from agentic_rag.ingest.files import folders, scanning
+from agentic_rag.ingest.files.discovery import SourceError, SourceScan, discover, load_record, parse_record
+from agentic_rag.ingest.files.extraction import Extractor
 from written_files import write
 
 
@@ -310,7 +310,7 @@ def test_a_folder_without_permission_is_skipped(tmp_path: Path, monkeypatch: pyt
             raise PermissionError(13, "Permission denied", str(path))
         return real(path)
 
-    monkeypatch.setattr(files.os, "scandir", refusing)
+    monkeypatch.setattr(folders.os, "scandir", refusing)
     scan = discover([root])
     assert ids(scan) == ["open/b.md"]
     assert reasons(scan) == {"closed": "cannot be read: Permission denied"}

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import RunError
-from agentic_rag.ingest.extracted_text import ExtractedText
-from agentic_rag.ingest.extraction_worker import (
+from agentic_rag.ingest.files.extracted_text import ExtractedText
+from agentic_rag.ingest.files.extraction_worker import (
     EMPTY,
     MAX_OUTPUT,
     MEMORY_SPENT,
@@ -35,12 +35,12 @@ from agentic_rag.ingest.extraction_worker import (
     receive,
     send,
 )
-from agentic_rag.ingest.files import NothingToRead, SourceError
+from agentic_rag.ingest.files.folders import NothingToRead, SourceError
 
 if TYPE_CHECKING:
     from agentic_rag.settings.config import DocumentsConfig
 
-READER = "agentic_rag.ingest.formats"
+READER = "agentic_rag.ingest.files.formats"
 MOST_PROCESSES = 4
 """At a time; other files wait for their turn."""
 TRIES = 3
@@ -53,7 +53,7 @@ _AGAIN = "it is tried again when it changes"
 _FROM_OUTSIDE = (-9, -15)
 """Codes of a process that was killed, by a person or for lack of the machine's memory: the file is tried again as long
 as the time limit."""
-_BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from agentic_rag.ingest.extraction_worker import main; main(sys.argv[2])"
+_BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from agentic_rag.ingest.files.extraction_worker import main; main(sys.argv[2])"
 
 
 class ExtractionFailure(SourceError):

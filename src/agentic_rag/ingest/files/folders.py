@@ -17,9 +17,9 @@ from typing import Any, Literal, Protocol, cast
 from pathspec import GitIgnoreSpec
 
 from agentic_rag.errors import InputError, RunError
-from agentic_rag.ingest.encodings import decode_text
-from agentic_rag.ingest.timed_patterns import TimedPattern
-from agentic_rag.ingest.vaults import CONFIG, Vault
+from agentic_rag.ingest.files.encodings import decode_text
+from agentic_rag.ingest.files.timed_patterns import TimedPattern
+from agentic_rag.ingest.files.vaults import CONFIG, Vault
 
 ZIP_DAMAGES = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError)
 """What reading a damaged or locked zip raises; ``NotImplementedError`` is a ``RuntimeError``."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentic_rag.ingest.files import IgnoreRules, SourceError, decode, obsidian_filters, walk
+from agentic_rag.ingest.files.folders import IgnoreRules, SourceError, decode, obsidian_filters, walk
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from agentic_rag.errors import RunError
-from agentic_rag.ingest import extraction
-from agentic_rag.ingest.extracted_text import ExtractedText
-from agentic_rag.ingest.extraction import ExtractionFailure, Extractor, _Values
-from agentic_rag.ingest.files import NothingToRead, SourceError
+from agentic_rag.ingest.files import extraction
+from agentic_rag.ingest.files.extracted_text import ExtractedText
+from agentic_rag.ingest.files.extraction import ExtractionFailure, Extractor, _Values
+from agentic_rag.ingest.files.folders import NothingToRead, SourceError
 
 STAND_IN = "extractor_stand_in"
 extractor = Extractor(timeout_seconds=20, memory=0.4, reader=STAND_IN)
@@ -190,7 +190,7 @@ def test_the_process_loads_little() -> None:
 PROGRAM = """
 import multiprocessing, os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
-from agentic_rag.ingest.extraction import Extractor
+from agentic_rag.ingest.files.extraction import Extractor
 extractor = Extractor(timeout_seconds=20, reader="extractor_stand_in")
 def read(text):
     return extractor.extract(text.encode(), ".html").text

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import regex
 
-from agentic_rag.ingest.han_names import han_names
-from agentic_rag.ingest.stopwords import (
+from agentic_rag.ingest.facts.han_names import han_names
+from agentic_rag.ingest.facts.stopwords import (
     ABBREVIATIONS,
     CALENDAR_WORDS,
     CONNECTORS,

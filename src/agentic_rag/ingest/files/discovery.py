@@ -20,14 +20,21 @@ from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
-from agentic_rag.ingest.base_files import parse_base, unreadable
-from agentic_rag.ingest.canvas import is_own_board, parse_canvas
-from agentic_rag.ingest.extraction import Extractor
-from agentic_rag.ingest.files import NO_FILE, SourceError, decode, decode_with_note, load_json, reason, walk
-from agentic_rag.ingest.formats import formats, missing, parse_extracted, suffixes, text_formats
-from agentic_rag.ingest.readers import Reader, ScannedFile, kinds, open_readers
-from agentic_rag.ingest.remembered import SeenFiles, stamp_of
-from agentic_rag.ingest.scanning import (
+from agentic_rag.ingest.files.base_files import parse_base, unreadable
+from agentic_rag.ingest.files.canvas import is_own_board, parse_canvas
+from agentic_rag.ingest.files.extraction import Extractor
+from agentic_rag.ingest.files.folders import (
+    NO_FILE,
+    SourceError,
+    decode,
+    decode_with_note,
+    load_json,
+    reason,
+    walk,
+)
+from agentic_rag.ingest.files.formats import formats, missing, parse_extracted, suffixes, text_formats
+from agentic_rag.ingest.files.readers import Reader, ScannedFile, kinds, open_readers
+from agentic_rag.ingest.files.scanning import (
     PARSER_VERSION,
     Scan,
     SkippedFile,
@@ -38,7 +45,8 @@ from agentic_rag.ingest.scanning import (
     require_bounds,
     skipped_path,
 )
-from agentic_rag.ingest.vaults import Vault
+from agentic_rag.ingest.files.vaults import Vault
+from agentic_rag.ingest.remembered import SeenFiles, stamp_of
 from agentic_rag.notes.bases import SUFFIX as BASE
 from agentic_rag.notes.markdown import paragraphs, parse_markdown, parse_text
 from agentic_rag.notes.values import jsonable, metadata_date, valid_unicode

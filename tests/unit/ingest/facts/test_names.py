@@ -7,8 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain import Document
-from agentic_rag.ingest import names as names_module
-from agentic_rag.ingest.names import TitleIndex, changed_names, document_names, is_mentionable, mentions_any
+from agentic_rag.ingest.facts import names as names_module
+from agentic_rag.ingest.facts.names import (
+    TitleIndex,
+    changed_names,
+    document_names,
+    is_mentionable,
+    mentions_any,
+)
 from agentic_rag.notes.markdown import parse_markdown
 
 VAULT = TitleIndex(

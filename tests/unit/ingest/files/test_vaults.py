@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentic_rag.ingest.vaults import Vault
+from agentic_rag.ingest.files.vaults import Vault
 from written_files import write
 
 CORE = ".obsidian/templates.json"

@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain import Block, Chunk, Document, DocumentGraph
-from agentic_rag.ingest.canvas import parse_canvas
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.facts import MAX_CHUNK_FACTS, MAX_FACTS, derive_graph
-from agentic_rag.ingest.names import TitleIndex, document_names
-from agentic_rag.ingest.properties import is_subject, note_interval, relation_name, tag_names
-from agentic_rag.ingest.prose import prose, readable
-from agentic_rag.ingest.sources import discover, load_record, parse_record
+from agentic_rag.ingest.facts.derivation import MAX_CHUNK_FACTS, MAX_FACTS, derive_graph
+from agentic_rag.ingest.facts.names import TitleIndex, document_names
+from agentic_rag.ingest.facts.properties import is_subject, note_interval, relation_name, tag_names
+from agentic_rag.ingest.facts.prose import prose, readable
+from agentic_rag.ingest.files.canvas import parse_canvas
+from agentic_rag.ingest.files.discovery import discover, load_record, parse_record
 from agentic_rag.notes.markdown import parse_markdown
 from agentic_rag_lab.sources.locomo import parse_session, sessions
 from growth import assert_linear
 
-SHARED = Path(__file__).parents[3].parent / "shared"
+SHARED = Path(__file__).parents[4].parent / "shared"
 OTHERS = [
     ("tea/Oolong.md", ("Oolong", "乌龙茶")),
     ("people/Lu Yu.md", ("Lu Yu", "陆羽")),
