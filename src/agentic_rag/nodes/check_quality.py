@@ -2,52 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
-from functools import partial
 from typing import Literal
 
-import numpy as np
-
-from agentic_rag.answering.answers import (
-    PAGE,
-    Evidence,
-    PassageReading,
-    from_days,
-    from_reading,
-    from_selection,
-    read_passages,
-)
-from agentic_rag.answering.meaning import unit_text, units_to_compare, with_nearness
+from agentic_rag.answering.answers import Evidence
 from agentic_rag.dates.spans import Span
-from agentic_rag.domain import Chunk
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.domain.results import Result
-from agentic_rag.errors import ModelError, StoreError
-from agentic_rag.fusion.strategy_selector import NOTE_SOURCES, CanvasOperation
+from agentic_rag.fusion.strategy_selector import CanvasOperation
+from agentic_rag.nodes.evidence import EvidenceReader
 from agentic_rag.nodes.request import Request
-from agentic_rag.questions.note_queries.query import is_span
 from agentic_rag.questions.question import Question
-from agentic_rag.questions.terms import DAYS
 from agentic_rag.rerank.features import judge
 from agentic_rag.retrieval.calibration import script_pair
 from agentic_rag.retrieval.late_interaction import USUAL
 from agentic_rag.retrieval.ports import VectorSearch
-from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.state import CanvasRAGState, in_full
 from agentic_rag.text import script, script_beside
 
 Decision = Literal["answer", "rewrite", "abstain"]
 MAX_REWRITES = 1
 """Further passes after the first."""
-RESULTS_READ = 10
-"""Results whose notes are read for units."""
-NEAR = 0.05
-"""Share of the best relevance from which a result is read: one near 0 is never quoted beside one near 1."""
 WEAK_ODDS = 1.5
 """Times the odds of ``answer.abstain_below``: a best relevance of lower odds is weak; 0.6 for 0.5."""
 UNSURE = 0.3
@@ -56,11 +34,6 @@ judged: a misspelled word lowers the judgement of passages."""
 ACROSS = 0.6
 """Relevance from which a passage in another script than the question is quoted although no unit has the question's words,
 which it cannot have. Chosen on the first halves of the sets across Chinese and English (see ``late_interaction``)."""
-KEY_RANGE = 0.05
-MAX_KEYS = 64
-MAX_COMPARED = 40
-"""Passages of a note whose tokens are compared with the question's."""
-logger = logging.getLogger(__name__)
 
 
 async def check_quality(
@@ -90,21 +63,13 @@ async def check_quality(
     evidence = Evidence()
     if _is_read_as_units(request):
         question = _question(request, state)
-        passages = partial(
-            _from_passages,
-            request,
-            question,
-            results[:RESULTS_READ],
-            relevance[:RESULTS_READ],
-            engine,
-            embedding,
-        )
-        selected = await _from_selection(state, request, question, passages, engine)
+        reader = EvidenceReader(request, question, results, relevance, engine, embedding)
+        selected = await reader.of_selection(state.get("selection"))
         if selected is not None:
             evidence, decision = selected, "answer" if selected.lines else "abstain"
             reasons = [selected.reason or f"a question about many notes: {state['selection']['reading']}"]
         elif decision == "answer" or best >= floor * UNSURE:
-            evidence = await passages()
+            evidence = await reader.of_passages()
             if decision != "answer" and evidence.lines and evidence.is_full:
                 decision, reasons = "answer", [*reasons[:1], "a unit says all that is asked"]
             elif decision != "answer":
@@ -166,52 +131,6 @@ def _is_passage(request: Request, question: Question) -> bool:
     return not request.is_operation_named and (question.form == "compare" or question.asks_reason)
 
 
-YEAR_DAYS = 300
-"""Days from which a span is about as long as a year."""
-
-
-def _asks_for_fact_of_year(question: Question) -> bool:
-    """Whether one thing is asked for, of a year or a longer time."""
-    if question.days is None or question.days.start is None or question.days.end is None:
-        return False
-    is_long = (question.days.end - question.days.start).days >= YEAR_DAYS
-    has_subject = any(not term.is_generic and term.token != DAYS for term in question.terms)
-    return is_long and has_subject and question.asks_one
-
-
-async def _from_selection(
-    state: CanvasRAGState,
-    request: Request,
-    question: Question,
-    passages: Callable[[], Awaitable[Evidence]],
-    engine: VectorSearch | None,
-) -> Evidence | None:
-    """The answer to a question about many notes; None where it is none.
-
-    A fact of a year stands in notes of other days as well ("the price rose to 70 in 2024"): where ``passages`` say all
-    that is asked, they answer. So does the definition of a word that names a kind of notes too ("what are bonds?").
-    """
-    selection = state.get("selection") or {}
-    if selection.get("status") not in ("ok", "none"):
-        return None
-    if selection["status"] == "none":
-        nearest = f"; nearest: {selection['nearest']}" if selection["nearest"] else ""
-        return Evidence(reason=f"no note fits {selection['reading']}{nearest}")
-    of_span = is_span(selection["query"])
-    is_fact = of_span and _asks_for_fact_of_year(question)
-    if is_fact or (question.form == "definition" and selection["query"]["ask"] == "list"):
-        stated = await passages()
-        if stated.lines and (stated.is_full if is_fact else stated.is_definition):
-            return stated
-    ids = list(dict.fromkeys(entry["document_id"] for entry in selection["entries"]))[:PAGE]
-    documents = await _documents(request, ids, engine)
-    question = Question.of(request.asked, request.carried.get("thing", ""))
-    if of_span:
-        likeness = await _likeness(request, question, documents, engine)
-        return await asyncio.to_thread(from_days, question, selection, documents, likeness)
-    return await asyncio.to_thread(from_selection, question, selection, documents)
-
-
 def _question(request: Request, state: CanvasRAGState) -> Question:
     """The question as units are read for it, with the span of days that it names."""
     question = Question.of(request.asked, request.carried.get("thing", ""))
@@ -220,94 +139,6 @@ def _question(request: Request, state: CanvasRAGState) -> Question:
         return question
     first, last = (None if day is None else date.fromisoformat(day) for day in days[:2])
     return question.of_days(Span(first, last), *days[2:])
-
-
-async def _from_passages(
-    request: Request,
-    question: Question,
-    results: Sequence[Result],
-    relevance: Sequence[float],
-    engine: VectorSearch | None,
-    embedding: Embedding | None,
-) -> Evidence:
-    """The answer from the units of the notes that were found."""
-    # Of a log in several notes each part counts, however near it is.
-    least = 0.0 if question.computation is not None else NEAR * max(relevance, default=0.0)
-    near = [n for n, known in enumerate(relevance) if known >= least]
-    results, relevance = [results[n] for n in near], [relevance[n] for n in near]
-    ids = {
-        result["metadata"].get("document_id")
-        for result in results
-        if not NOTE_SOURCES.isdisjoint(result["sources"])
-    }
-    documents = await _documents(request, sorted(str(one) for one in ids if one is not None), engine)
-    likeness = await _likeness(request, question, documents, engine)
-    keys = await _keys(question, documents, embedding)
-    reading = await asyncio.to_thread(read_passages, question, results, relevance, documents, likeness, keys)
-    return await asyncio.to_thread(from_reading, await _by_meaning(reading, embedding))
-
-
-async def _by_meaning(reading: PassageReading, embedding: Embedding | None) -> PassageReading:
-    """The reading with the units by what they mean, where none says all that is asked."""
-    if embedding is None or not reading.is_open:
-        return reading
-    texts = [unit_text(one) for one in units_to_compare(reading.candidates)]
-    if len(texts) == 1:
-        return replace(reading, candidates=with_nearness(reading.candidates, np.ones(1, np.float32)))
-    try:
-        vectors, question = await asyncio.gather(
-            embedding.embed_passages(texts), embedding.embed_queries([reading.question.text])
-        )
-    except ModelError as error:
-        logger.warning("units are compared by their words alone: %s", error)
-        return reading
-    return replace(reading, candidates=with_nearness(reading.candidates, vectors @ question[0]))
-
-
-async def _keys(
-    question: Question, documents: Mapping[str, Sequence[Chunk]], embedding: Embedding | None
-) -> dict[str, float]:
-    """How likely each property name of the notes is what is asked for, in [0, 1]: its cosine with the question above the
-    median of all, in units of KEY_RANGE."""
-    names = sorted({str(key) for its in documents.values() for key in its[0].metadata})[:MAX_KEYS]
-    if embedding is None or len(names) < 2:
-        return {}
-    try:
-        vectors = await embedding.embed_queries([question.text, *names])
-    except ModelError as error:
-        logger.warning("properties are compared by their letters alone: %s", error)
-        return {}
-    cosines = vectors[1:] @ vectors[0]
-    above = ((cosines - np.median(cosines)) / KEY_RANGE).clip(0.0, 1.0)
-    return dict(zip(names, map(float, above), strict=True))
-
-
-async def _likeness(
-    request: Request,
-    question: Question,
-    documents: Mapping[str, Sequence[Chunk]],
-    engine: VectorSearch | None,
-) -> TermLikeness | None:
-    chunks = [chunk for its in documents.values() for chunk in its[:MAX_COMPARED]]
-    if engine is None or not chunks:
-        return None
-    try:
-        return await engine.likeness(request.dataset, question.text, chunks)
-    except (StoreError, ModelError) as error:
-        logger.warning("units are compared by their letters alone: %s", error)
-        return None
-
-
-async def _documents(
-    request: Request, ids: Sequence[str], engine: VectorSearch | None
-) -> Mapping[str, Sequence[Chunk]]:
-    if engine is None or not ids:
-        return {}
-    try:
-        return await engine.documents(request.dataset, ids)
-    except StoreError as error:
-        logger.warning("notes cannot be read whole, so their passages alone are quoted: %s", error)
-        return {}
 
 
 def _grade_reason(state: CanvasRAGState, best: float, grade: str) -> str:

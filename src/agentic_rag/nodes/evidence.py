@@ -1,0 +1,177 @@
+"""Reads the notes that were found or selected for the lines that answer: with the stores and the embedding model at hand, and
+without either where they fail."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from agentic_rag.answering.answers import (
+    PAGE,
+    Evidence,
+    PassageReading,
+    from_days,
+    from_reading,
+    from_selection,
+    read_passages,
+)
+from agentic_rag.answering.meaning import unit_text, units_to_compare, with_nearness
+from agentic_rag.domain import Chunk
+from agentic_rag.domain.ports import Embedding
+from agentic_rag.domain.results import Result
+from agentic_rag.domain.selection import SelectionValues
+from agentic_rag.errors import ModelError, StoreError
+from agentic_rag.fusion.strategy_selector import NOTE_SOURCES
+from agentic_rag.nodes.request import Request
+from agentic_rag.questions.note_queries.query import is_span
+from agentic_rag.questions.question import Question
+from agentic_rag.questions.terms import DAYS
+from agentic_rag.retrieval.ports import VectorSearch
+from agentic_rag.retrieval.term_likeness import TermLikeness
+
+RESULTS_READ = 10
+"""Results whose notes are read for units."""
+NEAR = 0.05
+"""Share of the best relevance from which a result is read: one near 0 is never quoted beside one near 1."""
+KEY_RANGE = 0.05
+"""Cosine above the median of all at which a property name is surely what is asked for."""
+MAX_KEYS = 64
+"""Names of properties that are compared with the question."""
+MAX_COMPARED = 40
+"""Passages of a note whose tokens are compared with the question's."""
+Documents = Mapping[str, Sequence[Chunk]]
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class EvidenceReader:
+    """Reads what answers one question."""
+
+    request: Request
+    question: Question
+    results: Sequence[Result]
+    """Best first, after the rerank."""
+    relevance: Sequence[float]
+    """Of each result, in [0, 1]."""
+    engine: VectorSearch | None
+    """Reads notes whole; None: the results' own passages are read."""
+    embedding: Embedding | None
+    """Compares lines and names of properties by meaning; None: they are compared by their words."""
+
+    async def of_selection(self, selection: SelectionValues | None) -> Evidence | None:
+        """The answer to a question about many notes; None where it is none.
+
+        A fact of a year stands in notes of other days as well ("the price rose to 70 in 2024"): where the passages say all
+        that is asked, they answer. So does the definition of a word that names a kind of notes too ("what are bonds?").
+
+        Args:
+            selection: what ``select_notes`` wrote.
+        """
+        selection = selection or {}
+        if selection.get("status") not in ("ok", "none"):
+            return None
+        if selection["status"] == "none":
+            nearest = f"; nearest: {selection['nearest']}" if selection["nearest"] else ""
+            return Evidence(reason=f"no note fits {selection['reading']}{nearest}")
+        of_span = is_span(selection["query"])
+        is_fact = of_span and _asks_for_fact_of_year(self.question)
+        if is_fact or (self.question.form == "definition" and selection["query"]["ask"] == "list"):
+            stated = await self.of_passages()
+            if stated.lines and (stated.is_full if is_fact else stated.is_definition):
+                return stated
+        ids = list(dict.fromkeys(entry["document_id"] for entry in selection["entries"]))[:PAGE]
+        documents = await self._documents(ids)
+        question = Question.of(self.request.asked, self.request.carried.get("thing", ""))
+        if of_span:
+            likeness = await self._likeness(question, documents)
+            return await asyncio.to_thread(from_days, question, selection, documents, likeness)
+        return await asyncio.to_thread(from_selection, question, selection, documents)
+
+    async def of_passages(self) -> Evidence:
+        """The answer from the units of the notes of the first ``RESULTS_READ`` results."""
+        results, relevance = self.results[:RESULTS_READ], self.relevance[:RESULTS_READ]
+        # Of a log in several notes each part counts, however near it is.
+        least = 0.0 if self.question.computation is not None else NEAR * max(relevance, default=0.0)
+        near = [n for n, known in enumerate(relevance) if known >= least]
+        results, relevance = [results[n] for n in near], [relevance[n] for n in near]
+        ids = {
+            result["metadata"].get("document_id")
+            for result in results
+            if not NOTE_SOURCES.isdisjoint(result["sources"])
+        }
+        documents = await self._documents(sorted(str(one) for one in ids if one is not None))
+        likeness = await self._likeness(self.question, documents)
+        keys = await self._keys(documents)
+        reading = await asyncio.to_thread(
+            read_passages, self.question, results, relevance, documents, likeness, keys
+        )
+        return await asyncio.to_thread(from_reading, await self._by_meaning(reading))
+
+    async def _by_meaning(self, reading: PassageReading) -> PassageReading:
+        """The reading with the units by what they mean, where none says all that is asked."""
+        if self.embedding is None or not reading.is_open:
+            return reading
+        texts = [unit_text(one) for one in units_to_compare(reading.candidates)]
+        if len(texts) == 1:
+            return replace(reading, candidates=with_nearness(reading.candidates, np.ones(1, np.float32)))
+        try:
+            vectors, question = await asyncio.gather(
+                self.embedding.embed_passages(texts), self.embedding.embed_queries([reading.question.text])
+            )
+        except ModelError as error:
+            logger.warning("units are compared by their words alone: %s", error)
+            return reading
+        return replace(reading, candidates=with_nearness(reading.candidates, vectors @ question[0]))
+
+    async def _keys(self, documents: Documents) -> dict[str, float]:
+        """How likely each property name of the notes is what is asked for, in [0, 1]: its cosine with the question above the
+        median of all, in units of KEY_RANGE."""
+        names = sorted({str(key) for its in documents.values() for key in its[0].metadata})[:MAX_KEYS]
+        if self.embedding is None or len(names) < 2:
+            return {}
+        try:
+            vectors = await self.embedding.embed_queries([self.question.text, *names])
+        except ModelError as error:
+            logger.warning("properties are compared by their letters alone: %s", error)
+            return {}
+        cosines = vectors[1:] @ vectors[0]
+        above = ((cosines - np.median(cosines)) / KEY_RANGE).clip(0.0, 1.0)
+        return dict(zip(names, map(float, above), strict=True))
+
+    async def _likeness(self, question: Question, documents: Documents) -> TermLikeness | None:
+        """Of the question's words with the first MAX_COMPARED passages of each note."""
+        chunks = [chunk for its in documents.values() for chunk in its[:MAX_COMPARED]]
+        if self.engine is None or not chunks:
+            return None
+        try:
+            return await self.engine.likeness(self.request.dataset, question.text, chunks)
+        except (StoreError, ModelError) as error:
+            logger.warning("units are compared by their letters alone: %s", error)
+            return None
+
+    async def _documents(self, ids: Sequence[str]) -> Documents:
+        """All chunks of the notes, by id of the document."""
+        if self.engine is None or not ids:
+            return {}
+        try:
+            return await self.engine.documents(self.request.dataset, ids)
+        except StoreError as error:
+            logger.warning("notes cannot be read whole, so their passages alone are quoted: %s", error)
+            return {}
+
+
+YEAR_DAYS = 300
+"""Days from which a span is about as long as a year."""
+
+
+def _asks_for_fact_of_year(question: Question) -> bool:
+    """Whether one thing is asked for, of a year or a longer time."""
+    if question.days is None or question.days.start is None or question.days.end is None:
+        return False
+    is_long = (question.days.end - question.days.start).days >= YEAR_DAYS
+    has_subject = any(not term.is_generic and term.token != DAYS for term in question.terms)
+    return is_long and has_subject and question.asks_one
