@@ -164,9 +164,9 @@ async def measured(
                     told_answers.append(await answers(rag, path, others, options.limit))
         rows += answer_rows(name, *told_answers)
         mentioned = []
-        for named in (late_interaction.NAME_WEIGHT, 0.0):
+        for named in (late_interaction.NAME_RELEVANCE, 0.0):
             async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
-                with patch.object(late_interaction, "NAME_WEIGHT", named):
+                with patch.object(late_interaction, "NAME_RELEVANCE", named):
                     mentioned.append(await refused_of_mentioned(rag, path, options.limit))
         rows.append(
             share(f"{name}: plain questions on what it mentions, refused", "max", mentioned[0], mentioned[1])

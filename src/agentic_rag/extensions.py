@@ -6,8 +6,8 @@
 | ``agentic_rag.vector_stores`` | value of ``vectors.backend`` | a ``VectorStore`` |
 | ``agentic_rag.engines`` | value of ``--engine`` | a ``workers.Engine``: a cluster for bulk work |
 | ``agentic_rag.sources`` | one of ``sources`` in the settings | a function of a ``RagConfig`` that gives a ``retrieval.sources.Source`` |
-| ``agentic_rag.readers`` | any | a subclass of ``ingest.readers.Reader``: the documents of another program's exports |
-| ``agentic_rag.formats`` | any | an ``ingest.formats.Format`` or ``TextFormat``: the text of a kind of file |
+| ``agentic_rag.readers`` | any | a subclass of ``ingest.files.readers.Reader``: the documents of another program's exports |
+| ``agentic_rag.formats`` | any | an ``ingest.files.formats.Format`` or ``TextFormat``: the text of a kind of file |
 | ``agentic_rag.actions`` | value of ``action`` | an ``Action`` of ``agentic_rag_lab.designs.post_retrieval``: a step after retrieval |
 | ``agentic_rag.drawings`` | name of a graph | a function that builds a compiled graph for ``agentic-rag graph`` |
 

@@ -116,6 +116,10 @@ def check_source(name: str, source: object) -> None:
     check_port(f"sources[{name!r}]", source, Source)
 
 
+SOURCE_NODES = ("retrieve_graphiti", "retrieve_lancedb")
+"""The nodes that every question but a cascade's starts with."""
+
+
 def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> RagStateGraph:
     """The uncompiled graph. Compile it with any checkpointer: the state is plain values.
 
@@ -139,7 +143,7 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
     graph.add_conditional_edges(
         "prepare_query",
         _also(to_sources, further),
-        [*SOURCES, "retrieve_memory", *further, "select_notes"],
+        [*SOURCE_NODES, "retrieve_memory", *further, "select_notes"],
     )
     graph.add_conditional_edges(
         "retrieve_graphiti",
@@ -280,12 +284,6 @@ def _set_outcome(span: tracing.Span, name: str, state: CanvasRAGState, writes: M
     )
 
 
-SOURCES: tuple[Literal["retrieve_graphiti"], Literal["retrieve_lancedb"]] = (
-    "retrieve_graphiti",
-    "retrieve_lancedb",
-)
-
-
 def _also(route: Callable[..., Sequence[str]], further: Sequence[str]) -> Callable[..., Sequence[str]]:
     """A route that knows the nodes of the further sources; named as it is, for traces and drawings."""
     return update_wrapper(partial(route, further=further), route)
@@ -296,8 +294,8 @@ def to_sources(state: CanvasRAGState, *, further: Sequence[str] = ()) -> Sequenc
     request = Request.of(state)
     selecting = ("select_notes",) if request.operation is CanvasOperation.DOCUMENT_RETRIEVAL else ()
     if request.fusion.strategy is FusionStrategy.CASCADE:
-        return (*SOURCES[:1], *selecting)
-    return (*SOURCES, *(("retrieve_memory",) if request.asks_memory else ()), *further, *selecting)
+        return ("retrieve_graphiti", *selecting)
+    return (*SOURCE_NODES, *(("retrieve_memory",) if request.asks_memory else ()), *further, *selecting)
 
 
 def to_second_tier(state: CanvasRAGState, *, further: Sequence[str] = ()) -> Sequence[str]:

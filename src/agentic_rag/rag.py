@@ -456,7 +456,7 @@ class Rag:
             kind: what the paths are.
             progress: told ``read`` and ``store``, done, total.
             engine: ``local`` (this process), or ``ray``: workers of a Ray cluster parse, chunk and embed, with the same
-                result; see ``distributed``.
+                result; see docs/distributed.md.
             address: of the Ray cluster's head; None: one that is started on this machine.
 
         Raises:
@@ -502,7 +502,7 @@ class Rag:
             from agentic_rag.ingest.watching import follow
 
         notes_dataset(dataset)
-        remembered: DatasetCache[Any] = DatasetCache()
+        remembered: DatasetCache = DatasetCache()
 
         async def ingest(paths: Sequence[Path]) -> IngestReport:
             async with self._pipeline(dataset) as pipeline:

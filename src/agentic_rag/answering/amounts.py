@@ -26,7 +26,7 @@ class Amount:
     low: float
     high: float
     unit: str
-    """An expression of ``pint``'s, or one of the constants of this module and of ``units``; "" for a bare number."""
+    """An expression of ``pint``'s, or one of the constants of this module and of ``text.measures``; "" for a bare number."""
     start: int
     end: int
 

@@ -22,7 +22,7 @@ from agentic_rag.questions.note_queries.aggregates import aggregate_text
 from agentic_rag.questions.question import Question
 from agentic_rag.questions.terms import Term
 from agentic_rag.retrieval.term_likeness import TermLikeness
-from agentic_rag.text import fold, script, starts_cjk, tokens
+from agentic_rag.text import fold, starts_cjk, tokens
 
 PAGE = 30
 """Entries of a selection that are shown; what is beyond is counted."""
@@ -233,7 +233,7 @@ def from_selection(
         selection: as ``select_notes`` wrote it.
         documents: all chunks of the notes of the first ``PAGE`` entries.
     """
-    is_chinese = script(question.text) == "cjk"
+    is_chinese = question.is_chinese
     entries = selection["entries"]
     query = selection["query"]
     reading = selection["reading"]

@@ -99,12 +99,10 @@ def source_notes(
         groups.setdefault(str(result["metadata"].get("document_id") or result["id"]), []).append(
             (order, result, known)
         )
-    return [_source_note(key, group, documents.get(key, ())) for key, group in groups.items()]
+    return [_source_note(group, documents.get(key, ())) for key, group in groups.items()]
 
 
-def _source_note(
-    key: str, group: Sequence[tuple[int, Passage, float]], chunks: Sequence[Chunk]
-) -> SourceNote:
+def _source_note(group: Sequence[tuple[int, Passage, float]], chunks: Sequence[Chunk]) -> SourceNote:
     order, best, _ = group[0]
     passages = {str(result["id"]): known for _, result, known in group}
     if chunks:  # a result may be a fact, whose title is not its note's

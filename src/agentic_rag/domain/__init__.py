@@ -144,7 +144,7 @@ def filterable(chunk: Chunk) -> Json:
         "title": chunk.title,
         "heading_path": list(chunk.heading_path),
         "kind": chunk.kind,
-        "date": None if chunk.date is None else _as_written(chunk.date),
+        "date": None if chunk.date is None else written_date(chunk.date),
     }
     own = {key: value for key, value in chunk.metadata.items() if value is not None}
     if "tags" in own:
@@ -176,7 +176,8 @@ def _with_prefixes(name: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(len(parts), 0, -1) if parts[count - 1]]
 
 
-def _as_written(date: datetime) -> str:
+def written_date(date: datetime) -> str:
+    """A date as filters compare it, in UTC: a day where it has no time of day, else a moment; ISO 8601."""
     moment = date if date.tzinfo is None else date.astimezone(UTC)
     return moment.date().isoformat() if moment.time() == time() else moment.isoformat()
 

@@ -1,6 +1,6 @@
 """A note as a row of the database that people make by hand: its properties, tags, folder, dates and tasks.
 
-One ``Note`` per document is kept by ingest (``ports.Catalogue``), so that a question about many notes reads all of
+One ``Note`` per document is kept by ingest (``retrieval.ports.NoteCatalogue``), so that a question about many notes reads all of
 them and not the nearest few. Offsets are code points, half-open, into the document's decoded text.
 """
 

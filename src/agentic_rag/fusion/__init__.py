@@ -1,5 +1,6 @@
 """Fusion: two sources' hits become one ranked list, in the way the operation needs it. Pure, no I/O."""
 
+from agentic_rag.domain import Hit
 from agentic_rag.fusion.cascade_retrieval import (
     CascadeReport,
     Relevance,
@@ -9,6 +10,15 @@ from agentic_rag.fusion.cascade_retrieval import (
     score_as_relevance,
 )
 from agentic_rag.fusion.evaluator import calculate_mrr_at_k, evaluate_fusion
+from agentic_rag.fusion.hits import (
+    GraphitiResults,
+    LanceDBResults,
+    SearchResultsLike,
+    plain,
+    read_graphiti,
+    read_hits,
+    read_lancedb,
+)
 from agentic_rag.fusion.operation_choice import OperationChoice, choose_operation
 from agentic_rag.fusion.rrf_fusion import fuse_ids, fuse_ranks, reciprocal_rank_fusion
 from agentic_rag.fusion.strategy_selector import (
@@ -27,17 +37,7 @@ from agentic_rag.fusion.strategy_selector import (
     resolve_parameters,
     select_fusion_algorithm,
 )
-from agentic_rag.fusion.unified_result import (
-    GraphitiResults,
-    Hit,
-    LanceDBResults,
-    SearchResultsLike,
-    UnifiedResult,
-    plain,
-    read_graphiti,
-    read_hits,
-    read_lancedb,
-)
+from agentic_rag.fusion.unified_result import UnifiedResult
 from agentic_rag.fusion.weighted_fusion import (
     NormalisedScores,
     Normalization,

@@ -1,7 +1,4 @@
-"""``UnifiedResult``, which the public fusion functions return; the readers are re-exported.
-
-Neither Graphiti nor LanceDB is imported; their results are read by their fields.
-"""
+"""``UnifiedResult``, which the public fusion functions return."""
 
 from __future__ import annotations
 
@@ -9,30 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
-from agentic_rag.domain import Hit
 from agentic_rag.domain.results import GraphFact, Result, SourceScores
 from agentic_rag.errors import InputError
-from agentic_rag.fusion.hits import (
-    GraphitiResults,
-    LanceDBResults,
-    SearchResultsLike,
-    plain,
-    read_graphiti,
-    read_hits,
-    read_lancedb,
-)
-
-__all__ = [
-    "GraphitiResults",
-    "Hit",
-    "LanceDBResults",
-    "SearchResultsLike",
-    "UnifiedResult",
-    "plain",
-    "read_graphiti",
-    "read_hits",
-    "read_lancedb",
-]
+from agentic_rag.fusion.hits import plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from agentic_rag.ingest.preparing import ChunkedDocument, PreparedBatch, Prepare
 FIRST_DOCUMENTS, BATCH_DOCUMENTS = 4, 64
 """Of the first batch, and at most: each has twice as many as the one before, because what is stored answers questions."""
 BATCH_CHUNKS = 512
-Document = TypeVar("Document")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What is stored, and marked done, together; one of ``prepared.documents`` for each work."""
+    """What is stored, and marked done, together; one of ``content.documents`` for each work."""
 
     works: tuple[Work, ...]
-    documents: PreparedBatch
+    content: PreparedBatch
     seconds: tuple[tuple[str, float], ...] = ()
     """That workers took for its stages, each in a process of its own."""
 
@@ -98,12 +98,10 @@ class InProcess:
             yield order, self._preparer.chunk(order.work.document, order.stored_state, order.moved_from)
 
 
-def group_documents(
-    documents: Iterable[Document], chunks_of: Callable[[Document], int], most: int
-) -> Iterator[list[Document]]:
+def group_documents(documents: Iterable[T], chunks_of: Callable[[T], int], most: int) -> Iterator[list[T]]:
     """Consecutive documents: FIRST_DOCUMENTS, then twice as many each time, at most ``most``; at most BATCH_CHUNKS chunks
     or one document."""
-    batch: list[Document] = []
+    batch: list[T] = []
     size, limit = 0, min(FIRST_DOCUMENTS, most)
     for one in documents:
         chunks = chunks_of(one)

@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.json_values import Json
@@ -114,7 +113,7 @@ class _LedgerState:
 
     records: Mapping[str, DocumentRecord]
     failures: Mapping[str, Failure]
-    cache: DatasetCache[Any] = field(default_factory=DatasetCache)
+    cache: DatasetCache = field(default_factory=DatasetCache)
 
 
 class IngestPipeline:
@@ -149,7 +148,7 @@ class IngestPipeline:
         dataset: str,
         kind: str = "auto",
         progress: Progress | None = None,
-        cache: DatasetCache[Any] | None = None,
+        cache: DatasetCache | None = None,
     ) -> IngestReport:
         """Make the dataset hold what the paths hold now; other roots of the dataset stay as they are.
 
@@ -218,7 +217,7 @@ class IngestPipeline:
             files, counts = await self._carry_out(dataset, scan, ledger_state, progress or silent, clock)
         return await self._report(dataset, files, counts, usage, clock)
 
-    async def _ledger_state(self, dataset: str, cache: DatasetCache[Any] | None) -> _LedgerState:
+    async def _ledger_state(self, dataset: str, cache: DatasetCache | None) -> _LedgerState:
         records = await self._ledger.records(dataset)
         return _LedgerState(records, await self._ledger.failures(dataset), cache or DatasetCache())
 
@@ -320,7 +319,7 @@ class IngestPipeline:
                     for stage, seconds in batch.seconds:
                         clock.add(f"workers: {stage}", seconds)
                     await self._ledger.put(dataset, done)
-                    found = await self._writer.store(dataset, batch.documents, clock.lap)
+                    found = await self._writer.store(dataset, batch.content, clock.lap)
                     extracted.append(found)
                     done, told = _batch_outcome(batch, found.unfinished_ids, plan.graph_hash)
                     files += told
@@ -456,7 +455,7 @@ def _batch_outcome(
 ) -> tuple[list[DocumentRecord], list[FileReport]]:
     """Records and reports of a batch that is stored; ``unfinished_ids``: ids of documents that were not read whole."""
     records, files = [], []
-    for work, one in zip(batch.works, batch.documents.documents, strict=True):
+    for work, one in zip(batch.works, batch.content.documents, strict=True):
         is_unfinished = work.item.document_id in unfinished_ids
         # Without a graph hash, a document that is not read whole joins the work of the next ingest.
         records.append(_record(work, "" if is_unfinished else graph_hash, len(one.graph.chunks), work.note))

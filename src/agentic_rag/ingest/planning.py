@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
@@ -123,7 +123,7 @@ class StoredDataset:
     """What is stored, by document id."""
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Why a source is not tried again, by document id."""
-    cache: DatasetCache[Any] = field(default_factory=DatasetCache)
+    cache: DatasetCache = field(default_factory=DatasetCache)
     """From earlier plans of the dataset; a plan adds to it."""
 
 
@@ -133,7 +133,7 @@ def make_plan(scan: SourceScan, state: StoredDataset, way: str, parse: Parse, pr
     Args:
         scan: what is there.
         state: what the dataset has.
-        way: WRITTEN or BY_CHAT.
+        way: FORMAT_VERSION, or BY_CHAT where a chat model extracts.
         parse: parses items, in order.
         progress: told of each item that was looked at.
     """
@@ -313,7 +313,7 @@ class _Relinking:
         removed_records: Sequence[DocumentRecord],
         records: Mapping[str, DocumentRecord],
         way: str,
-        cache: DatasetCache[Any],
+        cache: DatasetCache,
     ) -> _Relinking:
         gone = {record.document_id for record in removed_records}
         now = {done.item.document_id: done.names for done in work}

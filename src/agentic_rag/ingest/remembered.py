@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from agentic_rag.ingest.facts.names import TitleIndex
 
@@ -56,9 +56,9 @@ def stamp_of_all(paths: Sequence[Path]) -> tuple[int, ...] | None:
 
 
 @dataclass(slots=True)
-class DatasetCache(Generic[Result]):
+class DatasetCache:
     """What a process caches of one dataset between two ingests."""
 
-    files: SeenFiles[Result] = field(default_factory=SeenFiles)
+    files: SeenFiles[Any] = field(default_factory=SeenFiles)
     titles: tuple[str, TitleIndex] | None = None
     """The latest names of all notes, and their digest."""

@@ -37,6 +37,7 @@ from agentic_rag.errors import InputError
 from agentic_rag.memory.schemas import (
     DEFAULT_MAX_RESULTS,
     DEFAULT_TIMEOUT_MS,
+    LATE,
     MAX_RESULTS,
     AgentOutcome,
     MemoryAgent,
@@ -58,12 +59,12 @@ FLOOR = 0.2
 """Lower bound of the factor that the penalty leaves."""
 MIN_STATEMENT_RATING = 0.5
 """Share of the best source's score from which a fact stands for the message that states it: it has its time."""
-MAX_AGENTS = 3
+MORE_PER_AGENT = 3
 """Factor on the memories requested from each agent, because some merge with those of other agents."""
 MOST_AT_ONCE = 5
 """Agents asked at a time."""
 
-_LOGGER = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class Routes(Protocol):
@@ -278,7 +279,7 @@ class MemoryOrchestrator:
             asking.cancel()
         milliseconds = round((time.perf_counter() - started) * 1000, 3)
         if outcome.reason is not None:
-            _LOGGER.warning("%s gave nothing: %s", agent.agent_id, outcome.status)
+            logger.warning("%s gave nothing: %s", agent.agent_id, outcome.status)
         status = outcome.status if found or outcome.status != "ok" else "empty"
         told = AgentOutcome(status, outcome.reason, len(found), milliseconds)
         values = cast(OutcomeValues, asdict(told))
@@ -292,7 +293,7 @@ def to_agents(state: MemoryState) -> list[Send]:
     parameters = {
         "query": state["query"],
         "user_id": state["user_id"],
-        "limit": min(MAX_AGENTS * wanted, 1000),
+        "limit": min(MORE_PER_AGENT * wanted, MAX_RESULTS),
         **{name: context[name] for name in ("as_of", "now") if context.get(name) is not None},
     }
     return [
@@ -395,14 +396,14 @@ def _metadata(one: Mapping[str, Any]) -> Metadata:
 
 
 def _late(timeout_ms: int) -> AgentOutcome:
-    return AgentOutcome("timeout", f"no answer within {timeout_ms} ms", 0, float(timeout_ms))
+    return AgentOutcome("timeout", f"{LATE} {timeout_ms} ms", 0, float(timeout_ms))
 
 
 def _outcome_of(response: TaskResponse) -> AgentOutcome:
     """The outcome of a task from the agent's response."""
     if response.success:
         return AgentOutcome("ok", None, 0, response.execution_time_ms)
-    late = (response.error or "").startswith("no answer within")
+    late = (response.error or "").startswith(LATE)
     return AgentOutcome(
         "timeout" if late else "failed", response.error or "it gave no reason", 0, response.execution_time_ms
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 from agentic_rag.dates.instants import as_utc
 from agentic_rag.dates.months import day_text
-from agentic_rag.domain import Block, Chunk, Document
+from agentic_rag.domain import Block, Chunk, Document, by_document
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.domain.json_values import Json
 from agentic_rag.memory.schemas import MemoryType, moment_text
@@ -46,7 +46,7 @@ class MemoryRecord:
     expires_at: datetime | None = None
     """End of a working memory."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """JSON values of its kind: ``subject``, ``slot``, ``value``, ``said`` of a fact; ``block`` of a core memory;
+    """JSON values of its kind: ``subject``, ``slot``, ``value``, ``order`` of a fact; ``block`` of a core memory;
     ``trigger``, ``steps`` of a procedure; ``order``, ``speaker`` and ``says`` of a message."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """JSON values, as given."""
@@ -130,18 +130,14 @@ def _title(record: MemoryRecord) -> str:
 
 def from_chunks(chunks: Iterable[Chunk]) -> list[MemoryRecord]:
     """The records of all chunks of some documents, in order of their ids."""
-    by_document: dict[str, list[Chunk]] = {}
-    for chunk in chunks:
-        by_document.setdefault(chunk.document_id, []).append(chunk)
-    return [_from_parts(by_document[name]) for name in sorted(by_document)]
+    return list(map(_from_parts, by_document(chunks).values()))
 
 
 def _from_parts(parts: Sequence[Chunk]) -> MemoryRecord:
-    ordered = sorted(parts, key=lambda chunk: chunk.ordinal)
-    record = _without_lead(ordered[0], "".join(chunk.text for chunk in ordered))
+    record = _without_lead(parts[0], "".join(chunk.text for chunk in parts))
     if SAYS not in record.details:
         return record
-    statements = [one for chunk in ordered for one in chunk.metadata[RECORD]["details"][SAYS]]
+    statements = [one for chunk in parts for one in chunk.metadata[RECORD]["details"][SAYS]]
     return replace(record, details={**record.details, SAYS: statements})
 
 

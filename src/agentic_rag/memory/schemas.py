@@ -17,6 +17,8 @@ from agentic_rag.errors import InputError
 
 _Name = TypeVar("_Name", "MemoryType", "RetrievalStrategy")
 DEFAULT_TIMEOUT_MS = 5000
+LATE = "no answer within"
+"""How the error of a task begins that its time limit ended."""
 DEFAULT_MAX_RESULTS, MAX_RESULTS = 10, 1000
 
 

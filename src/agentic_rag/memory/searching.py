@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, time
+from datetime import datetime
 from typing import Any
 
 from rapidfuzz import fuzz, utils
 
 from agentic_rag.dates.instants import as_utc
 from agentic_rag.dates.stated import asked_interval
+from agentic_rag.domain import written_date
 from agentic_rag.domain.filters import And, Comparison, Expression
 from agentic_rag.domain.identity import memory_dataset
 from agentic_rag.domain.odds import log_odds, probability
@@ -82,17 +83,11 @@ class Search:
         """The restrictions as a filter that the stores apply before ranking."""
         parts: list[Expression] = [Comparison("memory_type", "$eq", self.memory_type.value)]
         if self.memory_type is MemoryType.EPISODIC:
-            parts += [Comparison("date", "$gte", _day(self.after))] if self.after else []
-            parts += [Comparison("date", "$lt", _day(self.before))] if self.before else []
+            parts += [Comparison("date", "$gte", written_date(as_utc(self.after)))] if self.after else []
+            parts += [Comparison("date", "$lt", written_date(as_utc(self.before)))] if self.before else []
         elif not self.include_ended and self.as_of is None and self.past is None:
             parts.append(Comparison("status", "$eq", CURRENT))
         return And(tuple(parts))
-
-
-def _day(moment: datetime) -> str:
-    """As ``domain.filterable`` writes a date."""
-    written = as_utc(moment)
-    return written.date().isoformat() if written.time() == time() else written.isoformat()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention, by_document
 from agentic_rag.domain.filters import And, Comparison, Expression
 from agentic_rag.domain.identity import chunk_id, entity_key, memory_dataset
 from agentic_rag.domain.ports import (
@@ -191,14 +191,9 @@ class MemoryStore:
         held = await self._chunks.matching_chunk_ids(dataset, Restriction(_of_types(IN_GRAPH)), limit=MOST)
         if only_if_incomplete and (await self._graph.counts(dataset)).episodes == len(held):
             return
-        by_document: dict[str, list[Chunk]] = {}
-        for chunk in (await self._chunks.get_chunks(dataset, held)).values():
-            by_document.setdefault(chunk.document_id, []).append(chunk)
-        whole = [
-            ChunkedRecord(record, tuple(by_document[record.id]))
-            for name in sorted(by_document)
-            for record in from_chunks(by_document[name])
-        ]
+        chunks = (await self._chunks.get_chunks(dataset, held)).values()
+        documents = by_document(chunks)
+        whole = [ChunkedRecord(record, tuple(documents[record.id])) for record in from_chunks(chunks)]
         await self._graph.replace_documents(dataset, await asyncio.to_thread(graphs_of, whole))
 
     async def _matching(self, user_id: str, condition: Expression) -> list[MemoryRecord]:

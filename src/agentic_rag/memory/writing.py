@@ -40,7 +40,7 @@ NOT_A_PERSON = frozenset({"assistant", "system", "tool", "ai", "bot"})
 RESTORED_TOGETHER = 500
 """Maximum number of memories stored in one step."""
 _ORDER_DIGITS = 9
-_LOGGER = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class StatementReader(Protocol):
@@ -167,7 +167,7 @@ class MemoryWriter:
             except AgenticRagError as error:
                 if name not in await self._store.read(user_id, [name]):
                     raise
-                _LOGGER.warning("a memory was stored, but its graph is written by the next one: %s", error)
+                logger.warning("a memory was stored, but its graph is written by the next one: %s", error)
             intents.end(dataset, content)
         return RememberReport(name, tuple(map(_change_summary, [*changes, *kept, *leaving])))
 

@@ -13,7 +13,7 @@ from agentic_rag.domain.notes import Note
 from agentic_rag.domain.results import AnswerLine, Passage
 from agentic_rag.nodes.request import Request
 from agentic_rag.retrieval.ports import GraphSearch, NoteCatalogue, SourceQuery, VectorSearch
-from agentic_rag.retrieval.schemas import chunk_metadata
+from agentic_rag.retrieval.schemas import chunk_passage
 from agentic_rag.state import CanvasRAGState
 
 PASSAGES = 5
@@ -108,12 +108,7 @@ class AgentTools:
             return Finding((), f"there is no note {name!r}; search for it")
         stored = await self.lancedb.documents(dataset, [note.document_id])
         chunks = stored.get(note.document_id, [])[: 3 * PASSAGES]
-        return Finding(
-            [
-                {"id": one.id, "content": one.text, "metadata": chunk_metadata(one), "facts": []}
-                for one in chunks
-            ]
-        )
+        return Finding(list(map(chunk_passage, chunks)))
 
 
 def schemas(names: Mapping[str, Callable[[str], Awaitable[Finding]]]) -> list[BaseTool]:

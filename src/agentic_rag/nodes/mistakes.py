@@ -11,12 +11,11 @@ from agentic_rag.answering.quotes import Quote
 from agentic_rag.domain import OWN_NOTE, Chunk
 from agentic_rag.domain.filters import matches
 from agentic_rag.domain.notes import Note
-from agentic_rag.domain.results import Passage
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.features import MISTAKES
 from agentic_rag.retrieval.ports import NoteCatalogue, VectorSearch
-from agentic_rag.retrieval.schemas import chunk_metadata
+from agentic_rag.retrieval.schemas import chunk_passage
 from agentic_rag.text import fold, script
 
 ListMistakes = Callable[[Request], Awaitable[list[Quote]]]
@@ -85,16 +84,12 @@ def _has_tag(note: Note) -> bool:
 def _quote(chunks: Sequence[Chunk], order: int) -> Quote | None:
     quotes = [
         Quote.of(unit, result, order=order)
-        for result in map(_result, chunks)
+        for result in map(chunk_passage, chunks)
         for unit in units_of(result)
         if unit.kind != "property"
     ]
     quotes = [quote for quote in quotes if quote.unit.failure or is_statement(quote)]
     return next((quote for quote in quotes if quote.unit.failure), quotes[0] if quotes else None)
-
-
-def _result(chunk: Chunk) -> Passage:
-    return {"id": chunk.id, "content": chunk.text, "metadata": chunk_metadata(chunk), "facts": []}
 
 
 def no_mistakes(query: str) -> str:

@@ -24,7 +24,7 @@ from agentic_rag.nodes.request import DEFAULT_DATASET, human_texts, normalise
 from agentic_rag.nodes.retrieve import not_asked
 from agentic_rag.questions.followups import CompletedQuestion, Turn, complete_question
 from agentic_rag.questions.note_queries.vocabulary import Vocabulary
-from agentic_rag.questions.words import Span
+from agentic_rag.questions.words import Place
 from agentic_rag.retrieval.ports import NoteCatalogue
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CanvasRAGState, Retry
@@ -138,7 +138,7 @@ def _complete_query(
 ) -> CompletedQuestion:
     today = (parse_as_of(as_of) or datetime.now(UTC)).date()
 
-    def names(text: str) -> list[tuple[str, Span]]:
+    def names(text: str) -> list[tuple[str, Place]]:
         if vocabulary is None:
             return []
         whole = vocabulary.titles_written_in(text) or vocabulary.titles_with(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentic_rag.questions.words import Span
+from agentic_rag.questions.words import Place
 from agentic_rag.text import starts_cjk, tokens
 
 _PLACE_NAMES = "room location place venue address ort raum 地点 位置 地址 教室"
@@ -41,8 +41,8 @@ _ATTRIBUTES = tuple(
 )
 
 
-def attributes_asked(text: str) -> tuple[tuple[Span, frozenset[str]], ...]:
+def attributes_asked(text: str) -> tuple[tuple[Place, frozenset[str]], ...]:
     """The places of such verbs in a question, each with the names that keep it: stems, or words in Chinese."""
     return tuple(
-        (Span(*match.span()), names) for words, names in _ATTRIBUTES for match in words.finditer(text)
+        (Place(*match.span()), names) for words, names in _ATTRIBUTES for match in words.finditer(text)
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from agentic_rag.questions.words import Span
+from agentic_rag.questions.words import Place
 from agentic_rag.text.numbers import NUMBER_WORDS, numbers
 
 Operator = Literal["$eq", "$gt", "$gte", "$lt", "$lte"]
@@ -20,7 +20,7 @@ class Comparison:
     operator: Operator
     value: float | str
     """A text where it is written as a share: ``5/5``."""
-    span: Span
+    span: Place
     """Of the words that compare and the number."""
     unit: str = ""
     """The word after the number, or the sign of a currency."""
@@ -166,17 +166,17 @@ def comparisons(text: str) -> list[Comparison]:
         for match in pattern.finditer(text):
             low, high = sorted(max(numbers(match[name].replace(",", ""))) for name in ("low", "high"))
             unit = match["unit"] or match["behind"] or ""
-            _append(found, Comparison("$gte", low, Span(*match.span()), unit, upper=high))
+            _append(found, Comparison("$gte", low, Place(*match.span()), unit, upper=high))
     for operator, pattern in (*_BEFORE, *_AFTER, *_HAN_THAN):
         for match in pattern.finditer(text):
             _add(found, operator, match)
     for match in _STARS.finditer(text):
         written = match["number"] or match["word"]
         value = float(_DIGITS.get(written.lower(), 0) or float(written))
-        _append(found, Comparison("$eq", value, Span(*match.span()), "stars"))
+        _append(found, Comparison("$eq", value, Place(*match.span()), "stars"))
     for match in _HAN_EQUAL.finditer(text):
         value = float(max(numbers(match["number"])))
-        _append(found, Comparison("$eq", value, Span(*match.span())))
+        _append(found, Comparison("$eq", value, Place(*match.span())))
     for match in _EQUAL.finditer(text):
         _add(found, "$eq", match)
     return _alternatives(text, sorted(found, key=lambda one: one.span.start))
@@ -193,7 +193,7 @@ def limit_of(text: str) -> Comparison | None:
     return limits[0] if is_one else None
 
 
-def is_bound(text: str, span: Span) -> bool:
+def is_bound(text: str, span: Place) -> bool:
     """Whether words that compare stand right before a span: "over budget", 超过了预算."""
     return any(re.search(rf"{words}了?\s*$", text[: span.start], re.IGNORECASE) for _, words in _WORDS)
 
@@ -210,7 +210,7 @@ def _alternatives(text: str, comparisons: list[Comparison]) -> list[Comparison]:
         ):
             joined[-1] = replace(
                 before,
-                span=Span(before.span.start, one.span.end),
+                span=Place(before.span.start, one.span.end),
                 unit=one.unit or before.unit,
                 others=(*before.others, one.value),
             )
@@ -238,7 +238,7 @@ def _add(comparisons: list[Comparison], operator: Operator, match: re.Match[str]
         or ("%" if match["percent"] else "")
     )
     concept = "" if operator == "$eq" else concept_of(match.group())
-    _append(comparisons, Comparison(operator, value, Span(*match.span()), unit, concept=concept))
+    _append(comparisons, Comparison(operator, value, Place(*match.span()), unit, concept=concept))
 
 
 def concept_of(words: str) -> str:
@@ -258,7 +258,7 @@ class Extreme:
     largest: bool
     concept: str
     """What is compared, by a noun: ``price``, ``date``, ``duration``, ``rating``, ``size``."""
-    span: Span
+    span: Place
 
 
 _CONCEPTS: Mapping[str, tuple[str, str]] = {
@@ -288,9 +288,9 @@ def extreme(text: str) -> Extreme | None:
     for concept, largest, pattern in _EXTREMES:
         match = pattern.search(text)
         if match is not None:
-            return Extreme(largest, concept, Span(*match.span()))
+            return Extreme(largest, concept, Place(*match.span()))
     top = _TOP.search(text)
-    return None if top is None else Extreme(True, "rating", Span(*top.span()))
+    return None if top is None else Extreme(True, "rating", Place(*top.span()))
 
 
 _NOTHING = re.compile(
@@ -299,10 +299,10 @@ _NOTHING = re.compile(
 )
 
 
-def free(text: str) -> Span | None:
+def free(text: str) -> Place | None:
     """The span in which a question says that something costs nothing."""
     match = _NOTHING.search(text)
-    return None if match is None else Span(*match.span())
+    return None if match is None else Place(*match.span())
 
 
 _NEGATION = re.compile(
@@ -314,18 +314,18 @@ REACH = 14
 """Characters between a negation and what it negates."""
 
 
-def negation_before(text: str, span: Span) -> Span | None:
+def negation_before(text: str, span: Place) -> Place | None:
     """The negation right before a span; None if it is not negated."""
     for match in _NEGATION.finditer(text, max(0, span.start - REACH - 8), span.start):
         if span.start - match.end() <= REACH:
-            return Span(*match.span())
+            return Place(*match.span())
     return None
 
 
-def lack_before(text: str, span: Span) -> Span | None:
+def lack_before(text: str, span: Place) -> Place | None:
     """The words right before a property that say that it is not there: "missing a"."""
     matches = list(_LACK.finditer(text, max(0, span.start - REACH), span.start))
-    return Span(*matches[-1].span()) if matches else None
+    return Place(*matches[-1].span()) if matches else None
 
 
 Open = Literal["open", "done", "cancelled", "doing"]
@@ -337,12 +337,12 @@ _STATES: tuple[tuple[Open, re.Pattern[str]], ...] = (
 )  # fmt: skip
 
 
-def state(text: str) -> tuple[Open, Span] | None:
+def state(text: str) -> tuple[Open, Place] | None:
     """The state of tasks that a question names; None without one."""
     for name, pattern in _STATES:
         match = pattern.search(text)
         if match is not None:
-            return name, Span(*match.span())
+            return name, Place(*match.span())
     return None
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from agentic_rag.questions.comparisons import extreme
 from agentic_rag.questions.generic_words import MEASURE_WORDS
-from agentic_rag.questions.words import Span, any_of
+from agentic_rag.questions.words import Place, any_of
 
 Result = Literal["sum", "average", "count", "largest", "smallest"]
 
@@ -64,7 +64,7 @@ class Computation:
     """What is asked to be computed, and where the question says so."""
 
     result: Result
-    spans: tuple[Span, ...]
+    spans: tuple[Place, ...]
     """Places of the words that ask for it, which no entry has to repeat."""
     verb: str = ""
     """What was done, in the letters of the question."""
@@ -94,7 +94,7 @@ def read_computation(text: str) -> Computation | None:
     )
     matches = [(result, match) for result, pattern in words if (match := pattern.search(text))]
     if matches and not (matches[0][0] == "count" and _EVERY.search(text)):
-        return Computation(matches[0][0], tuple(Span(*match.span()) for _, match in matches), verb)
+        return Computation(matches[0][0], tuple(Place(*match.span()) for _, match in matches), verb)
     superlative = extreme(text)
     if superlative is not None and (superlative.concept != "date" or _WHEN.search(text)):
         result: Result = "largest" if superlative.largest else "smallest"

@@ -19,7 +19,7 @@ from agentic_rag.questions.generic_words import QUERY_HAN
 from agentic_rag.questions.question import Question
 from agentic_rag.questions.terms import Term
 from agentic_rag.questions.wording import named_phrase
-from agentic_rag.questions.words import Span
+from agentic_rag.questions.words import Place
 from agentic_rag.text import STOPWORDS, points_back, starts_cjk, without_possessive
 
 MAX_TURNS = 6
@@ -27,7 +27,7 @@ MAX_TURNS = 6
 MAX_TERMS = 2
 """A question with fewer words of its own than this leans on the one before."""
 
-Names = Callable[[str], Sequence[tuple[str, Span]]]
+Names = Callable[[str], Sequence[tuple[str, Place]]]
 """The notes that a text names: their titles, each with its place."""
 KindOf = Callable[[str, str], bool]
 """Whether the note of a title is of a kind that a word names: ``Dune`` is a ``book``."""
@@ -304,10 +304,10 @@ def _with_year(thing: str, one: DatedText, day: DatedText | None) -> str:
     return f"{'on' if one.precision == 'day' else 'in'} {thing} {year}".rstrip()
 
 
-def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[str, Span] | None:
+def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[str, Place] | None:
     """The thing that a question is about: a note that it names, else its proper name, else its last noun phrase."""
     if phrase := named_phrase(question):
-        return question[phrase[0] : phrase[1]], Span(*phrase)
+        return question[phrase[0] : phrase[1]], Place(*phrase)
     named = names(question)
     if named:
         return max(named, key=lambda pair: pair[1].end - pair[1].start)
@@ -332,7 +332,7 @@ def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[st
         for term in terms:
             if term.start == last + 1 and question[last] in " -":
                 last = term.end
-    span = Span(chosen[0].start, last)
+    span = Place(chosen[0].start, last)
     return question[span.start : span.end], span
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentic_rag.questions.generic_words import MEASURE_WORDS, NOTE_NOUNS
-from agentic_rag.questions.words import Span
+from agentic_rag.questions.words import Place
 
 MANY = re.compile(
     r"^\W*(?:and\s+)?(?:wh?ich|list|show|find|give|name|count|all|any|every|how many|wh(?:at|o) (?:are|were)\b|what (?!is\b|was\b|does\b|has\b)\w+s\b|notes?\b|welche|alle|wie viele)"
@@ -116,23 +116,23 @@ def asks_many(question: str) -> bool:
     return MANY.search(question.casefold()) is not None
 
 
-def extreme_noun(text: str) -> Span | None:
+def extreme_noun(text: str) -> Place | None:
     """The span in which a Chinese question names the kind of what is the largest or smallest: 最贵的游戏, 哪个游戏最贵."""
     match = _EXTREME_NOUN.search(text)
-    return None if match is None else Span(*match.span("noun" if match["noun"] else "first"))
+    return None if match is None else Place(*match.span("noun" if match["noun"] else "first"))
 
 
-def superlative_noun(text: str) -> Span | None:
+def superlative_noun(text: str) -> Place | None:
     """The span in which an English question names the kind of what is the largest or smallest: ``gear`` of "the most expensive
     gear", with the words before it in "which piece of gear is the cheapest"."""
     match = _PART_OF.search(text)
     if match is not None:
-        return Span(*match.span())
+        return Place(*match.span())
     match = None if head_noun(text) else _SUPERLATIVE_NOUN.search(text)
-    return None if match is None or match["noun"] in NOTE_NOUNS else Span(*match.span("noun"))
+    return None if match is None or match["noun"] in NOTE_NOUNS else Place(*match.span("noun"))
 
 
-def head_noun(text: str) -> Span | None:
+def head_noun(text: str) -> Place | None:
     """The span in which a question names the kind of what it asks for: ``shows`` of "which shows are rated 5?"; None where it names
     none, or asks for notes as such.
 
@@ -140,4 +140,4 @@ def head_noun(text: str) -> Span | None:
         text: the question, folded.
     """
     match = _HEAD_NOUN.search(text) or NOUN.search(text) or _LISTED_NOUN.search(text)
-    return None if match is None or match["noun"] in NOTE_NOUNS else Span(*match.span("noun"))
+    return None if match is None or match["noun"] in NOTE_NOUNS else Place(*match.span("noun"))

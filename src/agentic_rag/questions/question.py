@@ -15,7 +15,7 @@ from agentic_rag.questions.generic_words import ANSWER_STEMS, MEASURE_WORDS
 from agentic_rag.questions.han_words import mend_words, runs, without_particles, words_of
 from agentic_rag.questions.terms import DAYS, Term, is_making, terms_of, without_verbs
 from agentic_rag.questions.wording import HOW, Form, Kind, form_of, kinds_wanted, measure_of
-from agentic_rag.questions.words import Span as Place
+from agentic_rag.questions.words import Place
 from agentic_rag.text import fold, script, simplify, starts_cjk, tokens
 from agentic_rag.text.numbers import NUMBER_WORDS, numbers
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS
 from agentic_rag.questions.wording import COMPARE, HOW, REQUEST, STEPS_LEAD
-from agentic_rag.questions.words import Span, regular
+from agentic_rag.questions.words import Place, regular
 from agentic_rag.text import STOPWORDS, fold, placed_contents, starts_cjk
 from agentic_rag.text.languages import function_words, language
 
@@ -46,7 +46,7 @@ def is_making(term: Term) -> bool:
     return regular(term.token) in MAKING or term.token == "recip"
 
 
-def terms_of(text: str, computing: Sequence[Span] = ()) -> tuple[Term, ...]:
+def terms_of(text: str, computing: Sequence[Place] = ()) -> tuple[Term, ...]:
     """The terms of a question.
 
     Args:

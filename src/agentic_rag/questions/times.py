@@ -11,8 +11,8 @@ from itertools import pairwise
 
 from agentic_rag.dates.reading import DatedText, MonthDay, read_spans
 from agentic_rag.dates.relative import relative_dates
-from agentic_rag.dates.spans import Span as DaySpan
-from agentic_rag.questions.words import Span
+from agentic_rag.dates.spans import Span
+from agentic_rag.questions.words import Place
 
 _LEADS = re.compile(
     r"(?<![a-z])(?:in|on|during|of|from|since|until|till|before|after|by|between|for|year|im|am|vom|seit|vor|nach)(?: the)?(?: year)?\s*$|[在于自从]\s*$",
@@ -37,7 +37,7 @@ class Time:
 
     start: str | None
     end: str | None
-    span: Span
+    span: Place
     """Its place in the question."""
     parts: tuple[tuple[str | None, str | None], ...] = ()
     """Where several spans are named together, "in March and in May", each; ``start`` and ``end`` then bound them all."""
@@ -67,7 +67,7 @@ def named_time(
 
 def _time(dates: Sequence[DatedText]) -> Time | None:
     """The days of dates that are named together: of "after … and before …" what both leave, else all."""
-    place = Span(dates[0].start, dates[-1].end)
+    place = Place(dates[0].start, dates[-1].end)
     spans = sorted(
         {one.span for one in dates}, key=lambda span: (span.start or date.min, span.end or date.max)
     )
@@ -124,12 +124,12 @@ def _times(question: str, dates: Sequence[DatedText]) -> list[DatedText]:
     return times
 
 
-def in_year(yearless: tuple[MonthDay, MonthDay], year: int) -> DaySpan:
+def in_year(yearless: tuple[MonthDay, MonthDay], year: int) -> Span:
     """The span of a day or month without a year, in a year."""
     (month, day), (last_month, last_day) = yearless
     last = min(last_day or 31, monthrange(year, last_month)[1])
     first = min(day or 1, monthrange(year, month)[1])
-    return DaySpan(date(year, month, first), date(year, last_month, last) + timedelta(days=1))
+    return Span(date(year, month, first), date(year, last_month, last) + timedelta(days=1))
 
 
 def _is_time(question: str, one: DatedText) -> bool:

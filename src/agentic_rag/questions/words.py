@@ -36,13 +36,13 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Place:
     """A run of characters of the question."""
 
     start: int
     end: int
 
-    def overlaps(self, other: Span) -> bool:
+    def overlaps(self, other: Place) -> bool:
         """Whether the two share a character."""
         return self.start < other.end and other.start < self.end
 
@@ -67,7 +67,7 @@ class Words:
         )
         return cls(text, tuple(words))
 
-    def find(self, name: str, likeness: Likeness = "stem") -> Span | None:
+    def find(self, name: str, likeness: Likeness = "stem") -> Place | None:
         """The span of a name in the question; None if it is not there.
 
         Words of Latin script are met as stems, in a row; Chinese as characters.
@@ -85,7 +85,7 @@ class Words:
                 return None
             spaced = regex.escape(_SPACE.sub(" ", han), literal_spaces=True).replace(" ", r"\s*")
             met = regex.search(rf"(?<!\d(?=\d)){spaced}(?!(?<=\d)\d)", self.text)  # 3年 is not in 2023年
-            return None if met is None else Span(*met.span())
+            return None if met is None else Place(*met.span())
         if len(wanted) == 1:
             return self._find_word(name, wanted[0], likeness)
         # "would I rewatch" names the property "Would rewatch"
@@ -94,14 +94,14 @@ class Words:
             if _same(words[first], wanted[0], likeness):  # most names end here
                 row = words[first : first + len(wanted)]
                 if all(_same(word, part, likeness) for word, part in zip(row[1:], wanted[1:], strict=True)):
-                    return Span(row[0].start, row[-1].end)
+                    return Place(row[0].start, row[-1].end)
         return None
 
-    def _find_word(self, name: str, part: str, likeness: Likeness) -> Span | None:
+    def _find_word(self, name: str, part: str, likeness: Likeness) -> Place | None:
         written = fold(name).casefold() if likeness == "slip" else None
         for word in self.words:
             if _same(word, part, likeness) or (written is not None and _is_slip(word.text, written)):
-                return Span(word.start, word.end)
+                return Place(word.start, word.end)
         return None
 
 
@@ -196,7 +196,7 @@ IRREGULAR = {
 """What ``regular`` maps to another word; no form is its own."""
 
 
-def uncovered_words(words: Words, spans: Iterable[Span], generic: frozenset[str]) -> list[Word]:
+def uncovered_words(words: Words, spans: Iterable[Place], generic: frozenset[str]) -> list[Word]:
     """The words that no span covers and that are not generic, in order."""
     covered = list(spans)
     return [
@@ -205,7 +205,7 @@ def uncovered_words(words: Words, spans: Iterable[Span], generic: frozenset[str]
         if word.stem not in generic
         and word.text not in generic
         and not _is_slip_of(word.text, generic)
-        and not any(Span(word.start, word.end).overlaps(span) for span in covered)
+        and not any(Place(word.start, word.end).overlaps(span) for span in covered)
     ]
 
 

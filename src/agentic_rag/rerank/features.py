@@ -1,7 +1,6 @@
 """Features of a fused result: its relevance by the sources, and the terms of the offline rerank.
 
-A new term is an entry of ``TERMS``, its column in ``terms_of`` and a parameter of that name in
-``RerankParameters``; the sum and ``tune`` then use it.
+A new term is an entry of ``TERMS``, its column in ``terms_of`` and its weight in ``offline.WEIGHTS``.
 """
 
 from __future__ import annotations
@@ -112,11 +111,6 @@ def records_mistake(result: Passage) -> bool:
     ]
     called = any(isinstance(name, str) and MISTAKES.search(name) for name in names)
     return called or _CALLOUT.search(result["content"]) is not None
-
-
-def failures(content: str) -> list[tuple[int, int]]:
-    """Spans of the failure callouts of a passage: what was answered or done, and was wrong."""
-    return [callout.span() for callout in _CALLOUT.finditer(content)]
 
 
 UNKNOWN_RELEVANCE = 0.01

@@ -56,7 +56,7 @@ SPECIFICITY_OF_FACTS = 0.4
 halves."""
 
 T = TypeVar("T")
-_LOGGER = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +171,8 @@ class GraphEngine:
     ) -> list[tuple[Chunk, float]]:
         """Up to ``limit`` passages that the graph store's own search finds, each with relevance in [0, 1], best first.
 
-        The relevance comes from the passage's own cosine, without a walk: the memory agents need passages for
-            questions that name nothing.
+        The relevance comes from the passage's own cosine, without a walk: a memory of the lab needs passages for
+        questions that name nothing.
 
         Raises:
             StoreError, ModelError: something behind the engine failed.
@@ -308,7 +308,7 @@ class GraphEngine:
         except ManifestMismatch:  # the dataset was just switched to another model: nothing here is comparable
             raise
         except StoreError as error:
-            _LOGGER.warning("the vector store failed, so the graph is searched without it: %s", error)
+            logger.warning("the vector store failed, so the graph is searched without it: %s", error)
             return without
 
 

@@ -52,8 +52,11 @@ class DocumentRetriever(BaseRetriever):
 
 def passage_document(result: RetrievalResult) -> Document:
     """A result of the engine as a document."""
-    legs = {name: {"rank": leg.rank, "score": leg.score} for name, leg in result.legs.items()}
-    metadata = {**result.metadata, "relevance_score": result.score, "relevance_legs": legs}
+    metadata = {
+        **result.metadata,
+        "relevance_score": result.score,
+        "relevance_legs": result.leg_values(),
+    }
     return Document(id=result.id, page_content=result.content, metadata=metadata)
 
 

@@ -13,7 +13,7 @@ good the best one is. For an off-topic question all relevances fall: by UNFAMILI
 which the question's tokens are farther than FAMILIAR from the tokens of all passages together. If the question is in
 another script than the nearest passage, they share no words, and their cosine says little: all relevances rise or fall
 by ACROSS for each tenth of a cosine by which that passage's tokens are nearer or farther than USUAL. A passage that has
-all words of the question, which few others have, is at least as relevant as NAMED: the vector of a short question
+all words of the question, which few others have, is at least as relevant as NAME_RELEVANCE: the vector of a short question
 such as "what is X" carries little, but a note that mentions X answers it.
 
 Source of the comparison: Khattab and Zaharia, ColBERT, SIGIR 2020.
@@ -44,10 +44,10 @@ USUAL: Mapping[str, float] = {"cjk_latin": 0.34, "latin_cjk": 0.395}
 """By ``script_pair``, the similarity of the nearest passage's tokens at which nothing changes. Chosen on the first halves of
 two sets across Chinese and English (XQuAD), .12 and .11 of whose questions are refused, and on two vaults, so that of their
 questions in the other language and of everyday questions no more are answered wrongly than before."""
-NAME_WEIGHT = 0.5
+NAME_RELEVANCE = 0.5
 """Minimum relevance of a passage that has all words the question asks about."""
 MAX_LIFT = 0.1
-"""Range, in log-odds, of the passages that are raised to NAMED; they keep their order."""
+"""Range, in log-odds, of the passages that are raised to NAME_RELEVANCE; they keep their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def judged_by_tokens(
         level += _across(question, results, near)
         odds = {i: value + level for i, value in odds.items()}
     for named in _naming(question, results):
-        odds[named] = max(odds[named], log_odds(NAME_WEIGHT) + MAX_LIFT * probability(odds[named]))
+        odds[named] = max(odds[named], log_odds(NAME_RELEVANCE) + MAX_LIFT * probability(odds[named]))
     judged = [
         replace(result, score=probability(odds[result.id]), tokens=near.get(result.id)) for result in results
     ]

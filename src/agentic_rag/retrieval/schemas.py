@@ -9,7 +9,7 @@ from typing import NamedTuple, TypedDict
 
 from agentic_rag.domain import Chunk, FactHit, Hit, Metadata, new_hit
 from agentic_rag.domain.json_values import Json
-from agentic_rag.domain.results import GraphFact
+from agentic_rag.domain.results import GraphFact, Passage
 from agentic_rag.retrieval.calibration import Judge
 
 
@@ -68,16 +68,17 @@ class RetrievalResult:
 
     def to_dict(self) -> ResultValues:
         """JSON values, as ``search --json`` and the service give them."""
-        legs: dict[str, LegValues] = {
-            name: {"rank": leg.rank, "score": leg.score} for name, leg in self.legs.items()
-        }
         return {
             "id": self.id,
             "content": self.content,
             "score": self.score,
             "metadata": self.metadata,
-            "legs": legs,
+            "legs": self.leg_values(),
         }
+
+    def leg_values(self) -> dict[str, LegValues]:
+        """Rank and score by leg, as JSON values."""
+        return {name: {"rank": leg.rank, "score": leg.score} for name, leg in self.legs.items()}
 
 
 class JudgedResults(NamedTuple):
@@ -88,6 +89,11 @@ class JudgedResults(NamedTuple):
     familiarity: float | None = None
     """Similarity of the question's tokens to those of all results together, about in [-1, 1]; None without stored
     tokens."""
+
+
+def chunk_passage(chunk: Chunk) -> Passage:
+    """A stored chunk as a passage that is quoted, without facts."""
+    return {"id": chunk.id, "content": chunk.text, "metadata": chunk_metadata(chunk), "facts": []}
 
 
 def chunk_metadata(chunk: Chunk) -> Metadata:

@@ -109,7 +109,6 @@ class MemorySource:
 
 def as_hit(result: RetrievalResult, rank: int) -> Hit:
     """A result of the vector store as the main graph's state has it."""
-    legs = {name: {"rank": leg.rank, "score": leg.score} for name, leg in result.legs.items()}
     tokens = {} if result.tokens is None else {"tokens": round(result.tokens, 6)}
     return new_hit(
         result.id,
@@ -118,5 +117,5 @@ def as_hit(result: RetrievalResult, rank: int) -> Hit:
         rank=rank,
         score=result.score,
         metadata=result.metadata,
-        evidence={"legs": legs, **tokens},
+        evidence={"legs": result.leg_values(), **tokens},
     )

@@ -387,7 +387,7 @@ async def test_of_a_followed_folder_only_what_changed_is_read(
         return original(path)
 
     monkeypatch.setattr(Path, "read_bytes", noted)
-    ingest, remembered = pipeline(), DatasetCache[Any]()
+    ingest, remembered = pipeline(), DatasetCache()
     await ingest.run([folder], "notes", cache=remembered)
     read.clear()
     (folder / "b.md").write_text("Note b is about coffee.\n", encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentic_rag.questions.comparisons import MARKS, comparisons, extreme, free, negation_before, state
-from agentic_rag.questions.words import Span
+from agentic_rag.questions.words import Place
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_what_costs_nothing(text: str, written: str | None):
 )
 def test_a_negation_is_right_before_what_it_negates(text: str, name: str, negation: str | None):
     at = text.index(name)
-    place = negation_before(text, Span(at, at + len(name)))
+    place = negation_before(text, Place(at, at + len(name)))
     assert (None if place is None else text[place.start : place.end]) == negation
 
 

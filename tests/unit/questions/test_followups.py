@@ -8,17 +8,17 @@ from datetime import date
 import pytest
 
 from agentic_rag.questions.followups import MAX_TURNS, CompletedQuestion, Turn, complete_question
-from agentic_rag.questions.words import Span
+from agentic_rag.questions.words import Place
 
 TODAY = date(2024, 6, 30)
 TITLES = ("Elden Ring", "New World", "Breaking Bad", "Dune", "Pesto", "Japan trip", "Lin Mei", "Ann Lee")
 KINDS = {("Dune", "book"), ("Breaking Bad", "show"), ("Elden Ring", "game")}
 
 
-def titles_in(text: str) -> Sequence[tuple[str, Span]]:
+def titles_in(text: str) -> Sequence[tuple[str, Place]]:
     places = [(text.casefold().find(title.casefold()), title) for title in TITLES]
     return [
-        (text[at : at + len(title)], Span(at, at + len(title))) for at, title in sorted(places) if at >= 0
+        (text[at : at + len(title)], Place(at, at + len(title))) for at, title in sorted(places) if at >= 0
     ]
 
 

@@ -15,7 +15,6 @@ from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.rerank.features import (
     TERMS,
     UNKNOWN_RELEVANCE,
-    failures,
     judge,
     records_mistake,
     relevance_odds,
@@ -205,14 +204,6 @@ def test_what_records_a_mistake(recorded: dict[str, Any]) -> None:
 )
 def test_what_records_none(other: dict[str, Any]) -> None:
     assert not records_mistake(other)
-
-
-def test_a_failure_callout_ends_where_its_lines_do() -> None:
-    (span,) = failures(CALLOUT)
-    assert (
-        CALLOUT[slice(*span)] == "> [!failure] My answer\n> 06, because six is more.\n> About forty degrees."
-    )
-    assert failures("Cone 4.") == []
 
 
 def test_mistakes_come_first_under_weak_point_clustering_alone() -> None:

@@ -18,7 +18,7 @@ from agentic_rag.retrieval.late_interaction import (
     DOUBT,
     FAMILIAR,
     MAX_LIFT,
-    NAME_WEIGHT,
+    NAME_RELEVANCE,
     UNFAMILIAR,
     WEIGHT,
     LateInteraction,
@@ -152,7 +152,7 @@ def test_a_passage_that_names_all_that_is_asked_about_is_as_likely_as_not():
     )
     assert list(found) == ["oolong", "other", "c"]
     assert found == pytest.approx(
-        {"oolong": logistic(odds(NAME_WEIGHT) + MAX_LIFT * 0.1), "other": 0.3, "c": 0.2}
+        {"oolong": logistic(odds(NAME_RELEVANCE) + MAX_LIFT * 0.1), "other": 0.3, "c": 0.2}
     )
 
 
@@ -167,21 +167,21 @@ def test_what_is_relevant_already_stays_as_it_is():
 def test_title_and_headings_name_too():
     titled, headed = result("a", 0.1, title="Oolong"), result("b", 0.1, heading_path=("Oolong",))
     found = named("What is oolong?", titled, headed, result("c", 0.1), result("d", 0.1))
-    assert min(found["a"], found["b"]) > NAME_WEIGHT > max(found["c"], found["d"])
+    assert min(found["a"], found["b"]) > NAME_RELEVANCE > max(found["c"], found["d"])
 
 
 def test_tokens_do_not_take_back_what_a_passage_names():
     results = [result("oolong", 0.1, OOLONG), result("green", 0.6, GREEN)]
     found = judged_by_tokens("What is oolong?", results, {"oolong#0": 0.3, "green#0": 0.7}, 0.1)
     assert [one.chunk.document_id for one in found] == ["oolong", "green"]
-    assert found[0].score >= NAME_WEIGHT
+    assert found[0].score >= NAME_RELEVANCE
 
 
 @pytest.mark.parametrize(("having", "of"), [(1, 1), (1, 3), (2, 4), (3, 9)])
 def test_up_to_the_square_root_of_all_may_name_it(having: int, of: int):
     results = [result(f"d{n}", 0.1, OOLONG if n < having else GREEN) for n in range(of)]
     found = named("What is oolong?", *results)
-    assert sum(score > NAME_WEIGHT for score in found.values()) == having
+    assert sum(score > NAME_RELEVANCE for score in found.values()) == having
 
 
 @pytest.mark.parametrize(("having", "of"), [(2, 2), (2, 3), (3, 8), (9, 9)])
@@ -199,14 +199,14 @@ def test_those_that_are_lifted_keep_their_order():
     ]
     found = named("What is oolong?", *results)
     assert list(found) == ["b", "a", "c", "d"]
-    assert logistic(odds(NAME_WEIGHT) + MAX_LIFT) > found["b"] > found["a"] > NAME_WEIGHT
+    assert logistic(odds(NAME_RELEVANCE) + MAX_LIFT) > found["b"] > found["a"] > NAME_RELEVANCE
 
 
 def test_no_turn_of_a_dialogue_is_lifted_and_each_counts_among_those_that_name_it():
     note, turn = result("note", 0.1, OOLONG), result("turn", 0.1, OOLONG, kind="turn")
     others = [result(f"d{n}", 0.05, GREEN) for n in range(2)]
     assert named("What is oolong?", turn, *others)["turn"] == pytest.approx(0.1)
-    assert named("What is oolong?", note, turn, *others)["note"] > NAME_WEIGHT
+    assert named("What is oolong?", note, turn, *others)["note"] > NAME_RELEVANCE
     assert named("What is oolong?", note, turn, others[0])["note"] == pytest.approx(0.1)
 
 

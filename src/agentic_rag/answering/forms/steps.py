@@ -37,7 +37,7 @@ def steps(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer
         return ComposedAnswer((line_of(best.unit, best.note),), (best,))
     note = best.note
     blocks = _blocks(note, [one for one in candidates if one.note is note])
-    headed = _numbered_sections(question, candidates, note)
+    headed = _numbered_sections(candidates, note)
     if headed is not None and (not blocks or headed[0] >= blocks[0][0]):
         return ComposedAnswer(headed[1], (best,))
     if not blocks or blocks[0][0] <= 0:
@@ -143,7 +143,7 @@ def _number_texts(units: Sequence[Unit]) -> list[str]:
 
 
 def _numbered_sections(
-    question: Question, candidates: Sequence[Candidate], note: SourceNote
+    candidates: Sequence[Candidate], note: SourceNote
 ) -> tuple[float, tuple[Line, ...]] | None:
     """Numbered headings below the heading that is asked for, each with its first sentence."""
     sections: dict[tuple[str, ...], list[tuple[str, ...]]] = {}

@@ -1,7 +1,6 @@
 """The first stage of ingest: what the given paths hold, as documents to parse and things left out.
 
-With ``files`` the only module of ingest that reads what files hold. Whatever is wrong with one file is told about that
-file. A record of a BEIR corpus, a line of JSON, is parsed here; files of other programs by the installed formats and readers.
+Whatever is wrong with one file is told about that file. A record of a BEIR corpus, a line of JSON, is parsed here; files of other programs by the installed formats and readers.
 """
 
 from __future__ import annotations

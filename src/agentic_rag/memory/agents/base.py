@@ -19,6 +19,8 @@ from agentic_rag.memory.past import asked_past
 from agentic_rag.memory.records import MemoryRecord, plain
 from agentic_rag.memory.schemas import (
     DEFAULT_MAX_RESULTS,
+    LATE,
+    MAX_RESULTS,
     OPERATIONS,
     MemoryType,
     RetrievalStrategy,
@@ -28,8 +30,7 @@ from agentic_rag.memory.schemas import (
 from agentic_rag.memory.searching import STRATEGIES, FoundMemory, Search, SearchParts
 from agentic_rag.memory.writing import MemoryWriter, checked_metadata
 
-MOST_RESULTS = 1000
-_LOGGER = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,12 @@ class StoredAgent:
             async with asyncio.timeout(seconds):
                 result = await self._run_operation(task)
         except TimeoutError:
-            error = f"no answer within {task.timeout_ms} ms"
+            error = f"{LATE} {task.timeout_ms} ms"
         except (AgenticRagError, OSError, RuntimeError) as failure:
             error = f"{type(failure).__name__}: {failure}"
         if error is not None:
             # The query and the memory are private: neither is logged.
-            _LOGGER.warning("%s failed to %s: %s", self.agent_id, task.operation, error.partition(":")[0])
+            logger.warning("%s failed to %s: %s", self.agent_id, task.operation, error.partition(":")[0])
         milliseconds = round((time.perf_counter() - started) * 1000, 3)
         return TaskResponse(task.task_id, error is None, result, error, milliseconds)
 
@@ -218,8 +219,8 @@ def id_given(parameters: Mapping[str, Any]) -> str:
 def limit_of(parameters: Mapping[str, Any]) -> int:
     """The ``limit`` parameter; ``InputError`` unless it is a number from 1 to 1000."""
     limit = parameters.get("limit", DEFAULT_MAX_RESULTS)
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_RESULTS:
-        raise InputError(f"limit must be a whole number from 1 to {MOST_RESULTS}, not {limit!r}")
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_RESULTS:
+        raise InputError(f"limit must be a whole number from 1 to {MAX_RESULTS}, not {limit!r}")
     return limit
 
 

@@ -32,7 +32,7 @@ MOST_READ = 20_000
 """Maximum characters of a message that a chat model reads."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _ARRAY = re.compile(r"\[.*\]", re.DOTALL)
-_LOGGER = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class RuleStatements:
@@ -68,7 +68,7 @@ class ChatStatements:
             reply = await self.chat.complete(REMEMBER_SYSTEM, fence_passages([text[:MOST_READ]]))
             found = parse_reply(reply, text, speaker)
         except ModelError as error:
-            _LOGGER.warning("the chat model failed, reading by rules instead: %s", error)
+            logger.warning("the chat model failed, reading by rules instead: %s", error)
             return await RuleStatements().read(text, speaker=speaker, at=at, is_person=is_person)
         return [*found, *await asyncio.to_thread(said_sentences, text, speaker, found)]
 

@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 
 from agentic_rag.dates.stated import asked_interval
 from agentic_rag.ingest.facts.named_things import named_things
+from agentic_rag.memory.routing.rules import LONGEST
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
 
-LONGEST = 2_000
-"""Maximum characters of a query that are read."""
 _EXACT = re.compile(
     r"\"[^\"\n]{2,80}\"|“[^“”\n]{2,80}”|「[^「」\n]{2,80}」|『[^『』\n]{2,80}』"
     r"|(?<![\w-])(?:[A-Za-z]+[-_]?\d{2,}[\w-]*|\d{2,}[-_]?[A-Z]+\d[\w-]*|[a-z]+(?:_[a-z\d]+)+)(?!\w)"

@@ -18,7 +18,7 @@ from agentic_rag.questions.note_queries.measures import key_of_value_words, name
 from agentic_rag.questions.note_queries.note_classes import names_only_kind
 from agentic_rag.questions.note_queries.query import Query
 from agentic_rag.questions.note_queries.values import magnitude, share_of
-from agentic_rag.questions.words import Span
+from agentic_rag.questions.words import Place
 from agentic_rag.text.numbers import NUMBER_WORDS, numbers
 
 Aggregate = Literal["average", "sum"]
@@ -53,7 +53,7 @@ def read_limit(draft: Draft, extreme: Extreme | None) -> int | None:
     if match is None or (extreme is None and "top" not in match.group()):
         return None
     written = next(group for group in match.group("count", "top", "han", "of") if group)
-    draft.cover(Span(match.start() + match.group().index(written), match.end()))
+    draft.cover(Place(match.start() + match.group().index(written), match.end()))
     return int(max(numbers(written)))
 
 
@@ -69,9 +69,9 @@ async def read_aggregate(draft: Draft) -> Query | None:
     name, match = kind
     keys = numeric_keys(draft)
     draft = draft.copy()
-    draft.cover(Span(*match.span()))
+    draft.cover(Place(*match.span()))
     deed = OWN_DEED.search(draft.text)
-    draft.cover(None if deed is None else Span(*deed.span()))
+    draft.cover(None if deed is None else Place(*deed.span()))
     key = await named_key(draft, keys)
     key = key or await key_of_value_words(draft, keys)
     await read_days(draft)

@@ -14,7 +14,7 @@ from agentic_rag.notes.catalogue import Snapshot
 from agentic_rag.questions.generic_words import BASE_FRAME_HAN, BASE_WORDS
 from agentic_rag.questions.note_queries.choosing import choose
 from agentic_rag.questions.note_queries.query import Query, Selection
-from agentic_rag.questions.words import Span, Words
+from agentic_rag.questions.words import Place, Words
 
 _QUOTE, _UNQUOTE = r"[\"'“‘«「『《]", r"[\"'”’»」』》]"
 _OPEN, _CLOSE = r"[\"'“‘«「『《\[]*", r"[\"'”’»」』》\]]*"
@@ -38,7 +38,7 @@ class NamedBase(NamedTuple):
 
     base: Base
     view: BaseView
-    span: Span
+    span: Place
     """Of the base with its quotes and the word "base"."""
 
 
@@ -145,7 +145,7 @@ def _in_short(condition: Expression) -> Expression:
     return condition
 
 
-def _mentions(question: str, base: Base) -> Iterator[tuple[Span, bool]]:
+def _mentions(question: str, base: Base) -> Iterator[tuple[Place, bool]]:
     """Places where a base is named, and whether it can be nothing else."""
     name = re.escape(base.name)
     plain = rf"(?<!{_LATIN}){name}(?!{_LATIN})"
@@ -155,41 +155,41 @@ def _mentions(question: str, base: Base) -> Iterator[tuple[Span, bool]]:
         rf"(?<=[\"'”’»」』》])(?:\s*view)?\s+(?:of|in|from)\s+(?:the\s+|my\s+)?(?P<name>{plain})",
     )
     for match in re.finditer(sure[0], question, re.IGNORECASE):
-        yield Span(*match.span()), True
+        yield Place(*match.span()), True
     for match in re.finditer(sure[1], question, re.IGNORECASE):
-        span = Span(*match.span("name"))
+        span = Place(*match.span("name"))
         if _view_span(question, base, span) is not None:
             yield span, True
     for core, is_quoted in ((rf"{_QUOTE}{name}{_UNQUOTE}", True), (plain, False)):
         for pattern in (_BEFORE, _AFTER):
             for match in re.finditer(pattern.format(name=core), question, re.IGNORECASE):
                 is_spelt = base.name in match["name"] and not base.name.islower()
-                yield Span(*match.span()), is_quoted or is_spelt
+                yield Place(*match.span()), is_quoted or is_spelt
 
 
-def _view(question: str, base: Base, span: Span) -> BaseView:
+def _view(question: str, base: Base, span: Place) -> BaseView:
     """The view that is named, the longest name first; else the first view."""
     place = _view_span(question, base, span)
     return base.views[0] if place is None else place[0]
 
 
-def _view_span(question: str, base: Base, span: Span) -> tuple[BaseView, Span] | None:
+def _view_span(question: str, base: Base, span: Place) -> tuple[BaseView, Place] | None:
     """The view that is named beside a base, and where: in quotes, beside the word "view", before "of" and the base, or
     after ``#``."""
     for view in sorted(base.views, key=lambda view: -len(view.name)):
         name = re.escape(view.name)
         inside = re.search(rf"#{name}(?=\W*$)", question[span.start : span.end], re.IGNORECASE)
         if inside is not None:
-            return view, Span(span.start + inside.start(), span.start + inside.end())
+            return view, Place(span.start + inside.start(), span.start + inside.end())
         for text, offset in ((question[: span.start], 0), (question[span.end :], span.end)):
             for pattern in _VIEW:
                 match = re.search(pattern.format(name=name), text, re.IGNORECASE)
                 if match is not None:
-                    return view, Span(offset + match.start(), offset + match.end())
+                    return view, Place(offset + match.start(), offset + match.end())
     return None
 
 
-def _rest(question: str, base: Base, span: Span) -> list[str]:
+def _rest(question: str, base: Base, span: Place) -> list[str]:
     """The words of the question that name neither the base nor its view, and are more than a frame."""
     place = _view_span(question, base, span)
     spans = [span] if place is None else [span, place[1]]
@@ -198,7 +198,7 @@ def _rest(question: str, base: Base, span: Span) -> list[str]:
         for word in Words.of(question).words
         if not BASE_WORDS & {word.text, word.stem}
         and not BASE_FRAME_HAN.match(word.text)
-        and not any(Span(word.start, word.end).overlaps(one) for one in spans)
+        and not any(Place(word.start, word.end).overlaps(one) for one in spans)
     ]
 
 

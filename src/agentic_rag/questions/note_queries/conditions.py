@@ -32,7 +32,7 @@ from agentic_rag.questions.note_queries.values import (
 )
 from agentic_rag.questions.note_queries.vocabulary import Value, value_name
 from agentic_rag.questions.times import Time, in_year
-from agentic_rag.questions.words import Span, Word, parts, stem
+from agentic_rag.questions.words import Place, Word, parts, stem
 
 MAX_ITEMS = 3
 """Words that the lists of the notes are searched for."""
@@ -79,7 +79,7 @@ _CONTENTS = re.compile(
 _CONTENTS_HAN = re.compile(r"(?:里面?|中|上)?(?:都|种|放)?(?:着|了)?有?(?:什么|哪些)(?:东西)?\W*$")
 
 
-async def read_contents(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> bool:
+async def read_contents(draft: Draft, titles: Sequence[tuple[Note, Place]]) -> bool:
     """Add that a property names the note that is asked for as a place, "what is in Bed 4?"; whether it does, and the note
     has no list of its own."""
     note, place = titles[0]
@@ -93,7 +93,7 @@ async def read_contents(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> bo
 
 class _ValueCondition(NamedTuple):
     key: str
-    place: Span
+    place: Place
     position: int
     """Of the condition among those of the draft."""
     members: Sequence[Mapping[str, Any]]
@@ -104,7 +104,7 @@ _CONJUNCTION = re.compile(r"\s*(?:,|、)?\s*(?:or|and|oder|und|或者?|和|还�
 
 
 def _join_to_earlier(
-    draft: Draft, values: Sequence[Value], place: Span, earlier: list[_ValueCondition]
+    draft: Draft, values: Sequence[Value], place: Place, earlier: list[_ValueCondition]
 ) -> bool:
     """Join a value to another one of its property that stands beside it, as no note has both; whether there is one."""
     for n, before in enumerate(earlier):
@@ -119,7 +119,7 @@ def _join_to_earlier(
             alternatives = condition.parts if isinstance(condition, Or) else (condition,)
             draft.conditions[before.position] = Or((*alternatives, one))
             draft.cover(place)
-            earlier[n] = before._replace(place=Span(first.start, last.end))
+            earlier[n] = before._replace(place=Place(first.start, last.end))
             return True
     return False
 
@@ -128,7 +128,7 @@ _OF_ONE = re.compile(r"\b(?:by|from|of|von|aus)\s+$")
 """Before a value: it stands in one relation to the thing, "books by Ann", and not in any, "projects with Ann"."""
 
 
-async def _choose_property(draft: Draft, conditions: list[Comparison], place: Span) -> list[Comparison]:
+async def _choose_property(draft: Draft, conditions: list[Comparison], place: Place) -> list[Comparison]:
     """Of one value in several properties: the one that is named; else the nearest to the question; all, where it says
     nothing but the value, "which projects is Ann on?"."""
     keys = {one.key: one for one in conditions}
@@ -156,7 +156,7 @@ def read_activity(draft: Draft) -> bool:
     match = ACTIVITY.search(draft.text)
     if match is None or not draft.classes or draft.strength:
         return True
-    place = Span(*match.span("verb" if match["verb"] else "han"))
+    place = Place(*match.span("verb" if match["verb"] else "han"))
     verb = stem(match["verb"]) if match["verb"] else match["han"]
     if not draft.is_free(place):
         return True
@@ -235,8 +235,8 @@ _PARTS = (
 """What a note may lack without a property of the name."""
 
 
-def _named_parts(text: str) -> Iterator[tuple[str, Span]]:
-    return ((key, Span(*match.span())) for key, words in _PARTS for match in words.finditer(text))
+def _named_parts(text: str) -> Iterator[tuple[str, Place]]:
+    return ((key, Place(*match.span())) for key, words in _PARTS for match in words.finditer(text))
 
 
 _ANY_NOTE = re.compile(
@@ -255,18 +255,18 @@ def read_items(draft: Draft) -> None:
     if not 1 <= len(words) <= MAX_ITEMS or (len(words) > 1 and noun is None and not draft.classes):
         return
     facts = [draft.vocabulary.snapshot.facts[note.document_id] for note in draft.members()]
-    conditions: list[tuple[Expression, Span, Span | None]] = []
+    conditions: list[tuple[Expression, Place, Place | None]] = []
     for word in words:
         name = word.stem if word.text.isascii() else word.text
         condition: Expression = Comparison(ITEMS, "$contains", name)
         having = sum(matches(condition, one) for one in facts)
         if not 0 < having < len(facts):
             return
-        span = Span(word.start, word.end)
+        span = Place(word.start, word.end)
         negation = negation_before(draft.text, span)
         conditions.append((Not(condition) if negation else condition, span, negation))
     if noun is not None:
-        draft.cover(Span(noun.start, noun.end))
+        draft.cover(Place(noun.start, noun.end))
     for condition, *spans in conditions:
         draft.add(condition, *spans)
 
@@ -317,10 +317,10 @@ async def read_days(draft: Draft) -> None:
         if key in keys or key in rows or key in years
     ]
     if years:
-        draft.cover(*(Span(*match.span()) for match in MAKING.finditer(draft.text)))
+        draft.cover(*(Place(*match.span()) for match in MAKING.finditer(draft.text)))
     rest = draft.rest(time.span)
     dated = sum(note.date is not None for note in members)
-    place: Span | None = None
+    place: Place | None = None
     if named:
         key, place = named[0]
     elif len(years) == 1 and not (ACTIVITY.search(draft.text) or PAST_DEED.search(draft.text)):
@@ -330,7 +330,7 @@ async def read_days(draft: Draft) -> None:
     elif keys or rows:
         near = await draft.nearest(draft.text, [*keys, *rows])
         key = max(near, key=lambda name: near[name])
-        draft.cover(*(Span(word.start, word.end) for word in rest[:1]))
+        draft.cover(*(Place(word.start, word.end) for word in rest[:1]))
     else:
         return
     condition = within_years(key, time) if key in years else within(key, time)

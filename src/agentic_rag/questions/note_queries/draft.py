@@ -13,7 +13,7 @@ from agentic_rag.questions.forms import COUNT, MANY, WE, WHEN
 from agentic_rag.questions.generic_words import QUERY_HAN, QUERY_WORDS
 from agentic_rag.questions.note_queries.vocabulary import Vocabulary
 from agentic_rag.questions.times import Time
-from agentic_rag.questions.words import Span, Word, Words, uncovered_words
+from agentic_rag.questions.words import Place, Word, Words, uncovered_words
 from agentic_rag.text.languages import function_words
 
 Nearest = Callable[[str, Sequence[str]], Awaitable[Mapping[str, float]]]
@@ -31,7 +31,7 @@ class Draft:
     """The span of days that the question names."""
     conditions: list[Expression] = field(default_factory=list)
     entry_conditions: list[Expression] = field(default_factory=list)
-    spans: list[Span] = field(default_factory=list)
+    spans: list[Place] = field(default_factory=list)
     shown_keys: list[str] = field(default_factory=list)
     classes: list[str] = field(default_factory=list)
     strength: int = 0
@@ -73,15 +73,15 @@ class Draft:
         """Whether notes or entries are to be listed or counted."""
         return "count" if COUNT.search(self.text) else "list"
 
-    def is_free(self, span: Span) -> bool:
+    def is_free(self, span: Place) -> bool:
         """Whether no word of the span is accounted for."""
         return not any(span.overlaps(other) for other in self.spans)
 
-    def cover(self, *spans: Span | None) -> None:
+    def cover(self, *spans: Place | None) -> None:
         """Account for these words."""
         self.spans += [span for span in spans if span is not None]
 
-    def add(self, condition: Expression, *spans: Span | None) -> None:
+    def add(self, condition: Expression, *spans: Place | None) -> None:
         """A condition on notes, and the words that it was read from."""
         self.conditions.append(condition)
         self.cover(*spans)
@@ -101,7 +101,7 @@ class Draft:
         facts = self.vocabulary.snapshot.facts[note.document_id]
         return all(matches(one, facts) for one in self.conditions)
 
-    def rest(self, *spans: Span) -> list[Word]:
+    def rest(self, *spans: Place) -> list[Word]:
         """The words that nothing accounts for yet; of a Chinese run what is not generic in it.
 
         Args:
@@ -110,7 +110,7 @@ class Draft:
         words = []
         covered = (*self.spans, *spans)
         for word in uncovered_words(self.words, (), QUERY_WORDS | function_words(self.text)):
-            is_free = not any(Span(word.start, word.end).overlaps(span) for span in covered)
+            is_free = not any(Place(word.start, word.end).overlaps(span) for span in covered)
             if word.text.isascii():
                 words += [word] if is_free else []
             elif is_free and not QUERY_HAN.search(word.text):
@@ -128,7 +128,7 @@ def _titles_of(condition: Expression) -> list[str]:
     return []
 
 
-def _rest_of(word: Word, spans: Sequence[Span]) -> list[Word]:
+def _rest_of(word: Word, spans: Sequence[Place]) -> list[Word]:
     """The parts of a Chinese run that are neither accounted for nor generic."""
     free = [
         c if not any(s.start <= word.start + n < s.end for s in spans) else " "

@@ -27,7 +27,7 @@ from agentic_rag.questions.note_queries.values import (
     within_years,
 )
 from agentic_rag.questions.note_queries.vocabulary import NoteClass
-from agentic_rag.questions.words import Span, parts, stem
+from agentic_rag.questions.words import Place, parts, stem
 from agentic_rag.text import starts_cjk
 
 _YES, _NO = (frozenset(words.split()) for words in ("yes y true ✓ ✔ 是 有", "no n false ✗ ✘ 否 无"))
@@ -35,7 +35,7 @@ MAX_REST = 3
 """Words beside the conditions on entries; what says more asks for something else."""
 
 
-async def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
+async def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Place]]) -> Query | None:
     """The rows or list items of a note that is named; None where the question states no condition on them.
 
     Without a word that asks for several, nothing else may be said: "pantry before 2024".
@@ -54,14 +54,14 @@ async def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) ->
     return None
 
 
-def _is_property_of_another(draft: Draft, note: Note, place: Span) -> bool:
+def _is_property_of_another(draft: Draft, note: Note, place: Place) -> bool:
     """Whether a title is meant as a property of another note that is named: "which languages does the goblin speak?"."""
     keys = {key for key, named in draft.vocabulary.keys_in(draft.words) if named.overlaps(place)}
     others = (one for one, _ in draft.vocabulary.titles_in(draft.words) if one is not note)
     return bool(keys) and any(keys.intersection(field.key for field in one.fields) for one in others)
 
 
-async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
+async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Place]]) -> Query | None:
     """The rows of the one table whose first column, heading or note is called by the noun that is asked for: "how many
     tools do I have?", "which tool cost the most?"; of a superlative without a noun, "what is the cheapest in Tools?", those
     of the named note. None where there is none, or the question says more."""
@@ -125,7 +125,7 @@ def _is_singular(noun: str) -> bool:
     return noun.isascii() and not noun.endswith("s") and noun not in ("people", "children", "men", "women")
 
 
-def _classes(draft: Draft, noun: Span) -> list[NoteClass]:
+def _classes(draft: Draft, noun: Place) -> list[NoteClass]:
     return [one for one, place in draft.vocabulary.classes_in(draft.words) if place.overlaps(noun)]
 
 
@@ -164,8 +164,8 @@ def _names(title: str, row: Row) -> tuple[str, ...]:
 
 
 async def _row_conditions(
-    draft: Draft, rows: Sequence[Row], title: Span | None = None
-) -> tuple[list[Expression], list[Span]]:
+    draft: Draft, rows: Sequence[Row], title: Place | None = None
+) -> tuple[list[Expression], list[Place]]:
     """The conditions on rows, and the words that they were read from; none are words of the title that names their note."""
     values: dict[str, list[Any]] = {}
     for row in rows:
@@ -180,7 +180,7 @@ async def _row_conditions(
         if key is not None:
             conditions.append(comparison_on(key, number, numeric[key]))
             spans.append(number.span)
-    met: dict[Span, list[Comparison]] = {}
+    met: dict[Place, list[Comparison]] = {}
     for key, its in values.items():
         texts = [value for value in dict.fromkeys(map(str, its)) if not is_number(value) and len(value) > 2]
         place = draft.words.find(key)

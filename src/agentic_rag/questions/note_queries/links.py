@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.questions.note_queries.draft import Draft
-from agentic_rag.questions.words import Span
+from agentic_rag.questions.words import Place
 from agentic_rag.text import fold
 
 _LINKING = re.compile(
@@ -29,7 +29,7 @@ def read_links(draft: Draft) -> bool:
     names = tuple(dict.fromkeys(_names(draft, match["name"])))
     if not names:
         return False
-    draft.add(Comparison("links", "$in", names), Span(*match.span()))
+    draft.add(Comparison("links", "$in", names), Place(*match.span()))
     return True
 
 

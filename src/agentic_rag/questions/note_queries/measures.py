@@ -21,7 +21,7 @@ from agentic_rag.questions.note_queries.values import (
     year_keys,
 )
 from agentic_rag.questions.note_queries.vocabulary import numbers_of
-from agentic_rag.questions.words import Span, is_named_apart, parts, split_camel_case, stem
+from agentic_rag.questions.words import Place, is_named_apart, parts, split_camel_case, stem
 from agentic_rag.text import STOPWORDS, starts_cjk
 
 _LAST = re.compile(r"last|first|recent|最后|最近|letzte|erste", re.IGNORECASE)
@@ -65,7 +65,7 @@ async def read_comparisons(draft: Draft) -> None:
 
 
 def _condition(
-    draft: Draft, key: str, one: comparisons.Comparison, values: Sequence[Any], place: Span | None
+    draft: Draft, key: str, one: comparisons.Comparison, values: Sequence[Any], place: Place | None
 ) -> Expression:
     """What a number says of a property, which is named at a place, or its opposite: "not rated 7"."""
     condition = comparison_on(key, one, values)
@@ -136,7 +136,7 @@ async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple
         key = names[max(near, key=lambda name: near[name])]
         if not await _is_of_concept(draft, key, concept):
             return None
-    draft.cover(extreme.span, *(Span(*match.span()) for match in _VALUE_WORDS[concept].finditer(draft.text)))
+    draft.cover(extreme.span, *(Place(*match.span()) for match in _VALUE_WORDS[concept].finditer(draft.text)))
     draft.shown_keys.append(key)
     return key, extreme.largest
 
@@ -165,7 +165,9 @@ async def named_key(draft: Draft, keys: Sequence[str] | Mapping[str, Any]) -> st
         if len(partly) != 1:
             return None
         _cover_parts(draft, partly[0])
-        draft.cover(*(Span(w.start, w.end) for w in draft.words.words if apart and w.stem in parts(apart[0])))
+        draft.cover(
+            *(Place(w.start, w.end) for w in draft.words.words if apart and w.stem in parts(apart[0]))
+        )
         return partly[0]
     key, place = named[0]
     draft.cover(place)
@@ -176,7 +178,7 @@ async def key_of_value_words(draft: Draft, keys: Mapping[str, Sequence[Any]]) ->
     """The property that tells what the question's verb asks for: a price of "how much did they cost?"; the words are then
     accounted for."""
     for concept, pattern in _VALUE_WORDS.items():
-        spans = [Span(*match.span()) for match in pattern.finditer(draft.text)]
+        spans = [Place(*match.span()) for match in pattern.finditer(draft.text)]
         if not spans or not keys:
             continue
         near = await draft.nearest(draft.text, list(keys))
@@ -226,7 +228,7 @@ def numeric_keys(draft: Draft, *, entries: bool = False) -> Mapping[str, Sequenc
 
 async def _key_of(
     draft: Draft, one: comparisons.Comparison, keys: Mapping[str, Sequence[Any]]
-) -> tuple[str | None, Span | None]:
+) -> tuple[str | None, Place | None]:
     """The property that is compared: named beside the number, by its unit, else by meaning; none that measures something
     else."""
     keys = {key: its for key, its in keys.items() if not measures_other(one.unit, key, its)}
@@ -269,9 +271,9 @@ async def _key_of(
     return (nearest if nearest in keys else None), None
 
 
-def _names_what_they_lack(draft: Draft, span: Span) -> bool:
+def _names_what_they_lack(draft: Draft, span: Place) -> bool:
     """Whether a property is named beside a number or superlative, "rated above 3", that the selected notes do not have."""
-    beside = Span(max(0, span.start - MAX_GAP), span.end)
+    beside = Place(max(0, span.start - MAX_GAP), span.end)
     return bool(draft.classes) and any(
         place.overlaps(beside) and "number" in draft.vocabulary.keys[key].types
         for key, place in draft.vocabulary.keys_in(draft.words)
@@ -279,7 +281,7 @@ def _names_what_they_lack(draft: Draft, span: Span) -> bool:
     )
 
 
-def _beside(draft: Draft, span: Span) -> set[str]:
+def _beside(draft: Draft, span: Place) -> set[str]:
     """The stems of the two words before a number."""
     before = [word for word in draft.words.words if word.end <= span.start]
     return {word.stem for word in before[-2:] if word.text not in STOPWORDS}
@@ -297,5 +299,5 @@ def _cover_parts(draft: Draft, key: str) -> None:
         for first in range(len(key) - size + 1):
             part = key[first : first + size].casefold()
             place = draft.text.find(part) if starts_cjk(part) else -1
-            if place >= 0 and draft.is_free(Span(place, place + size)):
-                draft.cover(Span(place, place + size))
+            if place >= 0 and draft.is_free(Place(place, place + size)):
+                draft.cover(Place(place, place + size))

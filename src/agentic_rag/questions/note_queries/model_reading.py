@@ -18,7 +18,7 @@ from agentic_rag.questions.forms import ONE, asks_many
 from agentic_rag.questions.note_queries.query import Query, is_span
 from agentic_rag.questions.note_queries.values import comparison_on, is_date, is_number
 from agentic_rag.questions.note_queries.vocabulary import Vocabulary, value_name
-from agentic_rag.questions.words import Span, Words
+from agentic_rag.questions.words import Place, Words
 from agentic_rag.text.prompts import DATA, fence_passages
 
 SYSTEM = (
@@ -174,7 +174,7 @@ def _number(key: str, operator: comparisons.Operator, value: float, values: Sequ
     numbers = [one for one in values if is_number(one)]
     if not numbers or not abs(value) < MAX_NUMBER:
         raise _value_error(value, key)
-    return comparison_on(key, comparisons.Comparison(operator, float(value), Span(0, 0)), numbers)
+    return comparison_on(key, comparisons.Comparison(operator, float(value), Place(0, 0)), numbers)
 
 
 def _text(key: str, operator: str, value: Any, values: Sequence[Any]) -> Expression:

@@ -11,7 +11,7 @@ from agentic_rag.questions.forms import KIND_LEAD, LAST_NOUN, NOUN, WHO, extreme
 from agentic_rag.questions.generic_words import NOTE_NOUNS, QUERY_WORDS
 from agentic_rag.questions.note_queries.draft import Draft
 from agentic_rag.questions.note_queries.vocabulary import NoteClass
-from agentic_rag.questions.words import Span, Word, is_named_apart, key_words, parts
+from agentic_rag.questions.words import Place, Word, is_named_apart, key_words, parts
 from agentic_rag.text import starts_cjk
 
 _TAG = re.compile(r"(?<![\w&/])#([^\s#,.;:!?，。；：！？()（）]+)")
@@ -48,13 +48,13 @@ def read_tags(draft: Draft) -> bool:
     marked = list(_TAG.finditer(draft.text))
     for match in marked:
         tag = known.get(match[1].strip("/").casefold(), match[1].strip("/"))
-        draft.add(Comparison("tags", "$eq", tag), Span(*match.span()))
+        draft.add(Comparison("tags", "$eq", tag), Place(*match.span()))
     named = None if marked else _TAG_PHRASE.search(draft.text)
     if named is None:
         return bool(marked)
     stored = known.get((named[1] or named[2]).casefold())
     if stored is not None:
-        draft.add(Comparison("tags", "$eq", stored), Span(*named.span()))
+        draft.add(Comparison("tags", "$eq", stored), Place(*named.span()))
     return stored is not None
 
 
@@ -80,7 +80,7 @@ async def read_class(draft: Draft) -> NoteClass | None:
     return one
 
 
-def _is_of_property(draft: Draft, place: Span) -> bool:
+def _is_of_property(draft: Draft, place: Place) -> bool:
     """Whether a word belongs to a property of several words that the question has all of: ``hours in garden``."""
     word = parts(draft.text[place.start : place.end])
     return any(
@@ -88,7 +88,7 @@ def _is_of_property(draft: Draft, place: Span) -> bool:
     )
 
 
-def _people(draft: Draft) -> tuple[NoteClass, Span] | None:
+def _people(draft: Draft) -> tuple[NoteClass, Place] | None:
     """The class of people, where the question asks for those of whom it says something."""
     who = WHO.search(draft.text)
     if who is None:
@@ -100,20 +100,20 @@ def _people(draft: Draft) -> tuple[NoteClass, Span] | None:
     one = named[0]
     if len(folders) > 1:
         one = NoteClass("people", "folder", Comparison("folder", "$in", folders), sum(n.count for n in named))
-    return one, Span(*who.span())
+    return one, Place(*who.span())
 
 
-def _noun(draft: Draft) -> Span | None:
+def _noun(draft: Draft) -> Place | None:
     """The Chinese noun of what is asked for: of 哪些游戏, 最贵的游戏, 用牛奶的饮料, 1995年的电影."""
     is_kind = draft.asks_many or draft.time is not None
     listed = NOUN.search(draft.text) if draft.asks_many else None
     if listed is not None:
-        return Span(*listed.span("noun"))
+        return Place(*listed.span("noun"))
     last = LAST_NOUN.search(draft.text) if is_kind else None
-    return extreme_noun(draft.text) or (None if last is None else Span(*last.span("noun")))
+    return extreme_noun(draft.text) or (None if last is None else Place(*last.span("noun")))
 
 
-def _is_generic(draft: Draft, place: Span) -> bool:
+def _is_generic(draft: Draft, place: Place) -> bool:
     """Whether a word such as "notes" is meant as such, and not as the folder of that name."""
     written = draft.text[place.start : place.end]
     if place == head_noun(draft.text):
@@ -125,7 +125,7 @@ def _is_generic(draft: Draft, place: Span) -> bool:
     return (is_comparison or written in QUERY_WORDS) and not _IN.search(before)
 
 
-async def _nearest_class(draft: Draft, span: Span) -> tuple[NoteClass, Span] | None:
+async def _nearest_class(draft: Draft, span: Place) -> tuple[NoteClass, Place] | None:
     """The class that a Chinese noun names in part (课 of 课程), or in another script (游戏 of games); of several folders
     whose names end with it, 荤菜 and 素菜 of 菜, all."""
     noun = draft.text[span.start : span.end]
@@ -145,7 +145,7 @@ async def _nearest_class(draft: Draft, span: Span) -> tuple[NoteClass, Span] | N
     return await _nearest_name(draft, span, foreign, MIN_LIKENESS, MIN_LEAD)
 
 
-async def _alike_class(draft: Draft, span: Span | None) -> tuple[NoteClass, Span] | None:
+async def _alike_class(draft: Draft, span: Place | None) -> tuple[NoteClass, Place] | None:
     """The folder or category whose name means what a noun means, Travel of trips, 餐馆 of 饭店; None of one that names a
     property."""
     if span is None or any(place.overlaps(span) for _, place in draft.vocabulary.keys_in(draft.words)):
@@ -157,8 +157,8 @@ async def _alike_class(draft: Draft, span: Span | None) -> tuple[NoteClass, Span
 
 
 async def _nearest_name(
-    draft: Draft, span: Span, names: Sequence[str], least: float, lead: float
-) -> tuple[NoteClass, Span] | None:
+    draft: Draft, span: Place, names: Sequence[str], least: float, lead: float
+) -> tuple[NoteClass, Place] | None:
     """The class among these whose name is the nearest to a noun, where its cosine and its lead over the next suffice."""
     if not names:
         return None

@@ -56,7 +56,7 @@ from agentic_rag.questions.note_queries.values import date_keys, within
 from agentic_rag.questions.note_queries.vocabulary import Vocabulary
 from agentic_rag.questions.times import Time
 from agentic_rag.questions.wording import named_phrase
-from agentic_rag.questions.words import Span, Word, Words, parts, stem
+from agentic_rag.questions.words import Place, Word, Words, parts, stem
 
 
 async def read_query(
@@ -92,7 +92,7 @@ async def _read(draft: Draft) -> Query | None:
         return Query("notes", "count")
     is_count = COUNT.search(draft.text)
     if is_count:
-        draft.cover(Span(*is_count.span()))
+        draft.cover(Place(*is_count.span()))
     is_tagged = read_tags(draft)
     if read_links(draft):
         await read_class(draft)
@@ -126,7 +126,7 @@ async def _read(draft: Draft) -> Query | None:
     return tasks or await _of_notes(draft, titles, is_tagged=is_tagged)
 
 
-async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Span]], *, is_tagged: bool) -> Query | None:
+async def _of_notes(draft: Draft, titles: Sequence[tuple[Note, Place]], *, is_tagged: bool) -> Query | None:
     """The query to notes, or to entries of theirs, of the class and the values that were read."""
     aggregate = await read_aggregate(draft)
     if aggregate is not None:
@@ -278,7 +278,7 @@ def _is_listed(draft: Draft) -> bool:
     return bool(draft.classes) and draft.asks_many and not draft.rest()
 
 
-def _of_days(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
+def _of_days(draft: Draft, titles: Sequence[tuple[Note, Place]]) -> Query | None:
     """The notes of the span of days that is named, whose units are searched for the rest of the question."""
     if draft.time is None or any(note.date is None for note, _ in titles):
         return None
@@ -311,7 +311,7 @@ def _show_dates(draft: Draft) -> None:
     draft.shown_keys[:0] = own or keys
 
 
-def _titles(draft: Draft) -> list[tuple[Note, Span]]:
+def _titles(draft: Draft) -> list[tuple[Note, Place]]:
     """Notes that are named, but for those whose name is a word for a class of notes, a value or a property."""
     vocabulary = draft.vocabulary
     asks_for_several = draft.asks_many or draft.asks_when or draft.time is not None

@@ -12,7 +12,7 @@ from agentic_rag.questions.forms import COMPLETION, TASKS, WHAT
 from agentic_rag.questions.note_queries.draft import Draft, places
 from agentic_rag.questions.note_queries.query import Query
 from agentic_rag.questions.note_queries.values import date_keys, within
-from agentic_rag.questions.words import Span, any_of
+from agentic_rag.questions.words import Place, any_of
 
 _OPENS = re.compile(r"\b(?:do|does|did|will|would|can|could|should|to)\s(?:\S+\s){0,6}open\b", re.IGNORECASE)
 """The verb: "at how many bar does the boiler open?"."""
@@ -29,7 +29,7 @@ FEW = 5
 """Notes up to which a question is about their tasks and not about the notes."""
 
 
-def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query | None:
+def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Place]]) -> Query | None:
     """Tasks of the named note, of a class of notes, or of all, that have the words which are left; None where no tasks are
     asked for."""
     word = TASKS.search(draft.text)
@@ -40,7 +40,7 @@ def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Span]]) -> Query |
     named = titles or draft.vocabulary.titles_in(draft.words)
     holder = next(((note, place) for note, place in named if _tasks_of(note)), None)
     is_done = task_state is not None and task_state[0] == "done"
-    spans = [Span(*one.span()) for one in (word, due) if one] + ([task_state[1]] if task_state else [])
+    spans = [Place(*one.span()) for one in (word, due) if one] + ([task_state[1]] if task_state else [])
     if word is None and (
         not asks_for_tasks
         or _QUESTIONS.search(draft.text)
@@ -76,7 +76,7 @@ _KEYS = {"due": _DUE, "done": re.compile(r"done|complet|finish|完成")}
 """Properties of tasks that tell when they are due or were done."""
 
 
-def _says_no_more(draft: Draft, spans: Sequence[Span]) -> bool:
+def _says_no_more(draft: Draft, spans: Sequence[Place]) -> bool:
     """Whether a question has no words beside these and its time, but for somebody to whom a task is given, ``@ann``."""
     if any(draft.is_free(place) for _, place in draft.vocabulary.classes_in(draft.words)):
         return False
@@ -113,7 +113,7 @@ def _read_words(draft: Draft) -> None:
         own_word = next((form for form in forms if any(matches(form, one) for one in facts)), None)
         if own_word is not None and state(word.text) is None:
             draft.entry_conditions.append(own_word)
-            draft.cover(Span(word.start, word.end))
+            draft.cover(Place(word.start, word.end))
 
 
 def _tasks(draft: Draft) -> list[Row]:
@@ -126,7 +126,7 @@ def tasks_of_members(draft: Draft) -> Query | None:
     task_state = state(draft.text)
     if task_state is None or not draft.strength or not WHAT.search(draft.text):
         return None
-    states = (Span(one.start, one.end) for one in draft.words.words if state(one.text) is not None)
+    states = (Place(one.start, one.end) for one in draft.words.words if state(one.text) is not None)
     if draft.classes and not all(map(draft.is_free, states)):
         return None  # the state is a value of the notes themselves
     members = draft.members()

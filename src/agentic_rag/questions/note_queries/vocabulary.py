@@ -16,7 +16,7 @@ from agentic_rag.notes.catalogue import Key, Snapshot
 from agentic_rag.questions.note_queries.name_index import NameIndex
 from agentic_rag.questions.note_queries.values import magnitude
 from agentic_rag.questions.question import Question
-from agentic_rag.questions.words import Likeness, Span, Words, longest_first, parts, stem
+from agentic_rag.questions.words import Likeness, Place, Words, longest_first, parts, stem
 from agentic_rag.text import STOPWORDS, starts_cjk, without_possessive
 
 ClassKind = Literal["folder", "category", "tag", "title"]
@@ -95,10 +95,10 @@ class Vocabulary:
         """The names of a snapshot; made once for each."""
         return _vocabulary(snapshot)
 
-    def classes_in(self, words: Words) -> list[tuple[NoteClass, Span]]:
+    def classes_in(self, words: Words) -> list[tuple[NoteClass, Place]]:
         """The classes that a question names; of one word those of the first kind that has any."""
         order = {"category": 0, "folder": 1, "tag": 2, "title": 3}
-        chosen: list[tuple[NoteClass, Span]] = []
+        chosen: list[tuple[NoteClass, Place]] = []
         for likeness in LIKENESSES[:2]:
             met = [(self.classes[n], place) for n, place in self._names["classes"].matches(words, likeness)]
             met.sort(key=lambda pair: (pair[1].start - pair[1].end, order[pair[0].kind], -pair[0].count))
@@ -107,14 +107,14 @@ class Vocabulary:
                     chosen.append((one, place))
         return chosen
 
-    def titles_in(self, words: Words) -> list[tuple[Note, Span]]:
+    def titles_in(self, words: Words) -> list[tuple[Note, Place]]:
         """The notes that a question names by title, the longest title of each place."""
         return [
             (self.titles[name], place)
             for name, place in _match_names(words, self._names["titles"], LIKENESSES[:1])
         ]
 
-    def titles_written_in(self, text: str) -> list[tuple[str, Span]]:
+    def titles_written_in(self, text: str) -> list[tuple[str, Place]]:
         """The titles of the notes that a text names, each with its place; titles that are words for a class of notes, or
         everyday words, are left out."""
         words = Words.of(text)
@@ -129,7 +129,7 @@ class Vocabulary:
         ]
         return [(text[place.start : place.end], place) for _, place in named]
 
-    def titles_with(self, text: str) -> list[tuple[str, Span]]:
+    def titles_with(self, text: str) -> list[tuple[str, Place]]:
         """A short text whose words all stand in the title of some note: "pesto" of Pesto Pasta; with its place."""
         wanted = set(parts(text))
         short = text.strip(" ?？")
@@ -139,16 +139,16 @@ class Vocabulary:
         titled = any(
             (short in name) if han and len(short) > 1 else wanted <= set(parts(name)) for name in self.titles
         )
-        return [(short, Span(0, len(short)))] if titled else []
+        return [(short, Place(0, len(short)))] if titled else []
 
-    def titles_in_part(self, text: str) -> list[tuple[str, Span]]:
+    def titles_in_part(self, text: str) -> list[tuple[str, Place]]:
         """The names in a text that one note alone has at the beginning of its title, else in it: Ann of Ann Lee, 成都 of 成都周末; with their places."""
         proper = [(term.start, term.end) for term in Question.of(text).terms if term.is_name]
         han = [(n, n + size) for size in range(MAX_PART, 1, -1) for n in range(len(text) - size + 1)]
-        met: list[tuple[str, Span]] = []
+        met: list[tuple[str, Place]] = []
         for start, end in (*proper, *(place for place in han if starts_cjk(text[place[0] : place[1]]))):
             written = without_possessive(text[start:end])
-            place = Span(start, start + len(written))
+            place = Place(start, start + len(written))
             notes = self._title_parts.get(written.casefold(), ())
             if len(notes) == 1 and _is_name(written) and not any(place.overlaps(other) for _, other in met):
                 met.append((written, place))
@@ -176,7 +176,7 @@ class Vocabulary:
         facts = self.snapshot.facts[note.document_id]
         return any(parts(one.name) == parts(word) and matches(one.condition, facts) for one in self.classes)
 
-    def values_in(self, words: Words, *, slips: bool) -> list[tuple[Sequence[Value], Span]]:
+    def values_in(self, words: Words, *, slips: bool) -> list[tuple[Sequence[Value], Place]]:
         """The values that a question names, the longest name of each place; one that is written so goes before another
         form of the word. A state is named by its own form alone: what goes on (``reading``) or is done (``watched``)
         is not what "read" and "watch" say."""
@@ -189,7 +189,7 @@ class Vocabulary:
                 met.append((self.values[exact], place))
         return met
 
-    def keys_in(self, words: Words) -> list[tuple[str, Span]]:
+    def keys_in(self, words: Words) -> list[tuple[str, Place]]:
         """The properties that a question names, one of notes before one of entries that differs in case alone."""
         met = _match_names(words, self._names["keys"], LIKENESSES[:2])
         return [(key, place) for name, place in met for key in self._keys_by_fold[name.casefold()]]
@@ -256,7 +256,7 @@ class _Names:
     def of(cls, names: Sequence[str]) -> _Names:
         return cls(names, NameIndex.of(names))
 
-    def matches(self, words: Words, likeness: Likeness) -> Iterator[tuple[int, Span]]:
+    def matches(self, words: Words, likeness: Likeness) -> Iterator[tuple[int, Place]]:
         """The names that a question contains, each by its number, with its place in the question."""
         for n in self.index.near(words, likeness):
             place = words.find(self.names[n], likeness)
@@ -264,9 +264,9 @@ class _Names:
                 yield n, place
 
 
-def _match_names(words: Words, names: _Names, likenesses: Sequence[Likeness]) -> list[tuple[str, Span]]:
+def _match_names(words: Words, names: _Names, likenesses: Sequence[Likeness]) -> list[tuple[str, Place]]:
     """The names that are met, those that agree best first, none within another."""
-    met: list[tuple[str, Span]] = []
+    met: list[tuple[str, Place]] = []
     for likeness in likenesses:
         for n, place in names.matches(words, likeness):
             if not any(place.overlaps(other) for _, other in met):

@@ -39,7 +39,7 @@ from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import trim_memory
 from agentic_rag.stores.uninterrupted import left_running
 
-_LOGGER = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 MAX_LAG_SECONDS = 60.0
 """Seconds for which a large graph's loaded links are used, however often the graph changes."""
 ALWAYS_FRESH_CHUNKS = 5_000
@@ -126,7 +126,7 @@ class LinkReader:
             try:
                 await asyncio.to_thread(file.write, versions, found)
             except OSError as error:
-                _LOGGER.warning(
+                logger.warning(
                     "the links of the graph cannot be saved, so the next start reads them again: %s", error
                 )
 

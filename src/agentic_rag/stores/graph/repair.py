@@ -11,7 +11,7 @@ from agentic_rag.stores.graph.server_graph import Run, ServerGraph
 from agentic_rag.stores.graph.shared_entities import labels_given, relabel
 from agentic_rag.stores.graph.tables import GraphTables
 
-_LOGGER = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class Repair:
@@ -71,7 +71,7 @@ class Repair:
                 written, deleted = written + more, deleted + fewer
         self._is_compared = True
         if written or deleted:
-            _LOGGER.warning(
+            logger.warning(
                 "the graph was repaired from LanceDB: %d rows written, %d deleted", written, deleted
             )
 

@@ -67,7 +67,7 @@ _DAMAGE = re.compile(
 _IN_ITS_SOURCE = re.compile(r", /\S+\.rs:\d+:\d+|, /[^,\s]*$")
 """The place in the library's source at the end of a message, also when cut."""
 
-_LOGGER = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 # Read when LanceDB is imported; silences warnings about vector clusters that users cannot act on.
 os.environ.setdefault("LANCEDB_LOG", "error")
@@ -294,7 +294,7 @@ class LanceConnection:
                     if await table.version() != self._versions[name]:
                         await clean(table, KEEP_NONE)
             except StoreError as error:
-                _LOGGER.warning("%s; a later run removes them", error)
+                logger.warning("%s; a later run removes them", error)
 
 
 def _return_freed_memory() -> None:

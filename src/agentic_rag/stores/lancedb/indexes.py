@@ -50,7 +50,7 @@ TRIES, FIRST_PAUSE = 5, 0.05
 """Tries of a compaction that conflicts with another process, and seconds before the second try, doubled each
 time."""
 
-_LOGGER = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 _VECTOR = "vector"
 _LABELS = "LabelList"
 """An index that Lance is slow to add to: 2,000 rows to 215,000 take 20 to 40 s, and building it anew 1 s."""
@@ -158,7 +158,7 @@ async def tidy_table(
         await asyncio.sleep(FIRST_PAUSE * 2**attempt)
         with translate_errors(f"indexing {table_name}"):
             await table.checkout_latest()
-    _LOGGER.info("%s is written too often to be indexed now; a later write updates its indexes", table_name)
+    logger.info("%s is written too often to be indexed now; a later write updates its indexes", table_name)
 
 
 async def _tidy(table: Any, plan: IndexPlan, purge: bool, builder: IndexBuilder) -> None:
@@ -246,7 +246,7 @@ async def tidied_when_due(table: Any, tidy: Callable[[], Awaitable[None]], table
         if due:
             await tidy()
     except StoreError as error:
-        _LOGGER.warning("%s was stored, but not indexed: %s", table_name, error)
+        logger.warning("%s was stored, but not indexed: %s", table_name, error)
 
 
 async def is_due(table: Any) -> bool:

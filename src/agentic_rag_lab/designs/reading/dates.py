@@ -29,7 +29,6 @@ MAX_CANDIDATES = 12
 """Maximum number of sentences considered."""
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_WEEKDAY = re.compile(rf"\b(?:{'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
 _BESIDE = re.compile(
     rf"\b(?P<which>on|last|this past|past|this|next)\s(?P<day>weekend|{'|'.join(_WEEKDAYS)})\b", re.IGNORECASE
 )

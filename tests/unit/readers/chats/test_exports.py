@@ -289,7 +289,7 @@ async def test_following_a_folder_reads_an_unchanged_export_once(
     path = write(tmp_path, {"result.json": TELEGRAM}) / "result.json"
     os.utime(path, (1, 1))
     monkeypatch.setattr("agentic_rag.ingest.remembered.SETTLED_NS", -(10**12))
-    ingest, remembered, read = pipeline(), DatasetCache[Any](), []
+    ingest, remembered, read = pipeline(), DatasetCache(), []
     real = exports.read_exports
     monkeypatch.setattr(
         "agentic_rag_readers.chats.reader.read_exports", lambda *given: read.append(given[0]) or real(*given)
