@@ -24,7 +24,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 
 from agentic_rag.ingest.files.discovery import discover
-from agentic_rag.ingest.files.folders import SourceError
+from agentic_rag.ingest.files.source_text import SourceError
 from figures import Row, options, report, row
 from made_documents.pdf import pdf_files
 from made_documents.peers import PEERS, Reader

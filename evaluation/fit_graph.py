@@ -29,7 +29,7 @@ from rich.table import Table
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.filters import parse_filters
 from agentic_rag.domain.progress import silent
-from agentic_rag.retrieval.calibration import FEWEST_VISITS, GraphRelevance
+from agentic_rag.retrieval.graph_relevance import FEWEST_VISITS, GraphRelevance
 from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag_lab.evaluation.asking import ranking_of
 from agentic_rag_lab.evaluation.datasets import load_dataset

@@ -15,7 +15,8 @@ from agentic_rag.domain import Chunk, search_text
 from agentic_rag.domain.ports import ChunkStore, EmbeddedDocument, FloatArray, PassageVectors, Restriction
 from agentic_rag.domain.token_vectors import Places, QuestionTokens
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.files.discovery import SourceError, load_record, parse_record, record_id
+from agentic_rag.ingest.files.records import load_record, parse_record, record_id
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag.ingest.preparing import MAX_CHUNK_TOKENS
 from agentic_rag.models.bundled import BundledEmbedding, count_tokens_batch
 from agentic_rag.text import script

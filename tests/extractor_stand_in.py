@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from agentic_rag.ingest.files.extracted_text import ExtractedText
-from agentic_rag.ingest.files.folders import NothingToRead, SourceError
+from agentic_rag.ingest.files.source_text import NothingToRead, SourceError
 
 _state = {"is_harmed": False}
 

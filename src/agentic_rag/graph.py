@@ -24,12 +24,13 @@ from agentic_rag.nodes.agent import agent
 from agentic_rag.nodes.agent_tools import AgentTools
 from agentic_rag.nodes.answer import answer, answer_by_agent
 from agentic_rag.nodes.check_quality import check_quality
-from agentic_rag.nodes.fuse_results import fuse_results, results_of, resumable, with_whole_lists
+from agentic_rag.nodes.fuse_results import fuse_results, results_of
 from agentic_rag.nodes.mistakes import ListMistakes, mistake_quotes
 from agentic_rag.nodes.prepare_query import prepare_query
 from agentic_rag.nodes.request import Request
 from agentic_rag.nodes.requirements import check_requirements
 from agentic_rag.nodes.rerank import rerank
+from agentic_rag.nodes.resuming import resumable, with_whole_lists
 from agentic_rag.nodes.retrieve import retrieve
 from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.nodes.select_notes import select_notes

@@ -91,12 +91,12 @@ STATEMENTS = "agentic_rag.memory.reading.statements"
 """What the first text that is remembered needs, and no question does."""
 WARM_UP = "Where is it warm? 哪里暖和？"
 """In both scripts, whose dictionaries are loaded when they are first met."""
-NAME = "ask_notes"
-DESCRIPTION = (
+TOOL_NAME = "ask_notes"
+TOOL_DESCRIPTION = (
     "Look something up in the user's notes. Returns an answer whose claims end in marks like [1], then each mark's "
     "quote and the note it stands in; or says that the notes do not have it."
 )
-"""Of the tool, where none are given."""
+"""Of ``as_tool``, where none are given."""
 
 logger = logging.getLogger(__name__)
 
@@ -251,7 +251,7 @@ class Rag:
         yield Answer.of(state)
 
     def as_tool(
-        self, *, name: str = NAME, description: str = DESCRIPTION, **options: Unpack[AskOptions]
+        self, *, name: str = TOOL_NAME, description: str = TOOL_DESCRIPTION, **options: Unpack[AskOptions]
     ) -> BaseTool:
         """Asking as a tool for an agent: one argument, ``question``.
 
@@ -801,9 +801,9 @@ async def open_rag(
                     embedding,
                     count_tokens,
                     stores.turn,
-                    _renewing(chunks, knowledge, embedding),
-                    _discarding(config.data_dir),
-                    config.data_dir,
+                    renew=_renewing(chunks, knowledge, embedding),
+                    discard=_discarding(config.data_dir),
+                    data=config.data_dir,
                 ),
                 engine,
                 graph_engine,
@@ -811,31 +811,29 @@ async def open_rag(
             RuleStatements() if talker is None else ChatStatements(talker),
             Router({agent.memory_type: agent.strategies for agent in AGENTS}, talker),
         )
-        catalogue = Catalogue(stores.ledger)
         parts = GraphParts(
             graph_engine,
             engine,
             embedding,
-            talker,
-            rerankers,
-            memory,
-            catalogue,
-            asyncio.get_running_loop(),
-            further_sources(config, stack),
+            chat=talker,
+            rerankers=rerankers,
+            memory=memory,
+            catalogue=Catalogue(stores.ledger),
+            loop=asyncio.get_running_loop(),
+            sources=further_sources(config, stack),
         )
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
-        rag = Rag(
+        yield Rag(
             config,
             graph,
             parts,
-            engine,
-            graph_engine,
-            chunks,
-            knowledge,
-            stores.ledger,
-            memory,
-            spending,
-            is_configured,
-            stores.reach,
+            retrieval=engine,
+            graph_engine=graph_engine,
+            chunks=chunks,
+            knowledge=knowledge,
+            ledger=stores.ledger,
+            memory=memory,
+            spending=spending,
+            is_configured_embedding=is_configured,
+            reach=stores.reach,
         )
-        yield rag

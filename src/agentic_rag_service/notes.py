@@ -28,7 +28,7 @@ from agentic_rag.errors import InputError, RunError, UnknownDataset
 from agentic_rag.ingest.files.canvas import parse_canvas
 from agentic_rag.ingest.files.discovery import made_text
 from agentic_rag.ingest.files.extraction import Extractor
-from agentic_rag.ingest.files.folders import SourceError, decode
+from agentic_rag.ingest.files.source_text import SourceError, decode
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Rag
 from agentic_rag_service.access import Caller

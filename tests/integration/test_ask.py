@@ -14,10 +14,10 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.answering.operations.shapes import not_found
+from agentic_rag.channels import in_full
 from agentic_rag.errors import InputError, StoreError, UnknownDataset, UnknownOperation
 from agentic_rag.ingest.files.discovery import discover
-from agentic_rag.ingest.files.folders import decode
-from agentic_rag.state import in_full
+from agentic_rag.ingest.files.source_text import decode
 from example_vault import EXAMPLE_VAULT
 from stored import tables
 

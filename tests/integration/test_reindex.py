@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.channels import in_full
 from agentic_rag.domain.ports import FloatArray, GraphQuery, Restriction
 from agentic_rag.errors import ConfigError, ManifestMismatch, ModelError, StoreLocked, UnknownDataset
 from agentic_rag.retrieval.ports import SourceQuery
-from agentic_rag.state import in_full
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.lancedb import manifests
 from agentic_rag.stores.lancedb.connection import LanceConnection

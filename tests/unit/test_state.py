@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
-from agentic_rag.state import CompressedValue, ShortenedList, in_full, shortened_hits
+from agentic_rag.channels import CompressedValue, ShortenedList, in_full, shortened_hits
 
 
 def hit(number: int, **fields: Any) -> Any:

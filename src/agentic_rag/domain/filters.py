@@ -46,16 +46,22 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class And:
+    """All of the parts hold."""
+
     parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
+    """One of the parts holds."""
+
     parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
+    """The part does not hold."""
+
     part: Expression
 
 

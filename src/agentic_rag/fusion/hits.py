@@ -129,6 +129,7 @@ def _facts(value: Any, identity: str, source: str) -> list[GraphFact]:
 
 
 def as_identity(value: Any, source: str) -> str:
+    """The id of a hit; ``InputError`` for anything but a string that is not empty."""
     if not isinstance(value, str) or not value:
         raise InputError(f"a {source} hit needs an id, a string that is not empty, not {value!r}")
     return value

@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 from agentic_rag.domain.ports import ChunkWriter, GraphStore
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.facts.names import TitleIndex
-from agentic_rag.ingest.files.discovery import SourceItem
+from agentic_rag.ingest.files.scanning import SourceItem
 from agentic_rag.ingest.planning import Action, FileReport, Work, parse_item
 from agentic_rag.ingest.preparing import ChunkedDocument, PreparedBatch, Preparer, StoredState
 

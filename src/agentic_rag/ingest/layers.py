@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agentic_rag.domain.ports import DocumentRecord
-from agentic_rag.ingest.files.discovery import SkippedFile, SourceItem, SourceScan
+from agentic_rag.ingest.files.scanning import SkippedFile, SourceItem, SourceScan
 from agentic_rag.ingest.planning import Action, FileReport, file_place, is_stored_as
 
 STORING_ACTIONS: frozenset[Action] = frozenset({"added", "changed", "relinked"})

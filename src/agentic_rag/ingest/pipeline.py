@@ -28,8 +28,9 @@ from agentic_rag.domain.usage import Usage, UsageValues, counting
 from agentic_rag.errors import InputError, RunError, StoreError
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, IngestEngine, InProcess, Order
-from agentic_rag.ingest.files.discovery import SourceItem, SourceScan, discover, resolve_path
+from agentic_rag.ingest.files.discovery import discover, resolve_path
 from agentic_rag.ingest.files.extraction import Extractor
+from agentic_rag.ingest.files.scanning import SourceItem, SourceScan
 from agentic_rag.ingest.layers import STORING_ACTIONS, joined_reports, layers, never_read
 from agentic_rag.ingest.planning import (
     BY_CHAT,

@@ -15,9 +15,9 @@ from agentic_rag.domain.identity import digest
 from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.domain.progress import Progress
 from agentic_rag.ingest.facts.names import TitleIndex, changed_names, document_names, mentions_any
-from agentic_rag.ingest.files.discovery import SourceError, SourceItem, SourceScan
 from agentic_rag.ingest.files.extraction import ExtractionFailure
-from agentic_rag.ingest.files.folders import NothingToRead
+from agentic_rag.ingest.files.scanning import SourceItem, SourceScan
+from agentic_rag.ingest.files.source_text import NothingToRead, SourceError
 from agentic_rag.ingest.remembered import DatasetCache
 from agentic_rag.notes.bases import SUFFIX
 from agentic_rag.notes.catalogue import note_of

@@ -20,13 +20,14 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
 from agentic_rag.answering.passages import passage_text
+from agentic_rag.channels import in_full
 from agentic_rag.domain.ports import MessageChat
 from agentic_rag.domain.results import Passage
 from agentic_rag.domain.usage import Usage, counting
 from agentic_rag.errors import AgenticRagError, ModelError
 from agentic_rag.nodes.agent_tools import PASSAGES, AgentTools, Finding, schemas
 from agentic_rag.nodes.request import Request
-from agentic_rag.state import AgentOutcome, CanvasRAGState, ToolCall, in_full
+from agentic_rag.state import AgentOutcome, CanvasRAGState, ToolCall
 from agentic_rag.text.prompts import AGENT_LAST, AGENT_SYSTEM, fence_passages
 
 logger = logging.getLogger(__name__)

@@ -16,6 +16,7 @@ from agentic_rag.answering.operations.selection import has_statement
 from agentic_rag.answering.operations.shapes import SHAPES, nearest_lead, not_found, nothing_to_ask
 from agentic_rag.answering.passages import passage_text
 from agentic_rag.answering.quotes import Quote
+from agentic_rag.channels import in_full
 from agentic_rag.domain.ports import Chat, Embedding, MessageChat, TokenEmbedding
 from agentic_rag.domain.results import AnswerLine, Citation, Result
 from agentic_rag.errors import ModelError, StoreError
@@ -23,7 +24,7 @@ from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.mistakes import ListMistakes, asks_for_all, no_mistakes
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.features import judge
-from agentic_rag.state import CanvasRAGState, StepOutcome, in_full, step_outcome
+from agentic_rag.state import CanvasRAGState, StepOutcome, step_outcome
 from agentic_rag.text.prompts import ANSWER_SYSTEM, fence_passages
 
 logger = logging.getLogger(__name__)

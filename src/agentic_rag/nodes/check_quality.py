@@ -9,6 +9,7 @@ from datetime import date
 from typing import Literal
 
 from agentic_rag.answering.answers import Evidence
+from agentic_rag.channels import in_full
 from agentic_rag.dates.spans import Span
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.domain.results import Result
@@ -20,7 +21,7 @@ from agentic_rag.rerank.features import judge
 from agentic_rag.retrieval.calibration import script_pair
 from agentic_rag.retrieval.late_interaction import USUAL
 from agentic_rag.retrieval.ports import VectorSearch
-from agentic_rag.state import CanvasRAGState, in_full
+from agentic_rag.state import CanvasRAGState
 from agentic_rag.text import script, script_beside
 
 Decision = Literal["answer", "rewrite", "abstain"]

@@ -85,6 +85,7 @@ class EvidenceReader:
                 return stated
         ids = list(dict.fromkeys(entry["document_id"] for entry in selection["entries"]))[:PAGE]
         documents = await self._documents(ids)
+        # The selection is of the days already: no line of its notes has to name them.
         question = Question.of(self.request.asked, self.request.carried.get("thing", ""))
         if of_span:
             likeness = await self._likeness(question, documents)

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
+from agentic_rag.channels import ParsedMapping
 from agentic_rag.dates.instants import parse_as_of
 from agentic_rag.domain.filters import Expression, as_dict, parse_filters, values_of
 from agentic_rag.domain.identity import memory_dataset, notes_dataset
@@ -27,7 +28,7 @@ from agentic_rag.fusion.strategy_selector import (
 )
 from agentic_rag.questions.followups import CompletedQuestion, Turn
 from agentic_rag.settings.parameters import FusionParameters, Parameters
-from agentic_rag.state import AUTO, CanvasRAGState, ParsedMapping
+from agentic_rag.state import AUTO, CanvasRAGState
 
 DEFAULT_DATASET = "default"
 DEFAULT_TOP_K = 10

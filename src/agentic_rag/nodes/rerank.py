@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 
+from agentic_rag.channels import in_full, shortened_results
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank import Rerankers, rerank_results
-from agentic_rag.state import CanvasRAGState, in_full, shortened_results, step_outcome
+from agentic_rag.state import CanvasRAGState, step_outcome
 
 logger = logging.getLogger(__name__)
 

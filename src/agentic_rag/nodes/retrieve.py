@@ -6,13 +6,14 @@ import asyncio
 import logging
 import time
 
+from agentic_rag.channels import shortened_hits
 from agentic_rag.domain import Findings, Hit
 from agentic_rag.errors import InputError, ManifestMismatch, RunError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.request import Request
 from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.retrieval.sources import Source
-from agentic_rag.state import CanvasRAGState, Outcome, shortened_hits
+from agentic_rag.state import CanvasRAGState, Outcome
 
 READY_SECONDS = 60.0
 """Time that a source may take once, before its first search. A model without a fitted calibration embeds its

@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from agentic_rag.answering.passages import passage_text
+from agentic_rag.channels import in_full
 from agentic_rag.domain.ports import Chat
 from agentic_rag.domain.results import Result
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.request import Request
-from agentic_rag.state import CanvasRAGState, in_full, step_outcome
+from agentic_rag.state import CanvasRAGState, step_outcome
 from agentic_rag.text import STOPWORDS, script, tokens
 from agentic_rag.text.prompts import REWRITE_SYSTEM, fence_passages
 

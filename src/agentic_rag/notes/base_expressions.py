@@ -17,11 +17,15 @@ MOST_NESTING = 24
 
 @dataclass(frozen=True, slots=True)
 class Literal:
+    """A value that is written out."""
+
     value: str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
+    """A property, or a name of Obsidian's such as ``file``."""
+
     name: str
 
 

@@ -27,6 +27,14 @@ def runs(places: Sequence[int]) -> list[tuple[int, int]]:
 def words_of(
     text: str, runs: Sequence[tuple[int, int]], edges: Set[int], vocabulary: str
 ) -> Iterator[tuple[int, int]]:
+    """Places of the words of some runs.
+
+    Args:
+        text: the question.
+        runs: places of its Chinese characters.
+        edges: places at which tokens of the embedding model begin or end.
+        vocabulary: text of the notes.
+    """
     for start, end in runs:
         place, single = start, None
         while place < end:

@@ -43,6 +43,7 @@ class Term:
 
 
 def is_making(term: Term) -> bool:
+    """Whether a term only asks for steps: make, do, recipe."""
     return regular(term.token) in MAKING or term.token == "recip"
 
 

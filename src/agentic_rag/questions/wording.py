@@ -137,6 +137,7 @@ _MEASURES = {
 
 
 def measure_of(text: str, asked_as: str) -> str:
+    """Stem of what is compared, or asked for by the word behind "how" (``asked_as``), as notes name it; "" for none."""
     comparing = COMPARE.search(text)
     concept = concept_of(comparing.group()) if comparing else _MEASURES.get(asked_as, "")
     return next(iter(tokens(concept)), "")
@@ -151,6 +152,7 @@ def named_phrase(text: str) -> tuple[int, int] | None:
 
 
 def form_of(text: str) -> Form:
+    """The form of the answer to a folded question."""
     for form, pattern in (("compare", COMPARE), ("howto", _HOWTO), ("definition", _THING)):
         if pattern.search(text):
             return form  # type: ignore[return-value]
@@ -177,6 +179,7 @@ def _is_yesno(text: str) -> bool:
 
 
 def kinds_wanted(text: str) -> frozenset[Kind]:
+    """The kinds of value that a folded question wants; none for one that asks for a reason."""
     if REASON.search(text):  # "why does it cost so much?"
         return frozenset()
     kinds: tuple[tuple[Kind, re.Pattern[str]], ...] = (

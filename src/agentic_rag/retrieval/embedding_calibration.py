@@ -18,14 +18,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from agentic_rag.domain.ports import Embedding, FloatArray
-from agentic_rag.retrieval.calibration import (
-    COSINE_UNIT,
-    SCRIPT_PAIRS,
-    Calibration,
-    Coefficients,
-    GraphRelevance,
-    Sense,
-)
+from agentic_rag.retrieval.calibration import COSINE_UNIT, SCRIPT_PAIRS, Calibration, Coefficients, Sense
+from agentic_rag.retrieval.graph_relevance import GraphRelevance
 from agentic_rag.text.cache import TextCache
 
 SCRIPTS = ("latin", "cjk")

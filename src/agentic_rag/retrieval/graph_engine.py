@@ -29,10 +29,10 @@ from agentic_rag.retrieval.calibration import Judge
 from agentic_rag.retrieval.config import MIN_CANDIDATES
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.floor import Nats, doubt
+from agentic_rag.retrieval.graph_hits import alone, hits_of, rank_hits
 from agentic_rag.retrieval.passage_graph import START_PASSAGES, PassageGraph
 from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.retrieval.restrictions import passes
-from agentic_rag.retrieval.schemas import alone, hits_of, rank_hits
 from agentic_rag.text import script
 
 WITHIN_LIMIT = 2000

@@ -27,11 +27,15 @@ class HasAny:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
+    """Every part holds."""
+
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
+    """A part holds."""
+
     parts: tuple[Condition, ...]
 
 

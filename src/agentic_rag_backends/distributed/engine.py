@@ -15,7 +15,7 @@ from agentic_rag.domain.ports import ChunkStore, ChunkWriter, GraphStore, PieceS
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, Order, group_documents
 from agentic_rag.ingest.facts.names import TitleIndex
-from agentic_rag.ingest.files.discovery import SourceItem
+from agentic_rag.ingest.files.scanning import SourceItem
 from agentic_rag.ingest.planning import Action, FileReport, Work, parse_item
 from agentic_rag.ingest.preparing import PreparedBatch, PreparedDocument
 from agentic_rag.stores.lancedb.indexes import IndexBuilder

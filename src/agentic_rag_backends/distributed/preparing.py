@@ -21,7 +21,7 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.domain.progress import Meter, StageClock
 from agentic_rag.ingest.facts.names import TitleIndex
-from agentic_rag.ingest.files.discovery import SourceItem
+from agentic_rag.ingest.files.scanning import SourceItem
 from agentic_rag.ingest.planning import Action, FileReport, Work, parse_item, unpack
 from agentic_rag.ingest.preparing import PreparedBatch, PreparedDocument, Preparer, StoredState, embed_texts
 from agentic_rag.text.cache import TextCache

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
+from agentic_rag.channels import in_full
 from agentic_rag.domain.ports import CachedEmbedding
 from agentic_rag.errors import InputError
 from agentic_rag.graph import rag_nodes, to_second_tier, to_sources
@@ -27,7 +28,7 @@ from agentic_rag.rerank import DEPTH
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.sources import VectorSource
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
-from agentic_rag.state import CallerKeys, CanvasRAGState, in_full
+from agentic_rag.state import CallerKeys, CanvasRAGState
 from agentic_rag_lab.evaluation.datasets import EvalQuery
 
 DEFAULT_OPERATION = "document_retrieval"

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.domain.identity import digest
-from agentic_rag.ingest.files.folders import SourceError, decode, load_json
 from agentic_rag.ingest.files.readers import Reader, ScannedFile
 from agentic_rag.ingest.files.scanning import PARSER_VERSION, SourceItem
+from agentic_rag.ingest.files.source_text import SourceError, decode, load_json
 from agentic_rag_lab.sources.beam import (
     batch_id,
     batches,

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from agentic_rag.ingest.files.folders import ZIP_DAMAGES, SourceError, decode, load_json, reason
+from agentic_rag.ingest.files.source_text import ZIP_DAMAGES, SourceError, decode, load_json, reason
 from agentic_rag_readers.chats.chatgpt import chatgpt_threads, looks_like_chatgpt
 from agentic_rag_readers.chats.claude import claude_threads, looks_like_claude
 from agentic_rag_readers.chats.messages import Thread

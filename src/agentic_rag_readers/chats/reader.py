@@ -8,7 +8,7 @@ from typing import Any
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
-from agentic_rag.ingest.files.folders import SourceError, walk
+from agentic_rag.ingest.files.folders import walk
 from agentic_rag.ingest.files.readers import Reader, ScannedFile
 from agentic_rag.ingest.files.scanning import (
     PARSER_VERSION,
@@ -17,6 +17,7 @@ from agentic_rag.ingest.files.scanning import (
     printable,
     require_bounds,
 )
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag.ingest.remembered import stamp_of
 from agentic_rag_readers.chats.exports import CHATS, SUFFIXES, Export, may_be_export, read_exports
 from agentic_rag_readers.chats.merging import FoundExport, merge_exports

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from agentic_rag.ingest.files.folders import SourceError
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag_readers.formats.markdown_text import one_line
 
 Element = Any

@@ -17,7 +17,7 @@ import pypdfium2.raw as pdfium
 
 from agentic_rag.ingest.files.extracted_text import ExtractedText, Region, of_pages
 from agentic_rag.ingest.files.extraction_worker import seconds_left
-from agentic_rag.ingest.files.folders import SourceError
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag_readers.formats.entries import missing_ocr
 from agentic_rag_readers.formats.markdown_text import one_line, subscript, superscript
 from agentic_rag_readers.formats.page_columns import Piece, Row, in_reading_order

@@ -16,7 +16,7 @@ from PIL import Image, ImageOps, ImageSequence
 from rapidocr import RapidOCR
 
 from agentic_rag.ingest.files.extracted_text import Box, ExtractedText, Region, of_pages
-from agentic_rag.ingest.files.folders import SourceError
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag_readers.formats.markdown_text import one_line
 from agentic_rag_readers.formats.page_columns import Piece, Row, in_reading_order
 

@@ -16,7 +16,7 @@ from lxml import etree
 
 from agentic_rag.ingest.files.encodings import decode_page
 from agentic_rag.ingest.files.extracted_text import ExtractedText, of_text
-from agentic_rag.ingest.files.folders import SourceError
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag_readers.formats.formulas import FORMULA_TAGS, formula
 from agentic_rag_readers.formats.markdown_text import (
     Item,

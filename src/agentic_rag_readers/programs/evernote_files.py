@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.parsers import expat
 
-from agentic_rag.ingest.files.folders import SourceError
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag.notes.frontmatter import frontmatter_of
 from agentic_rag.notes.values import valid_unicode
 

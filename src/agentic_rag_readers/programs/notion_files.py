@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote
 
 from agentic_rag.dates.reading import moment_in
-from agentic_rag.ingest.files.folders import ZIP_DAMAGES, SourceError
+from agentic_rag.ingest.files.source_text import ZIP_DAMAGES, SourceError
 from agentic_rag.notes.frontmatter import frontmatter_of
 
 MOST_BYTES = 500_000_000

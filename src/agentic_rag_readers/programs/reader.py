@@ -14,7 +14,7 @@ from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
 from agentic_rag.ingest.files.extracted_text import ExtractedText
 from agentic_rag.ingest.files.extraction import Extractor
-from agentic_rag.ingest.files.folders import SourceError, decode, reason, walk
+from agentic_rag.ingest.files.folders import walk
 from agentic_rag.ingest.files.formats import missing
 from agentic_rag.ingest.files.readers import Reader, ScannedFile
 from agentic_rag.ingest.files.scanning import (
@@ -25,6 +25,7 @@ from agentic_rag.ingest.files.scanning import (
     printable,
     require_bounds,
 )
+from agentic_rag.ingest.files.source_text import SourceError, decode, reason
 from agentic_rag.ingest.files.vaults import Vault
 from agentic_rag.notes.markdown import parse_markdown
 from agentic_rag_readers.programs import evernote_files, logseq_files, notion_files

@@ -7,16 +7,18 @@ from typing import Any, cast
 
 import pytest
 
+from agentic_rag.channels import in_full, shortened_hits, shortened_results
 from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed
 from agentic_rag.fusion.strategy_selector import fuse_for_operation
-from agentic_rag.nodes.fuse_results import fuse_results, outcome_of, read_again, results_of, specificity_of
+from agentic_rag.nodes.fuse_results import fuse_results, outcome_of, results_of, specificity_of
 from agentic_rag.nodes.rerank import rerank
+from agentic_rag.nodes.resuming import read_again
 from agentic_rag.nodes.retrieve import retrieve
 from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.retrieval.sources import VectorSource
 from agentic_rag.settings.parameters import Parameters
-from agentic_rag.state import CanvasRAGState, in_full, shortened_hits, shortened_results
+from agentic_rag.state import CanvasRAGState
 from agentic_rag.testing import FakeGraphEngine, FakeRetrievalEngine, fake_chunk, prepared_state
 
 

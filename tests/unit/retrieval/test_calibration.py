@@ -15,13 +15,11 @@ from agentic_rag.retrieval.calibration import (
     BM25_CAP,
     BM25_UNIT,
     COSINE_UNIT,
-    FEWEST_VISITS,
     LEAST_CHUNKS,
     SCRIPT_PAIRS,
     Calibration,
     Coefficients,
     Evidence,
-    GraphRelevance,
     bm25_level,
     gather_evidence,
     likeness,
@@ -29,6 +27,7 @@ from agentic_rag.retrieval.calibration import (
 )
 from agentic_rag.retrieval.embedding_calibration import fitted_calibration
 from agentic_rag.retrieval.graph_engine import SPECIFICITY_OF_FACTS
+from agentic_rag.retrieval.graph_relevance import FEWEST_VISITS, GraphRelevance
 from agentic_rag.testing import fake_chunk
 from agentic_rag.text import Script
 

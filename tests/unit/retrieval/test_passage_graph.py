@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.retrieval import passage_graph
-from agentic_rag.retrieval.passage_graph import EntityNames, HashedPlaces, PassageGraph
+from agentic_rag.retrieval.entity_names import EntityNames, HashedPlaces
+from agentic_rag.retrieval.passage_graph import PassageGraph
 
 MENTIONS = {
     "film": ["Film", "Director"],

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain import FactHit, Hit
 from agentic_rag.retrieval.embedding_calibration import fitted_calibration
-from agentic_rag.retrieval.schemas import MAX_FACTS, alone, chunk_metadata, hits_of, rank_hits
+from agentic_rag.retrieval.graph_hits import MAX_FACTS, alone, hits_of, rank_hits
+from agentic_rag.retrieval.schemas import chunk_metadata
 from agentic_rag.testing import fake_chunk
 
 OWN = {"walk": ["home"], "legs": 4, "entities": "many", "familiarity": "high", "names": ["me"]}

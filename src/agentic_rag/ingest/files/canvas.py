@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 from agentic_rag.domain import Block, Document, Link, Relation
 from agentic_rag.domain.identity import is_board_id, unique_names
 from agentic_rag.domain.json_values import Json
-from agentic_rag.ingest.files.folders import SourceError
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag.notes.frontmatter import frontmatter_of
 from agentic_rag.notes.markdown import parse_markdown, plain
 from agentic_rag.notes.values import jsonable, valid_unicode

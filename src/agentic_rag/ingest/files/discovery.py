@@ -7,32 +7,23 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
-from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 from agentic_rag.ingest.files.base_files import parse_base, unreadable
 from agentic_rag.ingest.files.canvas import is_own_board, parse_canvas
 from agentic_rag.ingest.files.extraction import Extractor
-from agentic_rag.ingest.files.folders import (
-    NO_FILE,
-    SourceError,
-    decode,
-    decode_with_note,
-    load_json,
-    reason,
-    walk,
-)
+from agentic_rag.ingest.files.folders import NO_FILE, walk
 from agentic_rag.ingest.files.formats import formats, missing, parse_extracted, suffixes, text_formats
 from agentic_rag.ingest.files.readers import Reader, ScannedFile, kinds, open_readers
+from agentic_rag.ingest.files.records import scan_records
 from agentic_rag.ingest.files.scanning import (
     PARSER_VERSION,
     Scan,
@@ -44,23 +35,18 @@ from agentic_rag.ingest.files.scanning import (
     require_bounds,
     skipped_path,
 )
+from agentic_rag.ingest.files.source_text import (
+    CHANGE_REASON,
+    SourceError,
+    decode,
+    decode_with_note,
+    raw_digest,
+    reason,
+)
 from agentic_rag.ingest.files.vaults import Vault
 from agentic_rag.ingest.remembered import SeenFiles, stamp_of
 from agentic_rag.notes.bases import SUFFIX as BASE
-from agentic_rag.notes.markdown import paragraphs, parse_markdown, parse_text
-from agentic_rag.notes.values import jsonable, metadata_date, valid_unicode
-
-__all__ = [
-    "PARSER_VERSION",
-    "SkippedFile",
-    "SourceError",
-    "SourceItem",
-    "SourceScan",
-    "discover",
-    "made_text",
-    "resolve_path",
-]
-
+from agentic_rag.notes.markdown import parse_markdown, parse_text
 
 _MARKDOWN = (".md", ".markdown")
 
@@ -72,11 +58,8 @@ _PARSERS: dict[str, Callable[..., Document]] = {
     BASE: parse_base,
 }
 OWN_BOARD = "a board that agentic-rag wrote; such boards are not ingested"
-CHANGE_REASON = "the file changed while it was being read; ingest it again"
 _READ_AS_THEY_ARE = (*_MARKDOWN, ".txt")
 _RECORDS = ".jsonl"
-_MAX_BAD_LINES = 20
-_RECORD_FIELDS = ("_id", "title", "text", "metadata")
 
 
 def discover(
@@ -196,7 +179,7 @@ def _scan(root: Path, kind: str, scan: Scan, readers: Sequence[Reader]) -> None:
     elif named is not None:
         named.read(root, kind)
     elif kind == "jsonl" or (kind == "auto" and _is_beir(root)):
-        _scan_records(root, root / "corpus.jsonl" if root.is_dir() else root, scan)
+        scan_records(root, root / "corpus.jsonl" if root.is_dir() else root, scan)
     elif root.is_dir():
         _scan_tree(root, kind, scan, readers)
         return  # the root is ended before what it leaves out is reported
@@ -219,7 +202,7 @@ def _scan_file(file: ScannedFile, scan: Scan, readers: Sequence[Reader]) -> None
     if _is_taken(file, readers):
         return
     if file.kind == "auto" and file.suffix == _RECORDS:
-        _scan_records(file.root, file.path, scan)
+        scan_records(file.root, file.path, scan)
     elif file.suffix in _PARSERS or file.suffix in suffixes():
         _add_file(file, scan, url=None)
     else:
@@ -303,7 +286,7 @@ def _looked_at(
         return skipped_path(path, OWN_BOARD)
     if suffix == BASE and (why := unreadable(text, relative)) is not None:
         return skipped_path(path, why)
-    found = _raw_digest(raw)
+    found = raw_digest(raw)
     conditions = () if extracted is None else extracted.conditions(extractor.timeout_seconds)
     content_hash = digest(
         PARSER_VERSION, found, document_id, relative, url or "", str(day or ""), *conditions
@@ -355,109 +338,6 @@ def _raw_file(file: _FileVersion) -> bytes:
         raw = file.path.read_bytes()
     except OSError as error:
         raise SourceError(f"{file.relative}: {reason(error)}") from error
-    if _raw_digest(raw) != file.digest:
+    if raw_digest(raw) != file.digest:
         raise SourceError(f"{file.relative}: {CHANGE_REASON}")
     return raw
-
-
-def _scan_records(root: Path, path: Path, scan: Scan) -> None:
-    bad = 0
-    for number, offset, line in _lines(path):
-        try:
-            document_id = record_id(load_record(line))
-        except SourceError as error:
-            bad += 1
-            if bad <= _MAX_BAD_LINES:
-                scan.skip(f"{path}:{number}", str(error))
-            continue
-        content_hash = digest(PARSER_VERSION, _raw_digest(line), path.name)
-        parse = partial(_parse_line, path, number, offset, len(line), content_hash)
-        scan.add(SourceItem(document_id, path.name, str(root), content_hash, parse), f"{path}:{number}")
-    if bad > _MAX_BAD_LINES:
-        scan.skip(path, f"{bad - _MAX_BAD_LINES} more lines that are no records")
-
-
-def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """Number, offset and bytes of each line that is not blank, one at a time."""
-    offset = 0
-    with path.open("rb") as stream:
-        for number, line in enumerate(stream, 1):
-            if line.strip():
-                yield number, offset, line
-            offset += len(line)
-
-
-def _parse_line(path: Path, number: int, offset: int, length: int, content_hash: str) -> Document:
-    try:
-        with path.open("rb") as stream:
-            stream.seek(offset)
-            line = stream.read(length)
-    except OSError as error:
-        raise SourceError(f"{path.name}:{number}: {reason(error)}") from error
-    if digest(PARSER_VERSION, _raw_digest(line), path.name) != content_hash:
-        raise SourceError(f"{path.name}:{number}: {CHANGE_REASON}")
-    return parse_record(load_record(line), path=path.name)
-
-
-def _raw_digest(raw: bytes) -> str:
-    return blake2b(raw, digest_size=16).hexdigest()
-
-
-def load_record(line: bytes) -> Json:
-    """One line of a BEIR corpus.
-
-    Raises:
-        SourceError: it is no record.
-    """
-    try:
-        loaded = load_json(line.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise SourceError("not UTF-8; save the file as UTF-8") from error
-    if not isinstance(loaded, dict):
-        raise SourceError("not a JSON object")
-    written = loaded.get("_id")
-    if isinstance(written, bool) or not isinstance(written, str | int) or not str(written).strip():
-        raise SourceError("no _id")
-    texts = [loaded.get("text"), loaded.get("title")]
-    if any(text is not None and not isinstance(text, str) for text in texts):
-        raise SourceError("title and text must be strings")
-    if not any(text and text.strip() for text in texts):
-        raise SourceError("neither text nor title")
-    return loaded
-
-
-def record_id(record: Json) -> str:
-    """The document id of a record that ``load_record`` accepted."""
-    return valid_unicode(str(record["_id"]))
-
-
-def parse_record(record: Json, *, path: str) -> Document:
-    """The document of a record that ``load_record`` accepted; the title stands in for an empty text.
-
-    Fields besides ``_id``, ``title`` and ``text`` become metadata, those of a ``metadata`` object too.
-    """
-    title = valid_unicode(str(record.get("title") or "")).strip()
-    text = valid_unicode(str(record.get("text") or ""))
-    text = text if text.strip() else title
-    inner = record.get("metadata")
-    fields = dict(inner) if isinstance(inner, dict) else {} if inner is None else {"metadata": inner}
-    fields.update({key: value for key, value in record.items() if key not in _RECORD_FIELDS})
-    metadata: Json = {}
-    warnings: tuple[str, ...] = ()
-    try:
-        metadata = jsonable(fields)
-    except ValueError as error:
-        warnings = (f"the record's other fields were left out: {error}",)
-    url = metadata.get("url")
-    return Document(
-        id=record_id(record),
-        path=path,
-        title=title,
-        text=text,
-        kind="record",
-        blocks=paragraphs(text),
-        metadata=metadata,
-        date=metadata_date(metadata),
-        url=url if isinstance(url, str) and url.startswith(("http://", "https://")) else None,
-        warnings=warnings,
-    )

@@ -35,7 +35,7 @@ from agentic_rag.ingest.files.extraction_worker import (
     receive,
     send,
 )
-from agentic_rag.ingest.files.folders import NothingToRead, SourceError
+from agentic_rag.ingest.files.source_text import NothingToRead, SourceError
 
 if TYPE_CHECKING:
     from agentic_rag.settings.config import DocumentsConfig

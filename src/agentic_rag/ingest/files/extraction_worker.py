@@ -89,7 +89,7 @@ def main(options: str) -> None:
 
 
 def _answer(reader: Callable[[bytes, str], Any], raw: bytes, suffix: str) -> tuple[bytes, bytes]:
-    from agentic_rag.ingest.files.folders import NothingToRead, SourceError
+    from agentic_rag.ingest.files.source_text import NothingToRead, SourceError
 
     try:
         text = pickle.dumps(reader(raw, suffix), pickle.HIGHEST_PROTOCOL)

@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import struct
 import unicodedata
-import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,76 +13,18 @@ from typing import Any, Literal, Protocol, cast
 
 from pathspec import GitIgnoreSpec
 
-from agentic_rag.errors import InputError, RunError
-from agentic_rag.ingest.files.encodings import decode_text
+from agentic_rag.errors import InputError
+from agentic_rag.ingest.files.source_text import reason
 from agentic_rag.ingest.files.timed_patterns import TimedPattern
 from agentic_rag.ingest.files.vaults import CONFIG, Vault
 
-ZIP_DAMAGES = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError)
-"""What reading a damaged or locked zip raises; ``NotImplementedError`` is a ``RuntimeError``."""
-_MAX_NUL_SHARE = 0.1
 NO_FILE = "neither a file nor a folder"
-
-
-class SourceError(RunError):
-    """One source cannot be read in its claimed format; other sources are not affected."""
-
-
-class NothingToRead(SourceError):
-    """A source that is sound and has no text, such as a scanned page."""
 
 
 class Skip(Protocol):
     """Called with each file left out: its path, the reason, and whether it exists but could not be read now."""
 
     def __call__(self, path: object, reason: str, *, is_unread: bool = False) -> None: ...
-
-
-def load_json(text: str) -> Any:
-    """The JSON value of a text.
-
-    Raises:
-        SourceError: it is none.
-    """
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise SourceError(f"no valid JSON ({error})") from error
-
-
-def decode(raw: bytes) -> str:
-    """The text that ``decode_with_note`` gives, without what it says of the encoding."""
-    return decode_with_note(raw)[0]
-
-
-def decode_with_note(raw: bytes) -> tuple[str, str | None]:
-    """The text without its byte order mark, line ends as they are; and a line where its encoding was recognised.
-
-    UTF-8, or what the mark says, or another that it surely is. Single NUL characters are kept, as dropping them would
-    shift every offset.
-
-    Raises:
-        SourceError: another encoding, or not text.
-    """
-    try:
-        text, about = decode_text(raw)
-    except UnicodeDecodeError as error:
-        hint = " (it may be a binary file)" if raw.count(0) else ""
-        raise SourceError(
-            f"not valid {error.encoding.upper()} at byte {error.start}{hint}; save it as UTF-8"
-        ) from error
-    if text.count("\0") > len(text) * _MAX_NUL_SHARE:
-        raise SourceError(
-            "binary content (more than a tenth NUL characters); if it is text, save it as UTF-8"
-        )
-    return text, about
-
-
-def reason(error: OSError | RuntimeError) -> str:
-    """The operating system's message without the path next to it."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"cannot be read: {error.strerror}"
-    return f"cannot be read: {error}"
 
 
 def walk(root: Path, skip: Skip, vault: Vault | None = None) -> Iterator[tuple[Path, str]]:

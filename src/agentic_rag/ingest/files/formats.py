@@ -17,7 +17,7 @@ from typing import TypeVar
 from agentic_rag.domain import REGIONS, Block, Document
 from agentic_rag.extensions import entries
 from agentic_rag.ingest.files.extracted_text import ExtractedText
-from agentic_rag.ingest.files.folders import ZIP_DAMAGES, NothingToRead, SourceError
+from agentic_rag.ingest.files.source_text import ZIP_DAMAGES, NothingToRead, SourceError
 from agentic_rag.notes.markdown import parse_markdown, parse_text
 
 _DAMAGES = (*ZIP_DAMAGES, SyntaxError, OSError)

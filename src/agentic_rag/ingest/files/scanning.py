@@ -9,7 +9,7 @@ from typing import Any
 
 from agentic_rag.domain import Document
 from agentic_rag.ingest.files.extraction import Extractor
-from agentic_rag.ingest.files.folders import SourceError
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag.ingest.remembered import SeenFiles, stamp_of_all
 
 PARSER_VERSION = "7"

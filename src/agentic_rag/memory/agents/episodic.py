@@ -47,6 +47,13 @@ class EpisodicAgent(StoredAgent):
 def shown_messages(
     memories: Sequence[FoundMemory], facts: Sequence[MemoryRecord], search: Search
 ) -> list[dict[str, Any]]:
+    """Messages as JSON, by score descending, each with what has ended since of what it states.
+
+    Args:
+        memories: the messages.
+        facts: of the slots that they state.
+        search: which found them.
+    """
     by_value: dict[tuple[str, str], list[MemoryRecord]] = {}
     for one in facts:
         if one.memory_type is MemoryType.SEMANTIC and one.slot is not None:

@@ -56,6 +56,8 @@ _DIET = r"(?:an?\s)?(?P<value>vegan|vegetarian|pescatarian|keto|flexitarian|glut
 
 @dataclass(frozen=True, slots=True)
 class Rule:
+    """A wording that gives a slot of a person its value."""
+
     slot: str
     pattern: regex.Pattern[str]
     ends: bool = False
@@ -69,6 +71,7 @@ class Rule:
 def rule_of(
     slot: str, pattern: str, *, ends: bool = False, past: bool = False, whatever: bool = False
 ) -> Rule:
+    """A rule of a pattern as text; see ``Rule`` for the rest."""
     return Rule(slot, regex.compile(f"(?i:{pattern})" if whatever else pattern), ends, past, whatever)
 
 
@@ -219,6 +222,7 @@ class Attribute:
     """Whether the value is matched case-sensitively."""
 
     def patterns(self) -> tuple[regex.Pattern[str], regex.Pattern[str], regex.Pattern[str]]:
+        """Of statements that deny a value, that state it, and that change it."""
         slot = rf"\s?{_NEW}(?P<slot>{self.noun}{_ABOUT if self.about else ''})"
         value = self.value if self.case else _i(self.value)
         verb = (

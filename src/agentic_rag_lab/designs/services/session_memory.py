@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import Field
 
+from agentic_rag.channels import in_full
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.odds import log_odds, probability
@@ -28,7 +29,6 @@ from agentic_rag.errors import (
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.retrieval.ports import SourceQuery
-from agentic_rag.state import in_full
 from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.services.entries import Entries, WriteBehind, checked_top_k, memory_of
 from agentic_rag_lab.designs.services.parts import RankedSettings, ServiceParts

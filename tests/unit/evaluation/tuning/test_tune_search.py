@@ -10,13 +10,13 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from agentic_rag.channels import in_full
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError
 from agentic_rag.nodes.check_quality import check_quality
 from agentic_rag.nodes.fuse_results import fuse_results
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.settings.parameters import Parameters
-from agentic_rag.state import in_full
 from agentic_rag.testing import prepared_state
 from agentic_rag_lab.evaluation.asking import ranking_of
 from agentic_rag_lab.evaluation.datasets import EvalDataset, EvalQuery

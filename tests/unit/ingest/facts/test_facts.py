@@ -16,7 +16,8 @@ from agentic_rag.ingest.facts.names import TitleIndex, document_names
 from agentic_rag.ingest.facts.properties import is_subject, note_interval, relation_name, tag_names
 from agentic_rag.ingest.facts.prose import prose, readable
 from agentic_rag.ingest.files.canvas import parse_canvas
-from agentic_rag.ingest.files.discovery import discover, load_record, parse_record
+from agentic_rag.ingest.files.discovery import discover
+from agentic_rag.ingest.files.records import load_record, parse_record
 from agentic_rag.notes.markdown import parse_markdown
 from agentic_rag_lab.sources.locomo import parse_session, sessions
 from growth import assert_linear

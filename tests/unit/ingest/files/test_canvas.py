@@ -13,7 +13,7 @@ from agentic_rag.domain import Document
 from agentic_rag.errors import RunError
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.files.canvas import parse_canvas
-from agentic_rag.ingest.files.discovery import SourceError
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag.notes.catalogue import note_of
 
 

@@ -19,7 +19,7 @@ from agentic_rag.errors import RunError
 from agentic_rag.ingest.files import extraction
 from agentic_rag.ingest.files.extracted_text import ExtractedText
 from agentic_rag.ingest.files.extraction import ExtractionFailure, Extractor, _Values
-from agentic_rag.ingest.files.folders import NothingToRead, SourceError
+from agentic_rag.ingest.files.source_text import NothingToRead, SourceError
 
 STAND_IN = "extractor_stand_in"
 extractor = Extractor(timeout_seconds=20, memory=0.4, reader=STAND_IN)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agentic_rag.ingest.files.folders import IgnoreRules, SourceError, decode, obsidian_filters, walk
+from agentic_rag.ingest.files.folders import IgnoreRules, obsidian_filters, walk
+from agentic_rag.ingest.files.source_text import SourceError, decode
 
 
 @pytest.mark.parametrize(

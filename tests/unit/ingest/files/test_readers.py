@@ -13,10 +13,10 @@ from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
 from agentic_rag.ingest.files import formats, readers
 from agentic_rag.ingest.files.discovery import discover, made_text
-from agentic_rag.ingest.files.folders import SourceError
 from agentic_rag.ingest.files.formats import TextFormat
 from agentic_rag.ingest.files.readers import Reader, ScannedFile
 from agentic_rag.ingest.files.scanning import SourceItem
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag.notes.markdown import parse_text
 
 

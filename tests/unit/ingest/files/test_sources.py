@@ -13,8 +13,11 @@ import pytest
 
 from agentic_rag.errors import InputError
 from agentic_rag.ingest.files import folders, scanning
-from agentic_rag.ingest.files.discovery import SourceError, SourceScan, discover, load_record, parse_record
+from agentic_rag.ingest.files.discovery import discover
 from agentic_rag.ingest.files.extraction import Extractor
+from agentic_rag.ingest.files.records import load_record, parse_record
+from agentic_rag.ingest.files.scanning import SourceScan
+from agentic_rag.ingest.files.source_text import SourceError
 from written_files import write
 
 

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.files.discovery import SourceError, SourceScan, discover, made_text
-from agentic_rag.ingest.files.scanning import Scan
+from agentic_rag.ingest.files.discovery import discover, made_text
+from agentic_rag.ingest.files.scanning import Scan, SourceScan
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.ingest.remembered import DatasetCache
 from agentic_rag_readers.chats import exports

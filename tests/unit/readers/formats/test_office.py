@@ -14,8 +14,8 @@ sys.path.append(str(Path(__file__).parents[4] / "evaluation"))
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.files import formats
 from agentic_rag.ingest.files.discovery import discover
-from agentic_rag.ingest.files.folders import SourceError
 from agentic_rag.ingest.files.formats import extract, parse_extracted
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag_readers.formats.entries import MISSING, MISSING_OCR
 from made_documents.word import docx, paragraph, run
 from written_files import zipped

@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from agentic_rag.ingest.files.folders import SourceError
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag_readers.formats.entries import MISSING_OCR
 from agentic_rag_readers.formats.pdf_files import read_pdf
 

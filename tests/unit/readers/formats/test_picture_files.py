@@ -16,8 +16,8 @@ from agentic_rag.answering.citations import region
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.files.discovery import discover
 from agentic_rag.ingest.files.extraction import Extractor
-from agentic_rag.ingest.files.folders import NothingToRead, SourceError
 from agentic_rag.ingest.files.formats import extract, parse_extracted
+from agentic_rag.ingest.files.source_text import NothingToRead, SourceError
 from agentic_rag_readers.formats.entries import MISSING_OCR
 
 has_rapidocr = importlib.util.find_spec("rapidocr") is not None

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[4] / "evaluation"))
 
-from agentic_rag.ingest.files.folders import SourceError
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag_readers.formats.web_files import read_epub, read_html
 from made_documents.word import zipped
 

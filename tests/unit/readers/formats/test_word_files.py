@@ -11,7 +11,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[4] / "evaluation"))
 
-from agentic_rag.ingest.files.folders import SourceError
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag_readers.formats.word_files import read_word
 from made_documents.word import NAMESPACES, docx, paragraph, run, table, zipped
 

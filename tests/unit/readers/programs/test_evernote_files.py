@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentic_rag.ingest.files.discovery import discover
-from agentic_rag.ingest.files.folders import SourceError
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag.notes.catalogue import note_of
 from agentic_rag_readers.formats.entries import MISSING
 from agentic_rag_readers.programs import evernote_files

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.files.discovery import SourceScan, discover, made_text
-from agentic_rag.ingest.files.folders import SourceError
+from agentic_rag.ingest.files.discovery import discover, made_text
+from agentic_rag.ingest.files.scanning import SourceScan
+from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag.notes.catalogue import note_of
 from agentic_rag_readers.programs import notion_files
 from agentic_rag_readers.programs.notion_files import database_text, is_of_notion, names_of, page_text
