@@ -1,6 +1,6 @@
 """Evidence recall of the memories on BEAM's questions, by agent and for all agents together.
 
-    python evaluation/bench_beam.py [--quick] [--data DIR] [--keep DIR] [--verbose] [--json FILE]
+    python evaluation/bench_beam.py [--quick] [--data DIR] [--keep DIR] [--json FILE]
 
 DIR is the folder ``chats`` as published, by default ../shared/data/beam/chats. Each conversation is remembered
 message by message, and its questions are asked at its end. All parameters were chosen on the conversations of
@@ -59,16 +59,11 @@ async def remembered(rag: Rag, conversation: Conversation, user: str) -> None:
 
 async def asked(rag: Rag, question: Question, user: str) -> dict[str, list[str]]:
     """The results of each system for a question."""
-    found = {TOGETHER: messages(await _together(rag, question, user))}
-    for kind in MemoryType:
-        response = await rag.memory.search(question.text, user, max_results=DEPTH, memory_types=[kind])
-        found[kind.value] = messages([one.metadata for one in response.memories])
+    found = {}
+    for name, kinds in {TOGETHER: None, **{kind.value: [kind] for kind in MemoryType}}.items():
+        response = await rag.memory.search(question.text, user, max_results=DEPTH, memory_types=kinds)
+        found[name] = messages([one.metadata for one in response.memories])
     return found | await baselines(rag, question, user)
-
-
-async def _together(rag: Rag, question: Question, user: str) -> list[Mapping[str, Any]]:
-    response = await rag.memory.search(question.text, user, max_results=DEPTH)
-    return [memory.metadata for memory in response.memories]
 
 
 async def baselines(rag: Rag, question: Question, user: str) -> dict[str, list[str]]:

@@ -19,7 +19,6 @@ import tempfile
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import chain, pairwise
 from pathlib import Path
 
@@ -45,17 +44,9 @@ _HIGH = re.compile("[⁰¹²³⁴-⁹]+")
 _HAN = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """How many of how many."""
-
-    part: int
-    whole: int
-
-    @property
-    def value(self) -> float:
-        """The share; 1 of nothing."""
-        return self.part / self.whole if self.whole else 1.0
+def share_of(part: int, whole: int) -> float:
+    """1 of nothing."""
+    return part / whole if whole else 1.0
 
 
 def tokens(text: str) -> list[str]:
@@ -89,17 +80,17 @@ def peer_text(read: Reader, raw: bytes, suffix: str) -> str:
         return ""
 
 
-def word_share(made: Sequence[Made], texts: Sequence[str]) -> Share:
+def word_share(made: Sequence[Made], texts: Sequence[str]) -> float:
     """Known words that are in the texts, as often as they are written."""
     known = [Counter(chain.from_iterable(map(tokens, one.pieces))) for one in made]
     there = [Counter(tokens(text)) for text in texts]
-    return Share(
+    return share_of(
         sum((want & have).total() for want, have in zip(known, there, strict=True)),
         sum(want.total() for want in known),
     )
 
 
-def pair_share(made: Sequence[Made], texts: Sequence[str]) -> Share:
+def pair_share(made: Sequence[Made], texts: Sequence[str]) -> float:
     """Pairs of neighbours in a piece that are neighbours in the text."""
     part = whole = 0
     for one, text in zip(made, texts, strict=True):
@@ -107,10 +98,10 @@ def pair_share(made: Sequence[Made], texts: Sequence[str]) -> Share:
         wanted = [pair for piece in one.pieces for pair in pairwise(tokens(piece))]
         part += sum(pair in there for pair in wanted)
         whole += len(wanted)
-    return Share(part, whole)
+    return share_of(part, whole)
 
 
-def double_share(made: Sequence[Made], texts: Sequence[str]) -> Share:
+def double_share(made: Sequence[Made], texts: Sequence[str]) -> float:
     """Known words that the text has more often than they are written; those of under four letters do not count."""
     part = whole = 0
     for one, text in zip(made, texts, strict=True):
@@ -118,7 +109,7 @@ def double_share(made: Sequence[Made], texts: Sequence[str]) -> Share:
         there = Counter(tokens(text))
         part += sum(max(0, there[word] - times) for word, times in known.items())
         whole += known.total()
-    return Share(part, whole)
+    return share_of(part, whole)
 
 
 def rows_of(suffix: str, quick: bool, show: bool) -> list[Row]:
@@ -129,12 +120,12 @@ def rows_of(suffix: str, quick: bool, show: bool) -> list[Row]:
     if show:
         show_lost(made, read)
     told = [part in reasons for one, (_, reasons) in zip(made, read, strict=True) for part in one.left_out]
-    words, pairs = word_share(made, texts).value, pair_share(made, texts).value
+    words, pairs = word_share(made, texts), pair_share(made, texts)
     rows = [
         row(f"{suffix}: words", "share", words, bound="min", floor=WORDS),
         row(f"{suffix}: pairs of words in order", "share", pairs, bound="min", floor=PAIRS),
-        row(f"{suffix}: words that come twice", "share", double_share(made, texts).value, floor=DOUBLES),
-        row(f"{suffix}: things left out that are reported", "share", Share(sum(told), len(told)).value, bound="min", floor=1.0),
+        row(f"{suffix}: words that come twice", "share", double_share(made, texts), floor=DOUBLES),
+        row(f"{suffix}: things left out that are reported", "share", share_of(sum(told), len(told)), bound="min", floor=1.0),
     ]  # fmt: skip
     for name, peer in {} if quick else PEERS.get(suffix, {}).items():
         others = [peer_text(peer, one.raw, suffix) for one in made]
@@ -143,7 +134,7 @@ def rows_of(suffix: str, quick: bool, show: bool) -> list[Row]:
             ("pairs of words in order", pairs, pair_share(made, others)),
         ):
             rows.append(
-                row(f"{suffix}: {what}, {name}", "share", ours_, bound="min", peer=name, theirs=theirs.value)
+                row(f"{suffix}: {what}, {name}", "share", ours_, bound="min", peer=name, theirs=theirs)
             )
     return rows
 

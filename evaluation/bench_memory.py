@@ -12,17 +12,17 @@ import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.errors import StoreError
 from agentic_rag.memory.reading.statements import statements
-from agentic_rag.memory.records import MemoryRecord
-from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy, RetrievedMemory, TaskRequest
+from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy, TaskRequest
 from agentic_rag.testing import HashingEmbedding
 from figures import Row, data_folder, options, report, row
 from memory_histories import FAMILIES, FORMS, Event, Family, History, changes, histories, value_at
@@ -124,33 +124,15 @@ async def stored(rag: Rag, every: Sequence[History]) -> int:
     return as_sentences
 
 
-def value_of(family: Family, subject: object, slot: object, value: object, person: str) -> str | None:
-    """The family's value in a fact of this person; None if the fact is about something else."""
-    if slot is None or entity_key(str(subject)) != entity_key(person):
-        return None
-    return next((one for one in family.values if one in str(value)), None)
-
-
-def given_by(family: Family, person: str, records: Iterable[MemoryRecord]) -> list[str]:
-    """Values of the slot in some records."""
-    found = (
-        value_of(
-            family, one.details.get("subject"), one.details.get("slot"), one.details.get("value"), person
-        )
-        for one in records
+def values_in(family: Family, person: str, facts: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The family's values in those facts of this person that have a slot."""
+    own = (
+        str(one.get("value"))
+        for one in facts
+        if one.get("slot") is not None and entity_key(str(one.get("subject"))) == entity_key(person)
     )
+    found = (next((value for value in family.values if value in text), None) for text in own)
     return [one for one in found if one is not None]
-
-
-def found_in(family: Family, person: str, memories: Iterable[RetrievedMemory]) -> set[str]:
-    """Values of the slot in the results of a search."""
-    found = (
-        value_of(
-            family, one.metadata.get("subject"), one.metadata.get("slot"), one.metadata.get("value"), person
-        )
-        for one in memories
-    )
-    return {one for one in found if one is not None}
 
 
 async def listed_rightly(rag: Rag, user: int, events: Sequence[Event], errors: Errors) -> None:
@@ -161,8 +143,8 @@ async def listed_rightly(rag: Rag, user: int, events: Sequence[Event], errors: E
     by_key = {event.key: event.family for event in events if event.user == user and event.counts}
     for key, family in by_key.items():
         expected = value_at(events, key, now)
-        given = given_by(family, key[1], facts)
-        every = set(given_by(family, key[1], current))
+        given = values_in(family, key[1], (one.details for one in facts))
+        every = set(values_in(family, key[1], (one.details for one in current)))
         what = f"{key}: {expected} expected, {sorted(every)} given"
         if expected is not None:
             errors.check(RETIRED, what, right=expected in given)
@@ -176,7 +158,7 @@ async def searched_rightly(rag: Rag, history: History, events: Sequence[Event], 
     family = history.events[0].family
     expected = value_at(events, history.key, datetime.now(UTC))
     response = await rag.memory.search(family.question.format(person), user_id(user))
-    found = found_in(family, person, response.memories)
+    found = set(values_in(family, person, (one.metadata for one in response.memories)))
     what = f"{history.kind} {history.key}: {expected} expected, {sorted(found)} found"
     errors.check(SEARCHED, what, right=found <= {expected})
     words = " ".join(family.values)
@@ -190,7 +172,7 @@ async def searched_rightly(rag: Rag, history: History, events: Sequence[Event], 
                 memory_types=[MemoryType.SEMANTIC],
                 strategy=RetrievalStrategy.STRING_MATCH,
             )
-            found = found_in(family, person, response.memories)
+            found = set(values_in(family, person, (one.metadata for one in response.memories)))
             held = value_at(events, history.key, moment)
             what = f"{history.kind} {history.key} at {moment}: {held} expected, {sorted(found)} found"
             errors.check(AS_OF, what, right=found == (set() if held is None else {held}))

@@ -46,7 +46,6 @@ from judged_answers import (
 )
 from judged_sets import CACHE, CHOOSING_VAULTS, DATA, OWN, KeptEmbedding
 
-HERE = Path(__file__).parent
 WITHOUT_GRAPH = "full-graphiti"
 QUICK = 40
 
@@ -321,7 +320,7 @@ def rows_of(name: str, source: JudgedSource, found: EvalReport) -> list[Row]:
                 floor=source.abstained,
             )
         )
-    return rows  # fmt: skip
+    return rows
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

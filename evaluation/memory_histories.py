@@ -1,10 +1,8 @@
 """Generated histories of facts with the true values at every moment, computed without the product's timeline.
 
-A history consists of messages of several people: values of a slot that change, and statements that must not
-    change them (another slot, another person, another user, a past change reported late, an end of an ended
-    value). The oracle evaluates
-the history for each question: the last change at or before the moment counts. No two changes of one slot are at
-    the same moment.
+A history consists of messages of several people: values of a slot that change, and statements that must not change them
+(another slot, another person, another user, a past change reported late, an end of an ended value). The oracle evaluates the
+history for each question: the last change at or before the moment counts. No two changes of one slot are at the same moment.
 """
 
 from __future__ import annotations

@@ -89,7 +89,6 @@ async def _chroma(
         taken, results = await _in_turns({"ours": ours, "theirs": theirs}, texts)
         # The engine orders by relevance and returns nothing for an unanswerable question, so it is only timed; the
         # exactness of the index is measured on the leg below it.
-        # timed; what the index finds is told by the leg below it.
         restriction = Restriction(parse_filters(filters))
         results["ours"] = [
             [s.chunk.id for s in await store.search_dense(DATASET, v, limit=TOP_K, restriction=restriction)]

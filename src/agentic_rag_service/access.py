@@ -96,7 +96,7 @@ class Access:
         """The caller of a request, by ``Authorization: Bearer …`` or the page's cookie.
 
         Raises:
-            Refused: no key, or an unknown one.
+            AccessRefusal: no key, or an unknown one.
         """
         return self.of_key(_key_of(headers))
 

@@ -98,7 +98,7 @@ async def board_place(rag: Rag, roots: AllowedRoots, caller: Caller, path: str, 
 
     Raises:
         InputError: the path is no board beneath the caller's roots for the dataset.
-        Refused: the caller may not use the dataset.
+        AccessRefusal: the caller may not use the dataset.
     """
     name = caller.require(dataset)
     allowed = roots.of(caller, name)

@@ -86,7 +86,7 @@ class Conversations:
         previous one.
 
         Raises:
-            Refused: the thread has answers from a dataset that the caller's key does not open.
+            AccessRefusal: the thread has answers from a dataset that the caller's key does not open.
         """
         if thread is None or self._checkpoints is None:
             yield

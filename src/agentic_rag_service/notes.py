@@ -289,7 +289,7 @@ def start_ingest(
         before: runs first, while the job already holds the dataset.
 
     Raises:
-        Refused: the dataset is not the caller's.
+        AccessRefusal: the dataset is not the caller's.
         StoreLocked: another job already fills the dataset.
     """
     name = caller.require(notes_dataset(dataset))

@@ -205,7 +205,7 @@ def load_locomo(path: str | Path, corrections: str | Path | None = None) -> Eval
 
     Args:
         path: the file.
-        corrections: correction file, see ``corrections``.
+        corrections: correction file, see ``locomo.read_corrections``.
 
     Raises:
         InputError: the file cannot be read or is no LoCoMo file, or a correction does not fit it.

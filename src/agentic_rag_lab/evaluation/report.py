@@ -31,7 +31,7 @@ class EvalReport:
     abstention: dict[str, Any]
     """``answerable``, ``unanswerable``, ``systems``: see ``abstention_figures``; empty without unanswerable queries."""
     degenerate: dict[str, Any]
-    """``ranking`` and ``abstention`` of baselines without a search; see ``baselines``."""
+    """``ranking`` and ``abstention`` of baselines without a search; see ``scores.degenerate_rankings``."""
     repairs: tuple[str, ...]
     """One line per change to invalid data."""
     settings: dict[str, Any]

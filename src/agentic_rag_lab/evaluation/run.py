@@ -333,7 +333,7 @@ def _message(chunk: str) -> str:
 
 
 def _degenerate(chosen_dataset: EvalDataset) -> Json:
-    """Scores of baselines without a search; see ``baselines``."""
+    """Scores of baselines without a search; see ``scores.degenerate_rankings``."""
     ranked, unanswerable = chosen_dataset.ranked_queries, chosen_dataset.unanswerable_queries
     found: Json = {}
     rankings = degenerate_rankings(ranked, chosen_dataset.sessions, depth=DEPTH)

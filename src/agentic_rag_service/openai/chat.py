@@ -121,7 +121,7 @@ async def open_model(service: Service, caller: Caller, model: str) -> None:
     """Check that a model is there for the caller.
 
     Raises:
-        Refused: the caller may not use its dataset.
+        AccessRefusal: the caller may not use its dataset.
         UnknownDataset: there is no such dataset.
     """
     dataset, _ = model_parts(model)

@@ -165,7 +165,6 @@ def vector(value: Any, whose: str) -> tuple[float, ...]:
 
 # No space after the date and one after the colon, so that neither "(aside) see: this" nor "(photo)http://…" counts
 # as a turn.
-# turn of somebody.
 _TURN = re.compile(
     r"(?P<lead>\((?P<date>[^()\n]*)\)(?P<speaker>[^\s:][^:\n]{0,59}):(?=\s|\Z)[ \t]?)(?P<text>.*)", re.DOTALL
 )

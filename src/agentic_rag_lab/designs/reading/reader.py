@@ -45,11 +45,11 @@ class ChatReader:
     """``Reader`` that asks a chat model.
 
     The prompt is that of the benchmark: the history precedes the template without delimiters, so one of its lines
-        could be taken for a part of the template. Only the system message declares it as data.
+    could be taken for a part of the template. Only the system message declares it as data.
 
     Args:
-    chat: the model.
-    prompt_template: text with ``{question}``, added after the history.
+        chat: the model.
+        prompt_template: text with ``{question}``, added after the history.
 
     Raises:
         ConfigError: the template lacks ``{question}``.

@@ -89,7 +89,6 @@ class RunRecords:
         """Store a record, also on disk."""
         # Times first: a run killed in between asks the question again, and then has one time too many, which is
         # harmless; a missing time is not.
-        # record too few.
         key = {"question_id": record.question_id, "tested_after": record.tested_after}
         self._times.add({**key, "milliseconds": dict(milliseconds)})
         self._records.add(asdict(record))
@@ -110,7 +109,7 @@ def record_of(
     returns_all: bool,
     tokens: int,
 ) -> QuestionRecord:
-    """The record of a test result (see ``memory.runs``); a failed one scores 0.
+    """The record of a test result (see ``designs.runs``); a failed one scores 0.
 
     Args:
         conversation: the inserted conversation.

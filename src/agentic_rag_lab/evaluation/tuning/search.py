@@ -351,7 +351,7 @@ def rightness(confidences: Floats, answerable: Floats, threshold: Floats | float
     """Whether each query is correctly answered or abstained on, weighted so that both kinds count alike.
 
     The mean is the balanced accuracy: half the share of the answerable ones that are answered plus half the share of
-        the unanswerable ones that are abstained on.
+    the unanswerable ones that are abstained on.
 
     Args:
         confidences: by query.
