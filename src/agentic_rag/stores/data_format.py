@@ -8,7 +8,7 @@ from agentic_rag.errors import StoreError
 from agentic_rag.stores.whole_file import write_whole
 
 FILE = "format"
-FORMAT = 4
+FORMAT = 5
 """Raise it with every change that earlier versions would misread. Folders of earlier forms are refused: their notes are
 ingested again."""
 

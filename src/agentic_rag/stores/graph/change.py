@@ -80,7 +80,7 @@ class Change:
                     await tables.upsert(group, kind, list(rows.values()))
 
     async def _fill(self, tables: GraphTables) -> None:
-        """Give facts and mentions the chunk, document and date of the episodes they name."""
+        """Give facts and mentions the chunk and document of the episodes they name, facts their date as well."""
         for group in {group for group, kind in self.rows if kind in ("facts", "mentions")}:
             facts = list(self.rows.get((group, "facts"), {}).values())
             mentions = list(self.rows.get((group, "mentions"), {}).values())
@@ -100,9 +100,8 @@ class Change:
                     }
                 )
             for row in mentions:
-                known = [episodes[row["source_uuid"]]] if row["source_uuid"] in episodes else []
-                _derive(row, known)
-                row["chunk_id"] = known[0]["chunk_id"] if known else None
+                episode = episodes.get(row["source_uuid"], {})
+                row["document_id"], row["chunk_id"] = episode.get("document_id"), episode.get("chunk_id")
 
 
 def _of(documents: Collection[str], kind: Kind, rows: Collection[str]) -> str:

@@ -15,7 +15,7 @@ from agentic_rag.domain.ports import FloatArray
 from agentic_rag.stores.batch import batches
 from agentic_rag.stores.graph import sql
 from agentic_rag.stores.graph.schemas import (
-    WITH_VECTOR,
+    SEARCHABLE,
     Kind,
     Row,
     columns,
@@ -85,10 +85,9 @@ class TableReader:
         kind: Kind,
         where: str | None = None,
         select: Sequence[str] | None = None,
-        limit: int | None = None,
     ) -> list[Row]:
         """Rows for a predicate, in no particular order."""
-        rows = await self.arrow(group, kind, where, select or columns(kind), limit)
+        rows = await self.arrow(group, kind, where, select or columns(kind))
         return rows_of(rows) if rows is not None else []
 
     async def select_in(
@@ -159,7 +158,6 @@ class TableReader:
         kind: Kind,
         where: str | None,
         select: Sequence[str],
-        limit: int | None = None,
     ) -> pa.Table | None:
         """Columns as Arrow, rows in no particular order; None without a table."""
         table = await self._open_table(group, kind, any_model="vector" not in select)
@@ -167,8 +165,7 @@ class TableReader:
             return None
         with translate_errors(f"reading {kind}"):
             query = table.query().select(list(select))
-            query = query.where(where) if where else query
-            return await (query.limit(limit) if limit is not None else query).to_arrow()
+            return await (query.where(where) if where else query).to_arrow()
 
     async def parts(
         self, group: str, kind: Kind, select: Sequence[str], at_once: int = PART_ROWS
@@ -191,7 +188,7 @@ class TableReader:
     async def _open_table(self, group: str, kind: Kind, *, any_model: bool = False) -> Any | None:
         """The table in force; ``any_model`` where no vector is read or written."""
         generation = 0
-        if kind in WITH_VECTOR:
+        if kind in SEARCHABLE:
             generation = await self._manifests.generation(group, any_model=any_model)
         return await self._connection.table(generation_name(table_name(group, kind), generation))
 

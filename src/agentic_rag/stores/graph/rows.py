@@ -14,9 +14,8 @@ BASE = "Entity"
 
 
 def entity_row(columns: Row) -> Row:
-    """The entity with its full text, and its labels sorted and complete."""
-    text = index_text(f"{columns['name']}\n{columns['summary']}")
-    return {**columns, "text": text, "labels": sorted({*columns["labels"], BASE})}
+    """The entity with its labels sorted and complete."""
+    return {**columns, "labels": sorted({*columns["labels"], BASE})}
 
 
 def fact_row(columns: Row) -> Row:

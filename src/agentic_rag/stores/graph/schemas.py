@@ -20,9 +20,9 @@ Row = dict[str, Any]
 
 KINDS: tuple[Kind, ...] = ("entities", "episodes", "facts", "mentions")
 """In the order a graph must be written: what an edge names comes before the edge."""
-FULL_TEXT: frozenset[Kind] = frozenset({"facts", "entities"})
-"""Episodes are chunks, which the chunk store searches."""
-WITH_VECTOR: frozenset[Kind] = frozenset({"facts"})
+SEARCHABLE: frozenset[Kind] = frozenset({"facts"})
+"""Kinds with a vector and a full text. Entities are found by their names in the question; episodes are chunks, which the
+chunk store searches."""
 OF_DOCUMENTS: tuple[Kind, ...] = ("episodes", "facts", "mentions")
 """Kinds with a document column in their rows, so that one filter replaces a document's rows."""
 INDEXED_COLUMNS: Mapping[Kind, tuple[str, ...]] = {
@@ -56,7 +56,6 @@ _COLUMNS: Mapping[Kind, Mapping[str, pa.DataType]] = {
     "entities": {
         "name": _TEXT,
         "summary": _TEXT,
-        "text": _TEXT,
         "labels": _TEXTS,
         "attributes": _TEXT,
     },
@@ -78,7 +77,6 @@ _COLUMNS: Mapping[Kind, Mapping[str, pa.DataType]] = {
         "target_uuid": _TEXT,
         "entity_labels": _TEXTS,
         "chunk_id": _TEXT,
-        "chunk_date": _TIME,
     },
 }
 
@@ -91,7 +89,7 @@ def schema(kind: Kind, *, dimension: int) -> pa.Schema:
         pa.field("created_at", _TIME, nullable=False),
         *(pa.field(name, type_) for name, type_ in _COLUMNS[kind].items()),
     ]
-    if kind in WITH_VECTOR:
+    if kind in SEARCHABLE:
         fields.append(pa.field("vector", vector_type(dimension), nullable=False))
     return pa.schema(fields)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from agentic_rag.stores.graph.rows import BASE, entity_row
+from agentic_rag.stores.graph.rows import BASE
 from agentic_rag.stores.graph.schemas import Row
 from agentic_rag.stores.graph.tables import GraphTables
 
@@ -53,7 +53,7 @@ async def without_facts(
     changed = []
     for row in rows:
         about = [f["fact"] for f in in_order if row["uuid"] in (f["source_uuid"], f["target_uuid"])]
-        changed.append(entity_row({**row, "summary": _join_sentences(about)}))
+        changed.append({**row, "summary": _join_sentences(about)})
     return changed
 
 

@@ -13,10 +13,9 @@ from agentic_rag.domain.ports import PassageVectors, StoreStats
 from agentic_rag.stores.graph import sql
 from agentic_rag.stores.graph.reading import TableReader, rows_of
 from agentic_rag.stores.graph.schemas import (
-    FULL_TEXT,
     INDEXED_COLUMNS,
     KINDS,
-    WITH_VECTOR,
+    SEARCHABLE,
     Kind,
     Row,
     columns,
@@ -142,7 +141,7 @@ class GraphTables(TableReader):
             table = await self._open_table(group, kind, any_model=True)
             if table is not None:
                 await tidy_table(table, _plan(kind), kind, purge=purge, builder=builder)
-        await self._manifests.drop_superseded(group, [table_name(group, kind) for kind in WITH_VECTOR])
+        await self._manifests.drop_superseded(group, [table_name(group, kind) for kind in SEARCHABLE])
 
     @asynccontextmanager
     async def writing(
@@ -198,8 +197,8 @@ class GraphTables(TableReader):
         if table is not None:
             return table
         generation = await self._manifests.make(group)
-        name = generation_name(table_name(group, kind), generation if kind in WITH_VECTOR else 0)
-        prepare = index_words if kind in FULL_TEXT else None
+        name = generation_name(table_name(group, kind), generation if kind in SEARCHABLE else 0)
+        prepare = index_words if kind in SEARCHABLE else None
         return await self._connection.create_table(
             name, schema(kind, dimension=self.dimension), "uuid", prepare
         )
@@ -208,9 +207,9 @@ class GraphTables(TableReader):
 def _plan(kind: Kind) -> IndexPlan:
     from lancedb.index import BTree
 
-    words = (PlannedIndex("text", full_text_index),) if kind in FULL_TEXT else ()
+    words = (PlannedIndex("text", full_text_index),) if kind in SEARCHABLE else ()
     keys = plan_indexes(INDEXED_COLUMNS[kind], BTree, INDEX_FROM)
-    return IndexPlan((*words, *keys), VECTOR_INDEX_FROM if kind in WITH_VECTOR else None)
+    return IndexPlan((*words, *keys), VECTOR_INDEX_FROM if kind in SEARCHABLE else None)
 
 
 def _sort_rows(scored_rows: list[tuple[Row, float]]) -> list[tuple[Row, float]]:
