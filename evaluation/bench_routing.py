@@ -2,7 +2,7 @@
 
     python evaluation/bench_routing.py [--quick] [--verbose] [--json FILE]
 
-``route`` gets every query of ``datasets/routing``, ``choose_operation`` every question of ``datasets/operations`` and of the
+The rules of ``Router`` get every query of ``datasets/routing``, ``choose_operation`` every question of ``datasets/operations`` and of the
 three vaults. The labels are older than the rules, which were written on the halves ``choosing``; the halves ``reported`` are
 only measured, as are the queries of ``blind.jsonl``, written after the last rule. The quick form is the same. Exits 1 when a
 floor is missed.
@@ -10,6 +10,7 @@ floor is missed.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections import Counter
@@ -23,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agentic_rag.fusion import CanvasOperation, choose_operation
-from agentic_rag.memory.routing.router import route
+from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy
 from figures import Row, options, report, row
 
@@ -61,7 +62,8 @@ def labelled(file: str, key: str, choose: Callable[[str], str]) -> list[Labelled
 
 def memory_type(text: str) -> str:
     """The type that is ranked first."""
-    return route(RetrievalRequest(text, "somebody"), _STRATEGIES).decision.target_memory_types[0].value
+    routing = asyncio.run(Router(_STRATEGIES).route(RetrievalRequest(text, "somebody")))
+    return routing.decision.target_memory_types[0].value
 
 
 def operation(text: str) -> str:

@@ -29,7 +29,7 @@ from pydantic_core import PydanticUndefined
 
 from agentic_rag import errors
 from agentic_rag.cli.app import app
-from agentic_rag.cli.render import drawing
+from agentic_rag.cli.drawings import drawing
 from agentic_rag.memory.agents import AGENTS
 from agentic_rag.memory.routing.decision import LEAST_WEIGHTS
 from agentic_rag.memory.schemas import RetrievalStrategy

@@ -13,7 +13,7 @@ import lancedb
 import pytest
 from lancedb.table import AsyncTable
 
-from agentic_rag.stores.graph.commit import Journal
+from agentic_rag.stores.graph.journal import Journal
 from agentic_rag.stores.lancedb import compaction, pieces
 
 WRITES: dict[Any, tuple[str, ...]] = {

@@ -179,22 +179,18 @@ async def _data_folder(config: RagConfig) -> Finding:
     if not os.access(folder, os.W_OK):
         cure = f"chmod u+w {shlex.quote(str(folder))}, or --data-dir"
         return Finding("data folder", "missing", f"{folder} is not writable", cure)
-    from agentic_rag.stores.lancedb.connection import folder_bytes
+    from agentic_rag.stores.lancedb.sizes import folder_bytes
 
     size = await asyncio.to_thread(folder_bytes, folder)
     return Finding("data folder", "ok", f"{folder}, {size / 1e6:.1f} MB")
 
 
 async def _embedding(config: RagConfig) -> Finding:
-    from agentic_rag.opening import embedding_from_config
+    from agentic_rag.opening import opened_embedding
 
-    model = await embedding_from_config(config)
-    try:
+    async with opened_embedding(config, None) as model:
         vectors = await model.embed_queries(["ready?"])
         relevance = await _relevance(model)
-    finally:
-        if (close := getattr(model, "close", None)) is not None:
-            await close()
     return Finding("embedding", "ok", f"{model.name}, {vectors.shape[1]} dimensions; {relevance}")
 
 
@@ -313,7 +309,7 @@ async def _written_object_store(config: RagConfig) -> Finding:
         return found
     if config.lancedb_copies:
         from agentic_rag.opening import COPIES
-        from agentic_rag.stores.lancedb.connection import folder_bytes
+        from agentic_rag.stores.lancedb.sizes import folder_bytes
 
         held = await asyncio.to_thread(folder_bytes, config.data_dir / COPIES)
         return replace(found, detail=f"{found.detail}; read from local copies, {held / 1e6:.0f} MB")

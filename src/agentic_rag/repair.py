@@ -35,7 +35,7 @@ from agentic_rag.stores import data_format
 from agentic_rag.stores.batch import batches
 from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
 from agentic_rag.stores.checkpoints import is_database
-from agentic_rag.stores.graph.commit import Journal
+from agentic_rag.stores.graph.journal import Journal
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import LanceConnection

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentic_rag.cli.render import drawing, drawings
+from agentic_rag.cli.drawings import drawing, drawings
 from agentic_rag.errors import InputError
 
 APPROVED = Path(__file__).parent

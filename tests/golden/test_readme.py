@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentic_rag.cli.render import drawing
+from agentic_rag.cli.drawings import drawing
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "README.zh-CN.md")

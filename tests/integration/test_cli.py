@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agentic_rag.cli.app import app
-from agentic_rag.cli.render import drawing
+from agentic_rag.cli.drawings import drawing
 from command_line import command_line
 from example_vault import EXAMPLE_VAULT
 from local_openai_server import LocalOpenAIServer

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from agentic_rag import RagConfig, open_rag_blocking
 from agentic_rag.cli.app import app
-from agentic_rag.cli.doctor import write_starter
+from agentic_rag.cli.init import write_starter
 from agentic_rag.errors import InputError
 from agentic_rag.settings.environment import load_config
 

@@ -32,7 +32,7 @@ from agentic_rag.repair import REPAIRING, MendedDataset, RepairReport, _Repair, 
 from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
 from agentic_rag.stores.checkpoints import kept_conversations
 from agentic_rag.stores.data_format import FORMAT
-from agentic_rag.stores.graph.commit import FILE_NAME as JOURNAL
+from agentic_rag.stores.graph.journal import FILE_NAME as JOURNAL
 from agentic_rag.stores.lancedb.manifests import Manifests
 from agentic_rag.stores.lancedb.process_lock import process_lock
 from agentic_rag.testing import HashingEmbedding

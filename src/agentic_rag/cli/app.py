@@ -105,7 +105,7 @@ def init(
     folder: Annotated[Path, typer.Argument(help="Folder to make; it may exist without any of these files.")],
 ) -> None:
     """Make a folder to start in: example notes, settings, and files for LangGraph Studio."""
-    from agentic_rag.cli.doctor import write_starter
+    from agentic_rag.cli.init import write_starter
 
     for path in write_starter(folder):
         typer.echo(folder / path)
@@ -396,7 +396,7 @@ def graph(
     ] = "agentic_rag",
 ) -> None:
     """Print a compiled graph's Mermaid text."""
-    from agentic_rag.cli.render import drawing
+    from agentic_rag.cli.drawings import drawing
 
     sys.stdout.write(drawing(name))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from rich.table import Table
 from agentic_rag.answering.passages import arrow
 from agentic_rag.domain.progress import Progress
 from agentic_rag.domain.usage import usage_text
-from agentic_rag.extensions import entries, load
 
 if TYPE_CHECKING:
     from agentic_rag.answer import AnswerValues
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from agentic_rag.domain.results import Citation, FusionReport, GraphFact, Result, SourceScores
     from agentic_rag.retrieval.schemas import ResultValues
 
-UNBROKEN = ("system", "run")
-"""Columns of names that are never wrapped."""
 NEAREST = 5
 """Passages shown if nothing is relevant enough: of the twenty answerable questions that the two vaults in
 ``evaluation/datasets`` refuse, thirteen have a judged note among the first five."""
@@ -147,28 +144,6 @@ def _went(outcome: Any) -> str:
         return outcome
     counted = f" ({outcome['count']} in {outcome['ms']:.0f} ms)" if "count" in outcome else ""
     return f"{outcome['status']}{counted}"
-
-
-def report_table(title: str, names: Sequence[str], numbers: Sequence[str] = ()) -> Table:
-    """Names on the left, numbers on the right; the title unchanged, the caption below on the left."""
-    shown = Table(
-        title=escape(title),
-        title_justify="left",
-        caption_justify="left",
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-    )
-    for name in names:
-        shown.add_column(name, no_wrap=name in UNBROKEN, overflow="fold")
-    for name in numbers:
-        shown.add_column(name, justify="right", overflow="fold")
-    return shown
-
-
-def interval(figure: Mapping[str, float], mark: str = "", *, sign: str = "", between: str = " ") -> str:
-    """A mean with its mark and 95 % interval; ``sign``: sign option of the format, such as ``+``."""
-    bounds = f"{figure['low']:{sign}.2f}–{figure['high']:{sign}.2f}"
-    return f"{figure['value']:{sign}.3f}{mark}{between}[dim]{bounds}[/dim]"
 
 
 def explain_table(result: AnswerValues) -> Table:
@@ -292,50 +267,3 @@ def bars(stages: Mapping[str, str], *, quiet: bool) -> Iterator[Progress]:
             bar.update(tasks[stage], completed=finished_work, total=total, visible=True)
 
         yield show_progress
-
-
-def drawing(name: str) -> str:
-    """Mermaid text of a compiled graph, built without stores and models.
-
-    Raises:
-        InputError: no such graph; the error lists the known ones.
-    """
-    build = _DRAWINGS.get(name) or load("drawings", name, "graph", tuple(_DRAWINGS))
-    return str(build().get_graph().draw_mermaid())
-
-
-def _main_graph() -> Any:
-    from agentic_rag.graph import GraphParts, build_rag_graph
-    from agentic_rag.retrieval.engine import RetrievalEngine
-    from agentic_rag.retrieval.graph_engine import GraphEngine
-    from agentic_rag.stores.in_memory import InMemoryChunkStore
-    from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
-    from agentic_rag.testing import HashingEmbedding
-
-    embedding = HashingEmbedding()
-    chunks = InMemoryChunkStore(dimension=embedding.dimension)
-    parts = GraphParts(
-        GraphEngine(InMemoryGraphStore(embedding), chunks, embedding),
-        RetrievalEngine(chunks, embedding),
-        embedding,
-    )
-    return build_rag_graph(parts).compile()
-
-
-def _memory_retrieval() -> Any:
-    from agentic_rag.memory.orchestrator import MemoryOrchestrator
-    from agentic_rag.memory.routing.router import Router
-
-    return MemoryOrchestrator({}, Router({})).graph
-
-
-_DRAWINGS: dict[str, Callable[[], Any]] = {
-    "agentic_rag": _main_graph,
-    "memory_retrieval": _memory_retrieval,
-}
-"""Functions that build the graphs of this package, by their name in ``langgraph.json``."""
-
-
-def drawings() -> list[str]:
-    """Names of the graphs that can be drawn: those of this package, and of ``agentic_rag.drawings``."""
-    return [*_DRAWINGS, *entries("drawings")]

@@ -23,7 +23,8 @@ from agentic_rag.errors import BudgetSpent
 from agentic_rag.settings.config import BudgetConfig
 
 if TYPE_CHECKING:
-    from openai import DefaultAsyncHttpxClient
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+    from pydantic import SecretStr
 
 T = TypeVar("T")
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
@@ -293,6 +294,23 @@ def _redirected_to(error: BaseException) -> str:
     scheme = f"{target.scheme}://" if target.scheme else ""
     name = f"[{host}]" if ":" in host else host
     return f"{scheme}{name}" if port is None else f"{scheme}{name}:{port}"
+
+
+def openai_client(base_url: str, api_key: SecretStr | None, seconds: float) -> AsyncOpenAI:
+    """A client without tries of its own, which each call's endpoint counts.
+
+    Args:
+        base_url: of the endpoint.
+        api_key: None: one that a local server ignores.
+        seconds: a request's time limit.
+    """
+    from openai import AsyncOpenAI
+
+    # With an empty key the client would take one from the environment.
+    key = (api_key.get_secret_value() if api_key else "") or "none"
+    return AsyncOpenAI(
+        base_url=base_url, api_key=key, timeout=seconds, max_retries=0, http_client=http_client()
+    )
 
 
 def http_client() -> DefaultAsyncHttpxClient:

@@ -28,6 +28,7 @@ from agentic_rag.models.endpoint import (
     failure_text,
     http_client,
     most_tokens,
+    openai_client,
 )
 from agentic_rag.settings.addresses import without_login
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
@@ -332,17 +333,7 @@ class OpenAIEmbedding:
     def __init__(self, config: EmbeddingConfig, dimension: int, spending: Spending | None = None) -> None:
         if config.base_url is None or config.model is None:
             raise ConfigError("embedding.base_url needs embedding.model beside it")
-        from openai import AsyncOpenAI
-
-        # With an empty key the client would take one from the environment.
-        key = (config.api_key.get_secret_value() if config.api_key else "") or "none"
-        self._client = AsyncOpenAI(
-            base_url=config.base_url,
-            api_key=key,
-            timeout=EMBEDDING_SECONDS,
-            max_retries=0,
-            http_client=http_client(),
-        )
+        self._client = openai_client(config.base_url, config.api_key, EMBEDDING_SECONDS)
         self._endpoint = Endpoint(
             ModelAddress(config.model, config.base_url, "embeddings"),
             timeout_seconds=EMBEDDING_SECONDS,

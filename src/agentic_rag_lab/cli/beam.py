@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from agentic_rag.cli.render import report_table
+from agentic_rag_lab.cli.tables import report_table
 from agentic_rag_lab.evaluation.beam import EVENT_ORDERING, SUMMARIZATION
 from agentic_rag_lab.evaluation.beam_scores import MEASURES
 

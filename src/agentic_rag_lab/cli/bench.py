@@ -12,10 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from agentic_rag.cli.render import bars, report_table
+from agentic_rag.cli.render import bars
 from agentic_rag.domain.json_values import Json
 from agentic_rag.settings.config import RagConfig
 from agentic_rag_lab.cli.beam import CAPTION, SIX, abstention, kinds_table, systems_table
+from agentic_rag_lab.cli.tables import report_table
 from agentic_rag_lab.designs.config import read_pipeline
 from agentic_rag_lab.evaluation.beam_scores import LONG
 from agentic_rag_lab.evaluation.bench.figures import ANSWERABLE, RECALL, comparison, read_runs, short_name

@@ -12,11 +12,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from agentic_rag.cli.render import bars, interval, report_table
+from agentic_rag.cli.render import bars
 from agentic_rag.domain.usage import usage_text
 from agentic_rag.rag import open_rag
 from agentic_rag.settings.config import RagConfig
 from agentic_rag_lab.cli.beam import systems_table
+from agentic_rag_lab.cli.tables import interval, report_table
 from agentic_rag_lab.evaluation.files import check_writable
 from agentic_rag_lab.evaluation.report import LATENCY, SIGNIFICANT, EvalReport, mark
 from agentic_rag_lab.evaluation.run import EvalOptions, evaluate

@@ -21,13 +21,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from agentic_rag.cli.render import bars, interval, report_table
+from agentic_rag.cli.render import bars
 from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import ConfigError, StoreError
 from agentic_rag.rag import open_rag
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.environment import SETTINGS_FILE, load_config
 from agentic_rag.stores.whole_file import write_whole
+from agentic_rag_lab.cli.tables import interval, report_table
 from agentic_rag_lab.evaluation.files import check_writable, write_text
 from agentic_rag_lab.evaluation.tuning.run import Gain, TuneOptions, TuneReport, default_settings, tune
 

@@ -39,7 +39,6 @@ class AgentParts:
 
     search: SearchParts
     writer: MemoryWriter
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
 class StoredAgent:
@@ -122,7 +121,7 @@ class StoredAgent:
         as_of = parameters.get("as_of")
         as_of = as_of if isinstance(as_of, datetime) else parse_as_of(as_of)
         now, ended = (
-            moment_given(parameters, "now") or self._parts.clock(),
+            moment_given(parameters, "now") or datetime.now(UTC),
             bool(parameters.get("include_ended", False)),
         )
         return Search(
@@ -165,7 +164,7 @@ class StoredAgent:
             id="",
             memory_type=self.memory_type,
             content=content,
-            at=moment_given(parameters, "at") or self._parts.clock(),
+            at=moment_given(parameters, "at") or datetime.now(UTC),
             details={name: parameters[name] for name in self.fields if parameters.get(name) is not None},
             metadata=checked_metadata(parameters.get("metadata")),
         )

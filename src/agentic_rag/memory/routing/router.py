@@ -28,29 +28,6 @@ _RATING = re.compile(
 _BECAUSE = re.compile(r"^[^\w\n]*because[^\w\n]*[:：][^\S\n]*(?P<why>\S.*)$", re.IGNORECASE | re.MULTILINE)
 
 
-def route(request: RetrievalRequest, strategies: Strategies) -> RoutingResult:
-    """The decision of the rules: offline, and the same for the same request.
-
-    All agents are asked unless the request names some. The evidence for a type is the sum of the matching rules'
-    weights (see ``routing.rules``); its weight grows with it from the type's minimum weight (see
-    ``routing.decision.weight``). If the request names both types and strategy, the rules are not used.
-
-    Args:
-        request: the query must not be blank; ``context`` is not read.
-        strategies: strategies of each existing agent, the default first.
-
-    Raises:
-        InputError: a blank query; an unknown type or strategy; a type without an agent; no type, or no agent.
-
-    >>> by_words = {memory_type: (RetrievalStrategy.BM25,) for memory_type in MemoryType}
-    >>> decision = route(RetrievalRequest("How do I descale the kettle?", "ada"), by_words).decision
-    >>> decision.target_memory_types[0].value, decision.reasons[0]
-    ('procedural', 'procedural: the query asks how something is done ("How do I").')
-    """
-    asked = RoutingRequest.of(request, strategies)
-    return _given_route(asked) or _by_rules(asked)
-
-
 class Router:
     """Routes by a chat model; by the rules without one, or if it fails.
 
@@ -64,14 +41,27 @@ class Router:
         self._chat = chat
 
     async def route(self, request: RetrievalRequest) -> RoutingResult:
-        """As the function ``route``; the model is not asked if the request names both types and strategy.
+        """The decision, which without a chat model is the same for the same request.
+
+        All agents are asked unless the request names some. By the rules the evidence for a type is the sum of the matching
+        rules' weights (see ``routing.rules``); its weight grows with it from the type's minimum weight (see
+        ``routing.decision.weight``). If the request names both types and strategy, neither the rules nor the model are used.
 
         The model's reply is validated: unknown or unrequested types are dropped, omitted types keep their minimum
         weight, and a strategy that an agent lacks is replaced by the agent's default. If the model failed or
         rated nothing above 0, the rules decide, and ``fallback_reason`` gives the reason.
 
+        Args:
+            request: the query must not be blank; ``context`` is not read.
+
         Raises:
-            InputError: as ``route``.
+            InputError: a blank query; an unknown type or strategy; a type without an agent; no type, or no agent.
+
+        >>> by_words = {memory_type: (RetrievalStrategy.BM25,) for memory_type in MemoryType}
+        >>> asked = RetrievalRequest("How do I descale the kettle?", "ada")
+        >>> decision = asyncio.run(Router(by_words).route(asked)).decision
+        >>> decision.target_memory_types[0].value, decision.reasons[0]
+        ('procedural', 'procedural: the query asks how something is done ("How do I").')
         """
         asked = RoutingRequest.of(request, self._strategies)
         if given := _given_route(asked):

@@ -36,7 +36,7 @@ from agentic_rag.stores.graph.link_file import LinkFile, Versions
 from agentic_rag.stores.graph.link_index import NOTHING, LinkIndex
 from agentic_rag.stores.graph.schemas import Kind, schema
 from agentic_rag.stores.graph.tables import GraphTables
-from agentic_rag.stores.lancedb.connection import trim_memory
+from agentic_rag.stores.lancedb.native_memory import trim_memory
 from agentic_rag.stores.uninterrupted import left_running
 
 logger = logging.getLogger(__name__)

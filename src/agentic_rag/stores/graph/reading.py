@@ -22,13 +22,9 @@ from agentic_rag.stores.graph.schemas import (
     group_of,
     table_name,
 )
-from agentic_rag.stores.lancedb.connection import (
-    KEYS_PER_CONDITION,
-    LanceConnection,
-    translate_errors,
-    trim_memory,
-)
+from agentic_rag.stores.lancedb.connection import KEYS_PER_CONDITION, LanceConnection, translate_errors
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
+from agentic_rag.stores.lancedb.native_memory import trim_memory
 from agentic_rag.stores.lancedb.row_ids import RowIds
 from agentic_rag.stores.lancedb.rows import vectors_of
 

@@ -20,8 +20,8 @@ from agentic_rag.models.endpoint import (
     Spending,
     describe_failure,
     failure_text,
-    http_client,
     most_tokens,
+    openai_client,
     retry_wait,
     status,
 )
@@ -91,18 +91,9 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
     ) -> None:
         if config.base_url is None or config.model is None:
             raise ConfigError("extraction with a chat model needs chat.base_url and chat.model")
-        from openai import AsyncOpenAI
-
-        key = (config.api_key.get_secret_value() if config.api_key else "") or "none"
+        client = openai_client(config.base_url, config.api_key, config.timeout_seconds)
         settings = LLMConfig(
-            api_key=key, model=config.model, small_model=config.model, base_url=config.base_url
-        )
-        client = AsyncOpenAI(
-            base_url=config.base_url,
-            api_key=key,
-            timeout=config.timeout_seconds,
-            max_retries=0,
-            http_client=http_client(),
+            api_key=client.api_key, model=config.model, small_model=config.model, base_url=config.base_url
         )
         super().__init__(settings, client=client)
         self._endpoint = chat_endpoint(config, spending)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import logging
 import math
 import os
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any
@@ -21,6 +20,7 @@ from agentic_rag.errors import AgenticRagError, StoreAway, StoreError
 from agentic_rag.settings.addresses import without_login
 from agentic_rag.stores.batch import batches, first_line
 from agentic_rag.stores.lancedb.compaction import clean
+from agentic_rag.stores.lancedb.native_memory import return_freed_memory
 from agentic_rag.stores.lancedb.places import RowPlaces, read_places
 from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, in_use, is_alone, process_lock
 from agentic_rag.stores.lancedb.sql import is_one_of
@@ -40,8 +40,6 @@ KEEP_NONE = timedelta(milliseconds=1)
 INDEX_CACHE, METADATA_CACHE = 256 << 20, 64 << 20
 """Most bytes of indexes, and of what tables consist of, that are kept in memory. LanceDB's own 6 and 1 GB are filled by
 the versions that a long ingest makes. Questions to 215,000 chunks are as quick with these as with twice as much."""
-_MALLOC = ((-8, 2), (-3, 1 << 20), (-1, 1 << 20))
-"""For glibc's ``mallopt``: M_ARENA_MAX; M_MMAP_THRESHOLD and M_TRIM_THRESHOLD in bytes."""
 KEYS_PER_CONDITION = 4_000
 """Most texts that one condition names."""
 
@@ -141,7 +139,7 @@ class LanceConnection:
             if self._database is None:
                 import lancedb
 
-                _return_freed_memory()
+                return_freed_memory()
                 with translate_errors(f"opening {without_login(self.uri)}"):
                     self._using = self._using or await in_use(self.uri)
                     self._database = await lancedb.connect_async(
@@ -297,25 +295,6 @@ class LanceConnection:
                 logger.warning("%s; a later run removes them", error)
 
 
-def _return_freed_memory() -> None:
-    """Let the C library give back what LanceDB's threads free: an ingest of 2,500 notes kept 210 MB of it, not 40.
-
-    Few arenas, and large buffers apart from them. Where another C library runs, nothing is done.
-    """
-    with suppress(OSError, AttributeError):
-        tune = ctypes.CDLL(None).mallopt
-        for parameter, value in _MALLOC:
-            tune(parameter, value)
-
-
-def trim_memory() -> None:
-    """Give back now what was freed in the middle of the C library's heap, and Arrow's: 100 to 200 MB after large tables were
-    read, compacted or indexed."""
-    pa.default_memory_pool().release_unused()
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
-
-
 @asynccontextmanager
 async def lance_connection(
     uri: str, storage_options: Mapping[str, str] | None = None, *, locks: str | None = None
@@ -347,36 +326,3 @@ async def delete_keys(table: Any, column: str, keys: Iterable[str]) -> None:
     """Delete the rows with these keys."""
     for some in batches(sorted(keys), KEYS_PER_CONDITION):
         await table.delete(is_one_of(column, some))
-
-
-async def needed_bytes(table: Any, folder: Path) -> int:
-    """Bytes of the files of a table's latest version: rows, indexes, and the files that say what it consists of."""
-    data_and_indexes = int((await table.stats())["total_bytes"])
-    return data_and_indexes + await asyncio.to_thread(_newest_bytes, folder)
-
-
-def _newest_bytes(folder: Path) -> int:
-    found = [
-        sorted(map(_age, folder.glob(pattern))) for pattern in ("_versions/*.manifest", "_transactions/*")
-    ]
-    return sum(files[-1][1] for files in found if files)
-
-
-def _age(file: Path) -> tuple[int, int]:
-    """When it was written, and its size; nothing for one that goes away meanwhile."""
-    try:
-        found = file.stat()
-    except OSError:
-        return 0, 0
-    return found.st_mtime_ns, found.st_size
-
-
-def folder_bytes(folder: Path) -> int:
-    """Bytes of all files in a folder; one that goes away meanwhile counts nothing."""
-    total = 0
-    for file in folder.rglob("*"):
-        try:
-            total += file.stat().st_size if file.is_file() else 0
-        except OSError:
-            continue
-    return total

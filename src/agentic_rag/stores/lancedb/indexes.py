@@ -15,15 +15,10 @@ from typing import Any, Protocol
 from agentic_rag.domain.ports import IndexStats, TableStats
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.lancedb.compaction import compact, expected_pieces
-from agentic_rag.stores.lancedb.connection import (
-    KEEP_NONE,
-    KEEP_VERSIONS,
-    folder_bytes,
-    needed_bytes,
-    translate_errors,
-    trim_memory,
-)
+from agentic_rag.stores.lancedb.connection import KEEP_NONE, KEEP_VERSIONS, translate_errors
 from agentic_rag.stores.lancedb.manifests import of_generation
+from agentic_rag.stores.lancedb.native_memory import trim_memory
+from agentic_rag.stores.lancedb.sizes import folder_bytes, needed_bytes
 
 STALE_FACTOR = 1.5
 """A vector index is built anew once the table has this many times the rows it was built for: at a million rows

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.stores.graph.commit import Journal
+from agentic_rag.stores.graph.journal import Journal
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.testing import HashingEmbedding
 from graph_fixtures import BACKENDS, in_graph, in_tables, note, opened

@@ -10,7 +10,7 @@ from lancedb.table import AsyncTable
 
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.graph.change import Change
-from agentic_rag.stores.graph.commit import Journal
+from agentic_rag.stores.graph.journal import Journal
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb import pieces
 from agentic_rag.testing import HashingEmbedding

@@ -15,14 +15,10 @@ import pytest
 
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.lancedb import connection as connections
-from agentic_rag.stores.lancedb.connection import (
-    LanceConnection,
-    folder_bytes,
-    lance_connection,
-    translate_errors,
-)
+from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection, translate_errors
 from agentic_rag.stores.lancedb.indexes import IndexPlan, table_stats, tidy_table
 from agentic_rag.stores.lancedb.row_ids import RowIds
+from agentic_rag.stores.lancedb.sizes import folder_bytes
 
 SCHEMA = pa.schema([pa.field("id", pa.string(), nullable=False), pa.field("text", pa.string())])
 ROWS = 40
