@@ -115,21 +115,6 @@ def intervals(evidence: Iterable[SlotEvidence]) -> tuple[ValueInterval, ...]:
     return tuple(sorted(found, key=_by_time))
 
 
-def current(slot_intervals: Sequence[ValueInterval], at: datetime) -> ValueInterval | None:
-    """The interval that holds at an instant: ``valid_at`` ≤ ``at`` < ``invalid_at``; None if none does.
-
-    Args:
-        slot_intervals: as ``intervals`` gives them.
-        at: without a zone in UTC.
-    """
-    moment = as_utc(at)
-    for interval in reversed(slot_intervals):
-        begun = interval.valid_at is None or interval.valid_at <= moment
-        if begun and (interval.invalid_at is None or moment < interval.invalid_at):
-            return interval
-    return None
-
-
 def id_of(subject: str, slot: str, interval: ValueInterval) -> str:
     """Identity of a fact, by the first of the statements of its value.
 

@@ -89,7 +89,7 @@ async def prepare(worker: Preparation, share: Share) -> ShareResult:
     preparer = Preparer(parts.chunks, parts.embedding, parts.count_tokens)
     documents = [preparer.chunk(unpack(packed), stored, moved) for packed, stored, moved in share.documents]
     clock.lap("chunk")
-    prepared = await preparer.prepare(worker.dataset, documents, worker.titles, _silent(), clock.lap)
+    prepared = await preparer.prepare(worker.dataset, documents, worker.titles, Meter.silent(), clock.lap)
     is_new = all(one.stored_state == "none" and one.moved_from is None for one in documents)
     texts = await _texts(worker, prepared, is_new=is_new)
     clock.lap("look up")
@@ -115,7 +115,7 @@ async def _texts(worker: Preparation, batch: PreparedBatch, *, is_new: bool) -> 
 
 
 async def _vectors(embedding: Embedding, texts: list[str]) -> FloatArray:
-    return (await embed_texts(embedding, texts, [0.0] * len(texts), _silent())).vectors
+    return (await embed_texts(embedding, texts, [0.0] * len(texts), Meter.silent())).vectors
 
 
 async def _piece(worker: Preparation, batch: PreparedBatch) -> StagedRows | None:
@@ -124,10 +124,6 @@ async def _piece(worker: Preparation, batch: PreparedBatch) -> StagedRows | None
     if not documents or not isinstance(chunks, PieceStore):
         return None
     return await chunks.stage(worker.dataset, documents)
-
-
-def _silent() -> Meter:
-    return Meter.silent()
 
 
 async def parse(_: None, sources: Sequence[tuple[SourceItem, Action]]) -> list[Work | FileReport]:

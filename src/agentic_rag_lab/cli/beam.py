@@ -8,8 +8,8 @@ from typing import Any
 from rich.table import Table
 
 from agentic_rag_lab.cli.tables import report_table
-from agentic_rag_lab.evaluation.beam import EVENT_ORDERING, SUMMARIZATION
 from agentic_rag_lab.evaluation.beam_scores import MEASURES
+from agentic_rag_lab.sources.beam import EVENT_ORDERING, SUMMARIZATION
 
 CAPTION = (
     "both, newer: each of the two named sets of sources, the newer one, has a message among the ten; "

@@ -81,7 +81,7 @@ class MemoryLab:
         insert = build_insert_graph(
             PreInsert(operators.pre_insert, tools),
             MemoryInsert(parser, service, tuple(secondary.values())),
-            PostInsert(operators.post_insert, service, tools, parser),
+            PostInsert(operators.post_insert, service, parser),
             self._on_insert_step,
         )
         post_retrieval_tools = PostRetrievalTools(

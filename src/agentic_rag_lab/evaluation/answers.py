@@ -317,9 +317,6 @@ class AnswerFigures:
     """Share that is right, with its 95 % bootstrap interval over turns."""
     points: float
     """Share that is right, and half of the share that is partly."""
-    partly: int
-    wrong: int
-    refused_count: int
 
 
 def answer_figures(answers: Sequence[JudgedAnswer]) -> AnswerFigures:
@@ -329,9 +326,8 @@ def answer_figures(answers: Sequence[JudgedAnswer]) -> AnswerFigures:
         InputError: no answers.
     """
     right = bootstrap_interval([answer.right for answer in answers])
-    verdicts = [answer.verdict for answer in answers]
-    partly, wrong, refused = (verdicts.count(verdict) for verdict in VERDICTS[1:])
-    return AnswerFigures(len(answers), right, right.value + partly / 2 / len(answers), partly, wrong, refused)
+    partly = sum(answer.verdict == "partly" for answer in answers)
+    return AnswerFigures(len(answers), right, right.value + partly / 2 / len(answers))
 
 
 def figures_by(

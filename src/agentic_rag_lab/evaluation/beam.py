@@ -24,32 +24,12 @@ from agentic_rag_lab.sources.beam import (
     CHAT,
     EVENT_ORDERING,
     KINDS,
-    SIX_KINDS,
-    SUMMARIZATION,
     Message,
-    Oddity,
     looks_like_beam,
     name_of,
     read_chat,
     without_control_words,
 )
-
-__all__ = [
-    "ABSTENTION",
-    "EVENT_ORDERING",
-    "KINDS",
-    "SIX_KINDS",
-    "SUMMARIZATION",
-    "Conversation",
-    "Message",
-    "Question",
-    "find_conversations",
-    "is_beam",
-    "load_conversation",
-    "read_questions",
-    "without_control_words",
-]
-
 
 QUESTIONS = Path("probing_questions", "probing_questions.json")
 """Path of the questions in a conversation's folder."""
@@ -151,7 +131,7 @@ def load_conversation(folder: str | Path, *, control: bool = False) -> Conversat
     chat, name = read_chat(loaded), name_of(file)
     if not chat.messages:
         raise InputError(f"{file} has no message with an id and a text")
-    repairs = [_repair(name, oddity) for oddity in chat.oddities]
+    repairs = [Repair(name, oddity.text, (), oddity.note) for oddity in chat.oddities]
     places = {message.id: message.position for message in chat.messages}
     questions, told = read_questions(_read(place / QUESTIONS), name, places, str(place / QUESTIONS))
     messages = without_control_words(chat.messages) if control else chat.messages
@@ -282,10 +262,6 @@ def _in_time(
 ) -> tuple[tuple[str, ...], ...]:
     """The sets, ordered by their last message; of two sets with the same one, the first in the file is the older."""
     return tuple(sorted(id_sets.values(), key=lambda ids: places[ids[-1]]))
-
-
-def _repair(conversation: str, oddity: Oddity) -> Repair:
-    return Repair(conversation, oddity.text, (), oddity.note)
 
 
 def _chat_files(path: Path) -> Iterator[Path]:

@@ -12,8 +12,9 @@ from typing import Any
 
 from scipy.stats import kendalltau
 
-from agentic_rag_lab.evaluation.beam import EVENT_ORDERING, KINDS, SIX_KINDS, Question
+from agentic_rag_lab.evaluation.beam import Question
 from agentic_rag_lab.evaluation.metrics import recall
+from agentic_rag_lab.sources.beam import EVENT_ORDERING, KINDS, SIX_KINDS
 
 SHORT, LONG = 10, 20
 """Cut-offs in messages; ordering and summarisation have up to twenty sources."""

@@ -108,7 +108,7 @@ def read_chat(json_value: Sequence[Mapping[str, Any]]) -> Chat:
     marked = 0
     for batch, item in _items(json_value):
         written = _anchor(item)
-        dated = anchor_date(written)
+        dated = read_date(written)
         if written is not None and dated is None:
             oddities.append(Oddity(written, "no date that can be read: the one before it counts"))
         date = dated or date
@@ -139,15 +139,6 @@ def without_control_words(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(
         replace(message, text=_CONTROL.sub("", message.text).strip() or message.text) for message in messages
     )
-
-
-def anchor_date(date_text: str | None) -> datetime | None:
-    """``March-03-2024`` (or an ISO date) in UTC; None where there is no date in it.
-
-    >>> anchor_date("March-03-2024").isoformat()
-    '2024-03-03T00:00:00+00:00'
-    """
-    return read_date(date_text)
 
 
 def batches(messages: Sequence[Message]) -> Iterator[tuple[int, tuple[Message, ...]]]:

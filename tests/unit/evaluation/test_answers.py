@@ -226,7 +226,6 @@ def test_figures_are_shares_with_intervals_and_counts():
     ]
     figures = answer_figures(answers)
     assert (figures.turns, figures.right.value, figures.points) == (4, 1 / 4, 1 / 4 + 1 / 8)
-    assert (figures.partly, figures.wrong, figures.refused_count) == (1, 1, 1)
     assert figures.right.low <= 1 / 4 <= figures.right.high
     by_kind = figures_by("kind", answers[::-1])
     assert {name: one.right.value for name, one in by_kind.items()} == {"fact": 1 / 2, "list": 0}

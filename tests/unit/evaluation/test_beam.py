@@ -6,14 +6,9 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag_lab.evaluation.beam import (
-    KINDS,
-    Conversation,
-    find_conversations,
-    is_beam,
-    load_conversation,
-)
+from agentic_rag_lab.evaluation.beam import Conversation, find_conversations, is_beam, load_conversation
 from agentic_rag_lab.evaluation.locomo import repair_lines
+from agentic_rag_lab.sources.beam import KINDS
 from beam_files import QUESTIONS, shared, write
 
 

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag_lab.evaluation.beam import EVENT_ORDERING, KINDS, SUMMARIZATION, Question
+from agentic_rag_lab.evaluation.beam import Question
 from agentic_rag_lab.evaluation.beam_scores import both_found, newer_found, order, recall_at, score
+from agentic_rag_lab.sources.beam import EVENT_ORDERING, KINDS, SUMMARIZATION
 
 
 def question(kind: str, *sources: str, sets: tuple[tuple[str, ...], ...] = (), of: str = "c") -> Question:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.memory.timeline import SlotEvidence, current, intervals
+from agentic_rag.memory.timeline import SlotEvidence, intervals
+from value_intervals import current
 
 sys.path.append(str(Path(__file__).parents[3] / "evaluation"))
 generator = import_module("memory_histories")

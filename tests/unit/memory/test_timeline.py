@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.errors import InputError
-from agentic_rag.memory.timeline import BEGINNING, SlotEvidence, ValueInterval, current, id_of, intervals
+from agentic_rag.memory.timeline import BEGINNING, SlotEvidence, ValueInterval, id_of, intervals
+from value_intervals import current
 
 DAY = timedelta(days=1)
 START = datetime(2024, 1, 1, tzinfo=UTC)

@@ -9,7 +9,7 @@ from agentic_rag.dates.instants import moment_of
 from agentic_rag_lab.designs.conversation import latest_date
 from agentic_rag_lab.designs.data_parser import DataParser
 from agentic_rag_lab.designs.memory import Memory, MemoryService
-from agentic_rag_lab.designs.operators import NoAction, OperatorTools
+from agentic_rag_lab.designs.operators import NoAction
 from agentic_rag_lab.designs.operators.forgetting import Forgetter, Forgetting, deleting
 from agentic_rag_lab.designs.operators.memory_insert import memory_metadata
 from agentic_rag_lab.designs.post_retrieval.operator import Data
@@ -34,9 +34,7 @@ class PostInsert:
         ConfigError: the action needs a memory that can delete, and it cannot.
     """
 
-    def __init__(
-        self, settings: PostInsertSettings, service: MemoryService, tools: OperatorTools, parser: DataParser
-    ) -> None:
+    def __init__(self, settings: PostInsertSettings, service: MemoryService, parser: DataParser) -> None:
         self._parser = parser
         self._forgetter: Forgetter | None = None
         if isinstance(settings, Forgetting):
@@ -62,8 +60,5 @@ class PostInsert:
             if entry_id is None:
                 continue
             text, metadata = self._parser.extract(entry), memory_metadata(data, entry)
-            memory = Memory(text=text, metadata=metadata, entry_id=entry_id, score=None)
-            if entry.get("embedding") is not None:
-                memory["embedding"] = list(entry["embedding"])
-            fresh.append(memory)
+            fresh.append(Memory(text=text, metadata=metadata, entry_id=entry_id, score=None))
         return fresh

@@ -16,7 +16,7 @@ from agentic_rag.errors import InputError
 from agentic_rag_lab.designs.conversation import UNANSWERABLE
 from agentic_rag_lab.designs.reading import NOT_MENTIONED
 from agentic_rag_lab.designs.scoring import abstains, score
-from agentic_rag_lab.evaluation.beam import KINDS, Question
+from agentic_rag_lab.evaluation.beam import Question
 from agentic_rag_lab.evaluation.beam_scores import score as beam_score
 from agentic_rag_lab.evaluation.bench.records import (
     RECORDS,
@@ -28,6 +28,7 @@ from agentic_rag_lab.evaluation.bench.records import (
 from agentic_rag_lab.evaluation.locomo import CATEGORIES
 from agentic_rag_lab.evaluation.records import read_rows
 from agentic_rag_lab.evaluation.statistics import bootstrap_interval, paired_tests
+from agentic_rag_lab.sources.beam import KINDS
 
 DIGITS = 4
 SUMMARY = "summary.json"

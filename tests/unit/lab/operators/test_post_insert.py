@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.domain.ports import Chat, FloatArray
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError
-from agentic_rag.testing import HashingEmbedding
 from agentic_rag_lab.designs.data_parser import DataParser
 from agentic_rag_lab.designs.memory import Memory
-from agentic_rag_lab.designs.operators import NoAction, OperatorTools, forgetting, parse_action
+from agentic_rag_lab.designs.operators import NoAction, forgetting, parse_action
 from agentic_rag_lab.designs.operators.forgetting import (
     Forgetter,
     Forgetting,
@@ -24,7 +23,6 @@ from agentic_rag_lab.designs.operators.forgetting import (
 )
 from agentic_rag_lab.designs.operators.memory_insert import MemoryInsert
 from agentic_rag_lab.designs.operators.post_insert import NO_DATE, POST_INSERT, PostInsert
-from word_counts import count_words
 
 REFACTORED = DataParser("to_refactor")
 
@@ -73,18 +71,12 @@ class Forgets(Keeps):
         return [memory["text"] for memory in self.held.values()]
 
 
-def tools(chat: Chat | None = None) -> OperatorTools:
-    return OperatorTools(HashingEmbedding(), chat, count_words)
-
-
 class Line:
     """Puts packets of one statement each into a memory, as the insert graph does."""
 
-    def __init__(self, service: Keeps, values: Mapping[str, Any], chat: Chat | None = None) -> None:
+    def __init__(self, service: Keeps, values: Mapping[str, Any]) -> None:
         self.insert = MemoryInsert(REFACTORED, service)
-        self.tidy = PostInsert(
-            parse_action("post_insert", POST_INSERT, values), service, tools(chat), REFACTORED
-        )
+        self.tidy = PostInsert(parse_action("post_insert", POST_INSERT, values), service, REFACTORED)
         self.packets = 0
 
     async def say(self, *texts: str, date: str = "2023-08-01", **metadata: Any) -> dict[str, Any]:
@@ -103,12 +95,12 @@ class Line:
 
 
 async def test_none_adds_nothing() -> None:
-    assert await PostInsert(NoAction(), Keeps(), tools(), REFACTORED).execute({"entries": []}) == {}
+    assert await PostInsert(NoAction(), Keeps(), REFACTORED).execute({"entries": []}) == {}
 
 
 def test_a_memory_that_cannot_delete() -> None:
     with pytest.raises(ConfigError, match="forgetting needs a memory that can delete, and Keeps cannot"):
-        PostInsert(Forgetting(), Keeps(), tools(), REFACTORED)
+        PostInsert(Forgetting(), Keeps(), REFACTORED)
 
 
 def test_overlap_looks_past_the_date_of_a_line() -> None:
@@ -203,6 +195,6 @@ async def test_what_is_gone_already_is_not_told_as_forgotten() -> None:
 
 
 async def test_what_a_memory_did_not_keep_is_not_tidied() -> None:
-    operator = PostInsert(Forgetting(), Forgets(), tools(), REFACTORED)
+    operator = PostInsert(Forgetting(), Forgets(), REFACTORED)
     written = await operator.execute({"entries": [{"refactor": "a"}], "inserted": [None]})
     assert written["post_insert"]["forgotten"] == []

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.ingest.files.discovery import discover
+from agentic_rag.notes.values import read_date
 from agentic_rag_lab.sources.beam import (
     Message,
-    anchor_date,
     batches,
     looks_like_beam,
     name_of,
@@ -81,7 +81,7 @@ def test_a_mark_within_a_text_leaves_its_words_apart():
     ],
 )
 def test_anchors(text: str | None, date: datetime | None):
-    assert anchor_date(text) == date
+    assert read_date(text) == date
 
 
 def test_a_batch_is_a_document_of_turns():

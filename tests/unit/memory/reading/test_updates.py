@@ -7,8 +7,9 @@ from collections import Counter, defaultdict
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.memory.reading.statements import statements
 from agentic_rag.memory.schemas import MemoryType
-from agentic_rag.memory.timeline import SlotEvidence, current, intervals
+from agentic_rag.memory.timeline import SlotEvidence, intervals
 from update_sequences import KINDS, Told, UpdateSequence, update_sequences
+from value_intervals import current
 
 Slot = tuple[str, str, str]
 
