@@ -32,7 +32,7 @@ from agentic_rag_lab.designs.reading.history import read_history
 from agentic_rag_lab.designs.reading.questions import ParsedQuestion, read_question
 from agentic_rag_lab.designs.reading.statements import Statement, bearing_statements
 from agentic_rag_lab.designs.scoring import score
-from agentic_rag_lab.evaluation.bench.figures import Run, read_runs
+from agentic_rag_lab.evaluation.bench.comparing import Run, read_runs
 
 DOUBT_RIDGE = 1.0
 BARS = [step / 4 for step in range(-12, 9)]

@@ -14,7 +14,7 @@ from agentic_rag.testing import HashingEmbedding
 from agentic_rag_lab.cli.bench import print_bench, print_comparison
 from agentic_rag_lab.cli.evaluate import tables
 from agentic_rag_lab.designs.config import parse_pipeline
-from agentic_rag_lab.evaluation.bench.figures import comparison, read_runs
+from agentic_rag_lab.evaluation.bench.comparing import comparison, read_runs
 from agentic_rag_lab.evaluation.bench.run import BenchOptions, BenchReport, run_bench
 from agentic_rag_lab.evaluation.report import EvalReport, markdown
 from agentic_rag_lab.evaluation.run import EvalOptions, evaluate

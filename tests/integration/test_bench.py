@@ -28,7 +28,7 @@ from agentic_rag_lab.designs.data_parser import register_adapter
 from agentic_rag_lab.designs.memory import Memory
 from agentic_rag_lab.designs.open_lab import open_lab
 from agentic_rag_lab.designs.services import register_service
-from agentic_rag_lab.evaluation.bench.figures import comparison, read_runs
+from agentic_rag_lab.evaluation.bench.comparing import comparison, read_runs
 from agentic_rag_lab.evaluation.bench.run import STORES, BenchOptions, BenchReport, _Run, run_bench
 from local_openai_server import LocalOpenAIServer
 

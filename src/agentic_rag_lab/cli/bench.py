@@ -19,7 +19,8 @@ from agentic_rag_lab.cli.beam import CAPTION, SIX, abstention, kinds_table, syst
 from agentic_rag_lab.cli.tables import report_table
 from agentic_rag_lab.designs.config import read_pipeline
 from agentic_rag_lab.evaluation.beam_scores import LONG
-from agentic_rag_lab.evaluation.bench.figures import ANSWERABLE, RECALL, comparison, read_runs, short_name
+from agentic_rag_lab.evaluation.bench.comparing import ANSWERABLE, comparison, read_runs, short_name
+from agentic_rag_lab.evaluation.bench.figures import RECALL
 from agentic_rag_lab.evaluation.bench.run import BenchOptions, BenchReport, run_bench
 from agentic_rag_lab.evaluation.report import SIGNIFICANT, mark
 

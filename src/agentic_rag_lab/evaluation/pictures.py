@@ -13,7 +13,8 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.errors import InputError, needing
-from agentic_rag_lab.evaluation.bench.figures import RECALL, Run, short_name
+from agentic_rag_lab.evaluation.bench.comparing import Run, short_name
+from agentic_rag_lab.evaluation.bench.figures import RECALL
 from agentic_rag_lab.evaluation.report import EvalReport
 from agentic_rag_lab.evaluation.scores import MEASURES
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.errors import ConfigError, StoreError
-from agentic_rag_lab.cli.tune import (
+from agentic_rag_lab.cli.settings_file import (
     MARK,
     file_values,
     merged_settings,

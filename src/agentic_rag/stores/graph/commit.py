@@ -10,8 +10,8 @@ from typing import Any
 
 from agentic_rag.stores.graph.change import Change
 from agentic_rag.stores.graph.journal import Journal
-from agentic_rag.stores.graph.repair import Repair
 from agentic_rag.stores.graph.server_graph import Run
+from agentic_rag.stores.graph.settling import Settling
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb.process_lock import process_lock
 
@@ -31,13 +31,13 @@ class Committer:
 
     Args:
         tables: LanceDB.
-        repair: what the first write of a process, and the write after an interrupted one, begin with.
+        settling: what the first write of a process, and the write after an interrupted one, begin with.
         folder: the data folder; its lock and journal are shared by all processes that write there.
     """
 
-    def __init__(self, tables: GraphTables, repair: Repair, folder: Path) -> None:
+    def __init__(self, tables: GraphTables, settling: Settling, folder: Path) -> None:
         self._tables = tables
-        self._repair = repair
+        self._settling = settling
         self._folder = folder
         self._journal = Journal(folder)
         self._lock = asyncio.Lock()
@@ -52,7 +52,7 @@ class Committer:
     async def prepare(self, run: Run = _no_statements) -> None:
         """Put right what an earlier write left; ``run`` executes statements that commit by themselves."""
         touched = await self._journal.read()
-        await self._repair.settle(run, touched)
+        await self._settling.settle(run, touched)
         if touched != {}:
             await self._journal.clear()
 

@@ -36,8 +36,8 @@ _PROPERTIES: Mapping[Kind, tuple[str, ...]] = {
 """Labels, relations and properties as Graphiti's Cypher names them."""
 
 
-class NoGraph:
-    """Writes nothing: the embedded graph is LanceDB alone."""
+class Mirror:
+    """What of a write goes to a graph server beside LanceDB: here nothing, the embedded graph is LanceDB alone."""
 
     async def put(self, transaction: Any, kind: Kind, rows: Sequence[Row]) -> None:
         """``upsert``, and note the rows for LanceDB."""
@@ -57,7 +57,7 @@ class NoGraph:
         """Take a label off entities; ``upsert`` takes none off."""
 
 
-class ServerGraph(NoGraph):
+class ServerGraph(Mirror):
     """Neo4j and FalkorDB: labels are labels, facts are relations, properties are free."""
 
     async def upsert(self, run: Run, kind: Kind, rows: Sequence[Row]) -> None:

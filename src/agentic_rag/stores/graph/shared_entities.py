@@ -94,3 +94,13 @@ async def relabel(tables: GraphTables, group: str, labels: Mapping[str, Collecti
         for row in rows
         if set(row["labels"]) != set(labels[row["uuid"]])
     ]
+
+
+async def named_entities(
+    tables: GraphTables, group: str, entities: Collection[str], outside: str | None = None
+) -> set[str]:
+    """The entities, of the given ones, that a fact or mention names; ``outside`` restricts facts and mentions."""
+    facts_from = await tables.select_in(group, "facts", "source_uuid", entities, ["source_uuid"], outside)
+    facts_to = await tables.select_in(group, "facts", "target_uuid", entities, ["target_uuid"], outside)
+    mentions = await tables.select_in(group, "mentions", "target_uuid", entities, ["target_uuid"], outside)
+    return {row["source_uuid"] for row in facts_from} | {row["target_uuid"] for row in (*facts_to, *mentions)}

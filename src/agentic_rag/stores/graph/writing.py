@@ -19,11 +19,11 @@ from agentic_rag.stores.graph.contribution import (
     plan_contributions,
     settle_entity,
 )
-from agentic_rag.stores.graph.repair import named_entities
 from agentic_rag.stores.graph.schemas import Row
-from agentic_rag.stores.graph.server_graph import NoGraph
+from agentic_rag.stores.graph.server_graph import Mirror
 from agentic_rag.stores.graph.shared_entities import (
     labels_given,
+    named_entities,
     relabel,
     touched_by_reading,
     without_facts,
@@ -55,14 +55,14 @@ class GraphWriter:
     Args:
         tables: LanceDB, read here and written by the transaction's commit.
         driver: its sessions give transactions with a ``change``.
-        graph: how a server is written.
+        mirror: how a server is written.
         embedding: for sentences that have no stored vector yet.
     """
 
-    def __init__(self, tables: GraphTables, driver: Any, graph: NoGraph, embedding: Embedding) -> None:
+    def __init__(self, tables: GraphTables, driver: Any, mirror: Mirror, embedding: Embedding) -> None:
         self._tables = tables
         self._driver = driver
-        self._graph = graph
+        self._mirror = mirror
         self._embedding = embedding
 
     async def replace(
@@ -143,10 +143,10 @@ class GraphWriter:
             before = await before_change(self._tables, plan.group, plan.documents, keep)
             _keep_moments(before, new)
             await self._clear(transaction, plan, before, new)
-            await self._graph.put(transaction, "episodes", new.episodes)
-            await self._graph.put(transaction, "entities", new.entities)
-            await self._graph.put(transaction, "mentions", new.mentions)
-            await self._graph.put(transaction, "facts", new.facts)
+            await self._mirror.put(transaction, "episodes", new.episodes)
+            await self._mirror.put(transaction, "entities", new.entities)
+            await self._mirror.put(transaction, "mentions", new.mentions)
+            await self._mirror.put(transaction, "facts", new.facts)
 
         session = self._driver.session()
         try:
@@ -177,16 +177,16 @@ class GraphWriter:
         orphans = await self._orphans(group, documents, candidates - named_now - kept)
 
         run = transaction.run
-        await self._graph.delete_edges(run, gone_facts, "facts")
+        await self._mirror.delete_edges(run, gone_facts, "facts")
         gone_nodes = (before.episodes.keys() - keep) | orphans
         if gone_nodes:
-            await self._graph.delete_nodes(run, gone_nodes)
+            await self._mirror.delete_nodes(run, gone_nodes)
             transaction.change.delete_nodes(gone_nodes, group)
         # Deleting a node deletes its mentions; deleting a mention alone scans all mentions of the graph.
         alone = {uuid for uuid in gone_mentions if gone_nodes.isdisjoint(_ends(before.mentions[uuid]))}
-        await self._graph.delete_edges(run, alone, "mentions")
+        await self._mirror.delete_edges(run, alone, "mentions")
         if shared:
-            await self._graph.put(transaction, "facts", list(shared.values()))
+            await self._mirror.put(transaction, "facts", list(shared.values()))
         transaction.change.put("mentions", before.kept_mentions.values())
         await self._summarise(transaction, group, before, gone_facts | gone_mentions, candidates - orphans)
         await self._take_labels_back(transaction, plan, before, new, orphans)
@@ -207,7 +207,7 @@ class GraphWriter:
         )
         changed = await without_facts(self._tables, group, touched, removals)
         if changed:
-            await self._graph.put(transaction, "entities", changed)
+            await self._mirror.put(transaction, "entities", changed)
 
     async def _take_labels_back(
         self,
@@ -236,8 +236,8 @@ class GraphWriter:
         rows = [{**row, **summarised.get(row["uuid"], {}), "labels": row["labels"]} for row in rows]
         for label in sorted(set().union(*lost.values())):
             gone = [row["uuid"] for row in rows if label in lost[row["uuid"]] and label not in row["labels"]]
-            await self._graph.remove_label(transaction.run, label, gone)
-        await self._graph.put(transaction, "entities", rows)
+            await self._mirror.remove_label(transaction.run, label, gone)
+        await self._mirror.put(transaction, "entities", rows)
 
     async def _orphans(self, group: str, documents: Collection[str], candidates: set[str]) -> set[str]:
         """Candidates that nothing outside the documents names."""

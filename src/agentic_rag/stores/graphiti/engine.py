@@ -13,8 +13,8 @@ from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.settings.config import GraphConfig
 from agentic_rag.stores.graph.commit import Committer
 from agentic_rag.stores.graph.links import LinkReader
-from agentic_rag.stores.graph.repair import Repair
-from agentic_rag.stores.graph.server_graph import NoGraph, ServerGraph
+from agentic_rag.stores.graph.server_graph import Mirror, ServerGraph
+from agentic_rag.stores.graph.settling import Settling
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graph.writing import GraphWriter
 from agentic_rag.stores.graphiti.driver_embedded import EmbeddedDriver
@@ -48,9 +48,9 @@ def build(
     """A real Graphiti that also (or only) writes to LanceDB, and searches in LanceDB."""
     tables = GraphTables(connection, model=embedding.name, dimension=embedding.dimension)
     server = None if graph.backend == "embedded" else ServerGraph()
-    committer = Committer(tables, Repair(tables, server), folder)
+    committer = Committer(tables, Settling(tables, server), folder)
     driver: Any = EmbeddedDriver(committer) if server is None else server_driver(graph, committer)
-    mirror = server or NoGraph()
+    mirror = server or Mirror()
     embedder = PortEmbedder(embedding)
     driver.search_interface = LanceSearch(tables)
     driver.graph_operations_interface = GraphOperations(tables, mirror, embedder)

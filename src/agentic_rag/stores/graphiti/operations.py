@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ConfigDict, PrivateAttr
 
 from agentic_rag.stores.graph.schemas import Kind, Row
-from agentic_rag.stores.graph.server_graph import NoGraph
+from agentic_rag.stores.graph.server_graph import Mirror
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graphiti import objects
 from agentic_rag.stores.graphiti.library import EmbedderClient, GraphOperationsInterface, NodeNotFoundError
@@ -23,19 +23,19 @@ class GraphOperations(GraphOperationsInterface):  # type: ignore[misc]
 
     Args:
         tables: what is read, and where rows go after the commit.
-        graph: how rows are written to a server.
+        mirror: how rows are written to a server.
         embedder: for facts that are saved without a vector.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     _tables: GraphTables = PrivateAttr()
-    _graph: NoGraph = PrivateAttr()
+    _mirror: Mirror = PrivateAttr()
     _embedder: EmbedderClient = PrivateAttr()
 
-    def __init__(self, tables: GraphTables, graph: NoGraph, embedder: EmbedderClient) -> None:
+    def __init__(self, tables: GraphTables, mirror: Mirror, embedder: EmbedderClient) -> None:
         super().__init__()
         self._tables = tables
-        self._graph = graph
+        self._mirror = mirror
         self._embedder = embedder
 
     async def node_get_by_uuids(
@@ -107,7 +107,7 @@ class GraphOperations(GraphOperationsInterface):  # type: ignore[misc]
 
     async def _put(self, transaction: Any, kind: Kind, rows: list[Row]) -> None:
         await self._embed(rows)
-        await self._graph.put(transaction, kind, rows)
+        await self._mirror.put(transaction, kind, rows)
 
     async def _embed(self, rows: Sequence[Row]) -> None:
         missing = [row for row in rows if "vector" in row and row["vector"] is None]

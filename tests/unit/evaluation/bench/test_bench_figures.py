@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag_lab.evaluation.bench.figures import beam_figures, comparison, read_runs, summary
+from agentic_rag_lab.evaluation.bench.comparing import comparison, read_runs
+from agentic_rag_lab.evaluation.bench.figures import beam_figures, summary
 from agentic_rag_lab.evaluation.bench.records import QuestionRecord, RunRecords
 
 

@@ -1,4 +1,4 @@
-"""The repair before a write: removes orphans from LanceDB and makes the graph server equal to LanceDB."""
+"""What is settled before a write: removes orphans from LanceDB and makes the graph server equal to LanceDB."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Collection
 from agentic_rag.stores.graph.change import CANDIDATES, Change, TouchedRows
 from agentic_rag.stores.graph.schemas import KINDS, Kind, Row, columns
 from agentic_rag.stores.graph.server_graph import Run, ServerGraph
-from agentic_rag.stores.graph.shared_entities import labels_given, relabel
+from agentic_rag.stores.graph.shared_entities import labels_given, named_entities, relabel
 from agentic_rag.stores.graph.tables import GraphTables
 
 logger = logging.getLogger(__name__)
 
 
-class Repair:
-    """Repairs what an interrupted write left; repeating it changes nothing.
+class Settling:
+    """Undoes what an interrupted write left half done; repeating it changes nothing.
 
     Args:
         tables: the truth.
@@ -101,13 +101,3 @@ class Repair:
 
     async def _rows(self, group: str, kind: Kind, uuids: Collection[str]) -> list[Row]:
         return await self._tables.select_in(group, kind, "uuid", uuids, columns(kind)) if uuids else []
-
-
-async def named_entities(
-    tables: GraphTables, group: str, entities: Collection[str], outside: str | None = None
-) -> set[str]:
-    """The entities, of the given ones, that a fact or mention names; ``outside`` restricts facts and mentions."""
-    facts_from = await tables.select_in(group, "facts", "source_uuid", entities, ["source_uuid"], outside)
-    facts_to = await tables.select_in(group, "facts", "target_uuid", entities, ["target_uuid"], outside)
-    mentions = await tables.select_in(group, "mentions", "target_uuid", entities, ["target_uuid"], outside)
-    return {row["source_uuid"] for row in facts_from} | {row["target_uuid"] for row in (*facts_to, *mentions)}
