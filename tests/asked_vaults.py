@@ -7,14 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agentic_rag import Answer, RagConfig, open_rag
+from written_files import write
 
 
 def stored(folder: Path, vault: Mapping[str, str]) -> Path:
     """The data folder of a vault that is written below a folder, its texts by path."""
-    for path, text in vault.items():
-        note = folder / "vault" / path
-        note.parent.mkdir(parents=True, exist_ok=True)
-        note.write_text(text, encoding="utf-8")
+    write(folder / "vault", vault)
 
     async def ingest() -> None:
         async with open_rag(RagConfig(data_dir=folder / "data")) as rag:

@@ -7,6 +7,7 @@ from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding
+from word_counts import count_words
 
 
 def pipeline() -> IngestPipeline:
@@ -16,7 +17,7 @@ def pipeline() -> IngestPipeline:
         InMemoryChunkStore(dimension=embedding.dimension),
         InMemoryGraphStore(embedding),
         embedding,
-        lambda texts: [len(text.split()) for text in texts],
+        count_words,
     )
     return IngestPipeline(writer, InMemoryLedger())
 

@@ -8,6 +8,7 @@ from typing import Any
 from agentic_rag.domain import Chunk
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.notes.markdown import parse_markdown
+from word_counts import count_words
 
 NOTES: Mapping[str, str] = {
     "Team.md": "# Team\n\n## Anna Weiss\n\n- Role: backend\n- Phone: 555-0101\n\n"
@@ -25,8 +26,7 @@ NOTES: Mapping[str, str] = {
 def chunks_of(path: str, text: str, *, max_tokens: int = 60) -> list[Chunk]:
     """The chunks of a Markdown note; tokens are words."""
     document = parse_markdown(path, path, text)
-    counted = lambda texts: [len(one.split()) for one in texts]  # noqa: E731
-    return list(chunk_document(document, max_tokens=max_tokens, count_tokens=counted))
+    return list(chunk_document(document, max_tokens=max_tokens, count_tokens=count_words))
 
 
 def documents_of(*paths: str, notes: Mapping[str, str] = NOTES) -> dict[str, list[Chunk]]:

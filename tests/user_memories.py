@@ -22,6 +22,7 @@ from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding
+from word_counts import count_words
 
 
 def turns() -> Turn:
@@ -52,9 +53,7 @@ def memories_on(
 ) -> Memories:
     """Memories on given stores; ``data``: folder for the notes of calls under way."""
     calibration = EmbeddingCalibration(embedding)
-    store = MemoryStore(
-        chunks, graph, embedding, lambda batch: [len(text.split()) for text in batch], turns(), data=data
-    )
+    store = MemoryStore(chunks, graph, embedding, count_words, turns(), data=data)
     engines = (
         RetrievalEngine(chunks, embedding, calibration),
         GraphEngine(graph, chunks, embedding, calibration),

@@ -24,6 +24,7 @@ from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.testing import HashingEmbedding
 from stored import Stored, assert_same, assert_whole, everything
+from written_files import write
 
 SHARED_VAULTS = Path(__file__).parents[2].parent / "shared" / "data" / "vaults"
 
@@ -47,14 +48,6 @@ NOTES = {
         }
     ),
 }  # fmt: skip
-
-
-def write(vault: Path, notes: dict[str, str | bytes]) -> Path:
-    for name, content in notes.items():
-        path = vault / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
-    return vault
 
 
 @pytest.fixture

@@ -40,6 +40,7 @@ from local_openai_server import (
     _passage,
     refused,
 )
+from word_counts import count_words
 
 KEY = "sk-very-secret"
 DATASET = "notes"
@@ -113,7 +114,7 @@ async def world(
         InMemoryChunkStore(dimension=embedding.dimension),
         store,
         embedding,
-        lambda texts: [len(text.split()) for text in texts],
+        count_words,
         extractor,
     )
     pipeline = IngestPipeline(writer, InMemoryLedger())

@@ -14,6 +14,7 @@ from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.questions.question import Question
 from agentic_rag_readers.chats.messages import Message, parse_day
 from retrieved import NOTES, chunks_of, documents_of, results_of
+from word_counts import count_words
 
 
 def answer_of(question: str, notes: dict[str, str]) -> ComposedAnswer:
@@ -201,9 +202,7 @@ def test_each_sentence_of_a_message_says_who_wrote_it_and_when():
         Message("2", "Ben", None, "The boat has no stern."),
     )
     document = parse_day("whatsapp/Sailing/2024-06-02", "Sailing.zip", "Sailing", messages, None)
-    chunks = chunk_document(
-        document, max_tokens=60, count_tokens=lambda texts: [len(one.split()) for one in texts]
-    )
+    chunks = chunk_document(document, max_tokens=60, count_tokens=count_words)
     documents = {document.id: list(chunks)}
     read, results = Question.of("What of the boat?"), results_of(documents)
     answer = compose_answer(read, score_units(read, source_notes(results, [0.9] * len(results), documents)))

@@ -18,6 +18,7 @@ from agentic_rag.ingest.files.formats import extract, parse_extracted
 from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag_readers.formats.entries import MISSING, MISSING_OCR
 from made_documents.word import docx, paragraph, run
+from word_counts import count_words
 from written_files import zipped
 
 DOCX = docx(paragraph(run("They want loam.")))
@@ -38,9 +39,7 @@ def test_a_pdf_has_pages() -> None:
     found = extract(pdf("The first page is about lilies.", "", "The third is about bread."), ".pdf")
     assert found.pages == (1, 3)
     document = parse_extracted("a.pdf", "a.pdf", found)
-    chunks = chunk_document(
-        document, max_tokens=400, count_tokens=lambda texts: [len(text.split()) for text in texts]
-    )
+    chunks = chunk_document(document, max_tokens=400, count_tokens=count_words)
     assert [(chunk.text.strip(), chunk.metadata["page"]) for chunk in chunks] == [
         ("The first page is about lilies.", 1),
         ("The third is about bread.", 3),
