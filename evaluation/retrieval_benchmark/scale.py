@@ -29,7 +29,7 @@ from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.full_text import query_text
 from agentic_rag.stores.lancedb.indexes import probes
-from agentic_rag.stores.lancedb.rows import CHUNK_COLUMNS
+from agentic_rag.stores.lancedb.rows import CHUNK, VECTOR
 from retrieval_benchmark.corpus import FILTER, GivenVectors, base, documents, queries
 
 DATASET, TOP_K, CONCURRENT = "bench", 10, 32
@@ -70,7 +70,7 @@ async def search(size: int, folder: Path, data: Path, count: int) -> dict[str, f
             await engine.search(DATASET, text, TOP_K)
 
         async def bare(text: str) -> None:
-            await _bare(table, text, known[text], where, MIN_CANDIDATES + 1, [*CHUNK_COLUMNS, "vector"])
+            await _bare(table, text, known[text], where, MIN_CANDIDATES + 1, [CHUNK, VECTOR])
 
         runs: dict[str, Run] = {"filtered": filtered, "bare": bare, "unfiltered": unfiltered}
         for text in texts[:10]:

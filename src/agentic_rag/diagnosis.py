@@ -11,7 +11,7 @@ import platform
 import re
 import shlex
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, SecretStr
 
 from agentic_rag.backup import VECTORS
-from agentic_rag.domain.identity import MEMORY_PREFIX, group_id
+from agentic_rag.domain.identity import MEMORY_PREFIX, group_id, without_memories
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import AgenticRagError, StoreError, install
@@ -269,12 +269,7 @@ async def _vector_store(config: RagConfig) -> Finding:
             stack.pop_all()  # closing the store would wait for its answer
             cure = "restart it, or correct vectors.uri"
             return Finding("vectors", "missing", f"{description}: no answer within {STORE_SECONDS:g} s", cure)
-    return Finding("vectors", "ok", f"{description}, {len(_public_names(names))} datasets")
-
-
-def _public_names(names: Sequence[str]) -> list[str]:
-    """The names without those of memories: whether a user has memories is private."""
-    return [name for name in names if not name.startswith(MEMORY_PREFIX)]
+    return Finding("vectors", "ok", f"{description}, {len(without_memories(names))} datasets")
 
 
 async def _object_store(config: RagConfig) -> Finding:

@@ -18,7 +18,13 @@ from weakref import WeakValueDictionary
 from agentic_rag.answer import Answer, Step, step_summary
 from agentic_rag.compiled import RagGraph
 from agentic_rag.domain import is_own_note
-from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name, entity_key, group_id, notes_dataset
+from agentic_rag.domain.identity import (
+    dataset_name,
+    entity_key,
+    group_id,
+    notes_dataset,
+    without_memories,
+)
 from agentic_rag.domain.ports import (
     Chat,
     ChunkStore,
@@ -578,7 +584,7 @@ class Rag:
             known = await self.ledger.datasets()
         except StoreError as error:  # without it, questions can be answered
             logger.warning("%s", error)
-            known = [name for name in await self.chunks.datasets() if not name.startswith(MEMORY_PREFIX)]
+            known = without_memories(await self.chunks.datasets())
         if notes_dataset(dataset) not in known:
             raise UnknownDataset(dataset, known)
 

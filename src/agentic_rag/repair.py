@@ -22,7 +22,7 @@ from typing import cast
 
 from agentic_rag.backup import COPYING, VECTORS
 from agentic_rag.domain import Chunk, search_text
-from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name, group_id
+from agentic_rag.domain.identity import dataset_name, dataset_of_group, group_id, user_of
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import DocumentRecord, Embedding, Restriction
 from agentic_rag.errors import ConfigError, InputError, ManifestMismatch, StoreError, UnknownDataset
@@ -70,7 +70,11 @@ class MendedTable:
     """Whether all kept rows are of the latest version."""
 
     def __str__(self) -> str:
-        return self.part if self.group is None else f"{self.part} of {_dataset_of(self.group) or self.group}"
+        return (
+            self.part
+            if self.group is None
+            else f"{self.part} of {dataset_of_group(self.group) or self.group}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +238,9 @@ class _Repair:
             return names
         group = group_id(self._only)
         if group not in (groups := {place_of(name)[0] for name in names}):
-            raise UnknownDataset(self._only, [known for one in groups if (known := _dataset_of(one))])
+            raise UnknownDataset(
+                self._only, [known for one in groups if one is not None and (known := dataset_of_group(one))]
+            )
         return [name for name in names if place_of(name)[0] in (group, None)]
 
     async def _mended_tables(self, names: Sequence[str]) -> dict[str, str]:
@@ -295,12 +301,12 @@ class _Repair:
         restored = await _restore(rag, name, newer="episodes" not in parts) if "chunks" in parts else 0
         if parts and isinstance(rag.chunks, LanceChunkStore):
             await rag.chunks.record_values(name)
-        if name.startswith(MEMORY_PREFIX):
+        if (user := user_of(name)) is not None:
             if parts.keys() & OF_NOTES:
                 store = MemoryStore(
                     rag.chunks, rag.knowledge, rag.embedding, token_counter(), lambda _: nullcontext()
                 )
-                await store.rebuild_graph(name.removeprefix(MEMORY_PREFIX))
+                await store.rebuild_graph(user)
             return MendedDataset(name, restored, 0, (), _lost_chunks(parts.get("chunks"), restored))
         if ledger_lost:
             await self._record(rag, name)
@@ -346,16 +352,6 @@ def _unused_path(path: Path) -> Path:
     """The path, with a number appended if it exists."""
     numbered = (path.with_name(f"{path.name}-{number}") for number in count(2))
     return next(one for one in chain([path], numbered) if not one.exists())
-
-
-def _dataset_of(group: str | None) -> str | None:
-    """The dataset of a group; None if its id cannot be decoded."""
-    if group is None or not group.startswith("u_"):
-        return group
-    try:
-        return bytes.fromhex(group[2:]).decode("utf-8")
-    except ValueError:
-        return None
 
 
 def _lost_chunks(chunks: MendedTable | None, restored_chunks: int) -> int | None:
@@ -413,7 +409,7 @@ async def _restore_manifests(rag: Rag, tables: Sequence[str]) -> None:
         generation = await _generation(connection, of_group)
         if stored is not None and stored.generation == generation:
             continue
-        name = named.get(group) or _dataset_of(group) or ""
+        name = named.get(group) or dataset_of_group(group) or ""
         model, dimension = await _model(rag, connection, generation_name(f"chunks_{group}", generation))
         await manifests.restore(group, Manifest(model, dimension, generation=generation, name=name))
 
@@ -434,7 +430,7 @@ async def _generation(connection: LanceConnection, tables: Sequence[str]) -> int
 
 async def _model(rag: Rag, connection: LanceConnection, table: str) -> tuple[str, int]:
     """Name and dimension of the model behind a table's vectors: the configured one if it gives the same vector."""
-    from agentic_rag.stores.lancedb.rows import to_chunk, vectors_of
+    from agentic_rag.stores.lancedb.rows import CHUNK, unpack_chunk, vectors_of
 
     configured = rag.embedding.name, rag.embedding.dimension
     opened = await connection.table(table)
@@ -444,5 +440,5 @@ async def _model(rag: Rag, connection: LanceConnection, table: str) -> tuple[str
     stored = vectors_of(found)[0]
     if len(stored) != rag.embedding.dimension:
         return "unknown", len(stored)
-    made = (await rag.embedding.embed_passages([search_text(to_chunk(found.to_pylist()[0]))]))[0]
+    made = (await rag.embedding.embed_passages([search_text(unpack_chunk(found.to_pylist()[0][CHUNK]))]))[0]
     return configured if float(made @ stored) > 0.99 else ("unknown", len(stored))

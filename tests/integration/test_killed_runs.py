@@ -18,7 +18,7 @@ from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.memory.records import RECORD
 from agentic_rag.notes.markdown import parse_markdown
 from agentic_rag.opening import token_counter
-from agentic_rag.stores.lancedb.rows import to_chunk
+from agentic_rag.stores.lancedb.rows import CHUNK, unpack_chunk
 from agentic_rag.testing import HashingEmbedding
 from images import copied, images_of
 from stored import Stored, assert_same, assert_whole, everything, tables
@@ -244,7 +244,8 @@ ADA, RETURNED = "chunks_u_6d656d6f72793a616461", "returned"
 
 def memories_of(stored: Stored) -> list[tuple[str, list[str]]]:
     """Text and evidence of each stored memory of ada, without what depends on the time of the call."""
-    records = [(chunk.text, chunk.metadata[RECORD]) for chunk in map(to_chunk, stored.rows[ADA].values())]
+    chunks = (unpack_chunk(row[CHUNK]) for row in stored.rows[ADA].values())
+    records = [(chunk.text, chunk.metadata[RECORD]) for chunk in chunks]
     return sorted((text, [name[:14] for name in record["evidence"]]) for text, record in records)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from agentic_rag.boards.canvas import Board, board_text, nodes_of, read_board
 from agentic_rag.boards.drawing import Drawing, Test, draw_board
 from agentic_rag.boards.merging import MergeResult, WrittenParts, merge_boards
-from agentic_rag.boards.vault import Vault
+from agentic_rag.boards.vault import Vault, root_above
 from agentic_rag.domain.identity import is_board_id
 from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError, RunError
@@ -196,7 +196,7 @@ def _named_records(board: Path, keys: Set[str]) -> Iterator[Path]:
     """Provenance files with one of the keys: first beside the board, then elsewhere in its vault."""
     names = {_name(key) for key in keys}
     yield from (path for name in sorted(names) if (path := board.with_name(name)).is_file())
-    vault = next((folder for folder in board.absolute().parents if (folder / ".obsidian").is_dir()), None)
+    vault = root_above(board)
     for folder, inner, files in os.walk(vault) if vault else ():
         inner[:] = [name for name in inner if not name.startswith(".")]
         yield from (Path(folder) / name for name in files if name in names)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from agentic_rag.boards.vault import Vault
+from agentic_rag.boards.vault import Vault, root_above
 from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, matches, parse_filters
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.notes import Note
@@ -68,8 +68,7 @@ def write_selection(state: Mapping[str, Any], notes: Sequence[Note], path: Path)
         RunError: the file cannot be written.
     """
     require_base_name(path)
-    above = path.absolute().parents
-    base = selection_base(state, notes, next((one for one in above if (one / ".obsidian").is_dir()), None))
+    base = selection_base(state, notes, root_above(path))
     try:
         _require_own(path, base.text)
         write_whole(path, base.text)

@@ -28,9 +28,8 @@ class Vault:
             folder for folder in board.absolute().parents if within is None or folder.is_relative_to(within)
         ]
         named = {name for citation in citations if (name := vault_name(citation))}
-        for folder in above:
-            if (folder / ".obsidian").is_dir():
-                return cls(folder)
+        if (root := next(filter(_has_settings, above), None)) is not None:
+            return cls(root)
         return cls(next((folder for folder in above if folder.name in named), above[0]))
 
     def file_of(self, citation: Mapping[str, Any]) -> str | None:
@@ -107,3 +106,12 @@ def vault_name(metadata: Mapping[str, Any]) -> str | None:
 def _in_address(metadata: Mapping[str, Any], part: str) -> str | None:
     named = parse_qs(urlsplit(str(metadata.get("url") or "")).query).get(part)
     return named[0] if named else None
+
+
+def root_above(path: Path) -> Path | None:
+    """The nearest folder above a file with Obsidian's settings."""
+    return next(filter(_has_settings, path.absolute().parents), None)
+
+
+def _has_settings(folder: Path) -> bool:
+    return (folder / ".obsidian").is_dir()

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from agentic_rag.cli.render import console
-from agentic_rag.domain.identity import MEMORY_PREFIX
+from agentic_rag.domain.identity import user_of
 from agentic_rag.repair import UNKNOWN_ROOT, MendedDataset, MendedTable, RepairReport
 from agentic_rag.settings.config import RagConfig
 
@@ -56,12 +56,12 @@ def _kept_text(table: MendedTable) -> str:
 
 
 def _became(dataset: MendedDataset) -> list[str]:
-    is_memory = dataset.dataset.startswith(MEMORY_PREFIX)
-    called = f"memory of {dataset.dataset.removeprefix(MEMORY_PREFIX)}" if is_memory else dataset.dataset
+    user = user_of(dataset.dataset)
+    called = dataset.dataset if user is None else f"memory of {user}"
     told = [f"{dataset.restored} chunks restored from the graph"] if dataset.restored else []
     if dataset.pending:
         told.append(f"{dataset.pending} documents to be ingested again")
-    if is_memory:
+    if user is not None:
         told.append(_LOSSES.get(dataset.lost, f"{dataset.lost} passages of it are lost {_NOT_IN_GRAPH}"))
     if dataset.problem is not None:
         told.append(dataset.problem)

@@ -33,6 +33,16 @@ def group_id(dataset: str) -> str:
     return "u_" + (raw.hex() if len(raw) <= 47 else "d" + digest(name, size=23))
 
 
+def dataset_of_group(group: str) -> str | None:
+    """The dataset name of a group id; None where the id is a digest, or no group id."""
+    if not group.startswith("u_"):
+        return group
+    try:
+        return bytes.fromhex(group[2:]).decode("utf-8")
+    except ValueError:
+        return None
+
+
 def dataset_name(dataset: str) -> str:
     """A dataset's name in NFC, so that however it was typed it is one dataset.
 
@@ -47,6 +57,16 @@ def dataset_name(dataset: str) -> str:
 
 MEMORY_PREFIX = "memory:"
 """Datasets that begin so hold what is remembered of a user."""
+
+
+def without_memories(datasets: Iterable[str]) -> list[str]:
+    """The datasets of notes among these: whether a user has memories is nobody else's business."""
+    return [name for name in datasets if not name.startswith(MEMORY_PREFIX)]
+
+
+def user_of(dataset: str) -> str | None:
+    """The user whose memories a dataset holds; None for one of notes."""
+    return dataset.removeprefix(MEMORY_PREFIX) if dataset.startswith(MEMORY_PREFIX) else None
 
 
 def memory_dataset(user_id: str) -> str:

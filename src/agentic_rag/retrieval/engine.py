@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain import Chunk, is_own_note
 from agentic_rag.domain.filters import And, Expression, as_dict, keys_of, parse_filters
-from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name
+from agentic_rag.domain.identity import dataset_name, without_memories
 from agentic_rag.domain.loops import running_loop
 from agentic_rag.domain.ports import ChunkSearch, Embedding, Restriction, TokenEmbedding
 from agentic_rag.errors import InputError, UnknownDataset
@@ -166,8 +166,7 @@ class RetrievalEngine:
         if chosen == "hybrid":
             judged = await self._late_interaction.judge(dataset, question, found)
         if not found and dataset_name(dataset) not in (known := await self._store.datasets()):
-            # Who has memories is nobody else's business.
-            raise UnknownDataset(dataset, [name for name in known if not name.startswith(MEMORY_PREFIX)])
+            raise UnknownDataset(dataset, without_memories(known))
         return judged._replace(results=judged.results[:limit])
 
     async def why_nothing_passes(

@@ -46,12 +46,10 @@ from agentic_rag.stores.lancedb.reindex import VectorTable
 from agentic_rag.stores.lancedb.replacing import replace_rows
 from agentic_rag.stores.lancedb.rows import (
     CHUNK,
-    CHUNK_COLUMNS,
     TOKENS,
     VECTOR,
     chunk_schema,
     stored_vectors,
-    to_chunk,
     to_table,
     unpack_chunk,
     vectors_of,
@@ -194,8 +192,8 @@ class LanceChunkStore:
         if not ids:
             return {}
         where = is_one_of("document_id", ids)
-        rows = await self._select(f"reading documents of {dataset!r}", dataset, CHUNK_COLUMNS, where)
-        return by_document(map(unpack_chunk, rows["chunk"].to_pylist()))
+        rows = await self._select(f"reading documents of {dataset!r}", dataset, [CHUNK], where)
+        return by_document(map(unpack_chunk, rows[CHUNK].to_pylist()))
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         rows = await self._by_ids(dataset, chunk_ids, VECTOR)
@@ -219,7 +217,7 @@ class LanceChunkStore:
             sample = (
                 range(rows) if rows <= SAMPLE else sorted(random.Random(rows).sample(range(rows), SAMPLE))
             )
-            found = await table.take_offsets(list(sample)).select(["vector"]).to_arrow()
+            found = await table.take_offsets(list(sample)).select([VECTOR]).to_arrow()
         profile = DatasetProfile(rows, vectors_of(found).mean(axis=0))
         self._profiles[table.name] = (time.monotonic(), profile)
         return profile
@@ -277,18 +275,18 @@ class LanceChunkStore:
         return StoreStats(manifest.model, manifest.dimension, manifest.metric, tables)
 
     def vector_tables(self, dataset: str) -> tuple[VectorTable, ...]:
-        """For ``reindex``: the chunks, in the columns of today."""
+        """For ``reindex``: the chunks."""
         return (
             VectorTable(
                 name="chunks",
                 base=_chunks_name(dataset),
                 key="chunk_id",
-                columns=["chunk_id", *CHUNK_COLUMNS],
-                measured_column="chunk",
+                columns=["chunk_id", CHUNK],
+                measured_column=CHUNK,
                 schema=self._schema,
-                text=lambda row: search_text(to_chunk(row)),
+                text=lambda row: search_text(unpack_chunk(row[CHUNK])),
                 make_rows=lambda rows, vectors: to_table(
-                    [to_chunk(row) for row in rows], vectors, self._schema
+                    [unpack_chunk(row[CHUNK]) for row in rows], vectors, self._schema
                 ),
                 tokens=True,
                 prepare=index_words,

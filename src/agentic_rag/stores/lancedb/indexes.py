@@ -18,6 +18,7 @@ from agentic_rag.stores.lancedb.compaction import compact, expected_pieces
 from agentic_rag.stores.lancedb.connection import KEEP_NONE, KEEP_VERSIONS, translate_errors
 from agentic_rag.stores.lancedb.manifests import of_generation
 from agentic_rag.stores.lancedb.native_memory import trim_memory
+from agentic_rag.stores.lancedb.rows import VECTOR
 from agentic_rag.stores.lancedb.sizes import folder_bytes, needed_bytes
 
 STALE_FACTOR = 1.5
@@ -46,7 +47,7 @@ TRIES, FIRST_PAUSE = 5, 0.05
 time."""
 
 logger = logging.getLogger(__name__)
-_VECTOR = "vector"
+
 _LABELS = "LabelList"
 """An index that Lance is slow to add to: 2,000 rows to 215,000 take 20 to 40 s, and building it anew 1 s."""
 _BUILT_FOR = "vector_built_for_"
@@ -181,9 +182,9 @@ async def _tidy(table: Any, plan: IndexPlan, purge: bool, builder: IndexBuilder)
         elif purge and planned.column in have:
             await table.drop_index(have[planned.column])
     if plan.vector_from is not None and rows >= plan.vector_from:
-        await _vector_index(table, rows, builder, anew=purge or _VECTOR in stale)
-    elif purge and _VECTOR in have:
-        await table.drop_index(have[_VECTOR])
+        await _vector_index(table, rows, builder, anew=purge or VECTOR in stale)
+    elif purge and VECTOR in have:
+        await table.drop_index(have[VECTOR])
     if purge:
         await compact(table, KEEP_NONE)
 
@@ -215,7 +216,7 @@ async def _vector_index(table: Any, rows: int, builder: IndexBuilder, *, anew: b
     clusters less and less."""
     from lancedb.index import IvfSq
 
-    found = [index for index in await table.list_indices() if index.columns[0] == _VECTOR]
+    found = [index for index in await table.list_indices() if index.columns[0] == VECTOR]
     built = {index.name: _built_for(index.name) for index in found}
     best = max(built.values(), default=0)
     name = f"{_BUILT_FOR}{best}"
@@ -223,7 +224,7 @@ async def _vector_index(table: Any, rows: int, builder: IndexBuilder, *, anew: b
     if anew or rows > STALE_FACTOR * best or segments > MOST_SEGMENTS:
         name = f"{_BUILT_FOR}{rows}"
         config = IvfSq(distance_type="cosine", num_partitions=partitions(rows))
-        await builder.build(table, _VECTOR, config, name)
+        await builder.build(table, VECTOR, config, name)
     for other in sorted(built.keys() - {name}):
         await table.drop_index(other)
 

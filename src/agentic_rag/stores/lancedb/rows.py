@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,8 +18,7 @@ from agentic_rag.stores.lancedb.full_text import index_text
 from agentic_rag.stores.metadata_items import metadata_items
 
 CHUNK, VECTOR, TOKENS = "chunk", "vector", "token_vectors"
-CHUNK_COLUMNS = [CHUNK]
-"""What makes a chunk: one column, since a search pays for every column of every row it reads."""
+"""What makes a chunk is one column, since a search pays for every column of every row it reads."""
 _BY_VALUE = {"lance-encoding:structural-encoding": "fullzip"}
 """Field metadata of a column that Lance lays out value after value; see ``places``."""
 _ZSTD = _BY_VALUE | {"lance-encoding:compression": "zstd"}
@@ -53,7 +52,7 @@ def chunk_schema(dimension: int) -> pa.Schema:
 
 def to_table(chunks: Sequence[Chunk], vectors: PassageVectors, schema: pa.Schema) -> pa.Table:
     """One Arrow table for a batch of chunks and their vectors, same order."""
-    vector = schema.get_field_index("vector")
+    vector = schema.get_field_index(VECTOR)
     rows = [
         {**_row(chunk), TOKENS: tokens or None} for chunk, tokens in zip(chunks, vectors.tokens, strict=True)
     ]
@@ -63,7 +62,7 @@ def to_table(chunks: Sequence[Chunk], vectors: PassageVectors, schema: pa.Schema
 
 def vector_array(vectors: FloatArray, schema: pa.Schema) -> pa.Array:
     """Vectors, shape (rows, dimension), in the precision of the table's column ``vector``."""
-    stored = schema.field("vector").type
+    stored = schema.field(VECTOR).type
     flat = vectors.reshape(-1).astype(stored.value_type.to_pandas_dtype())
     return pa.FixedSizeListArray.from_arrays(pa.array(flat), stored.list_size)
 
@@ -72,7 +71,7 @@ def _row(chunk: Chunk) -> dict[str, object]:
     return {
         "chunk_id": chunk.id,
         "document_id": chunk.document_id,
-        "chunk": _pack_chunk(chunk),
+        CHUNK: _pack_chunk(chunk),
         "search_text": index_text(search_text(chunk)),
         "date": chunk.date,
         "meta": metadata_items(filterable(chunk)),
@@ -88,11 +87,6 @@ def _pack_chunk(chunk: Chunk) -> str:
         chunk.date.isoformat() if chunk.date is not None else None, chunk.url, metadata,
     ]  # fmt: skip
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-
-
-def to_chunk(row: Mapping[str, Any]) -> Chunk:
-    """A stored row, with CHUNK_COLUMNS, as the chunk it was made from."""
-    return unpack_chunk(row["chunk"])
 
 
 def unpack_chunk(chunk_json: str | bytes) -> Chunk:
