@@ -17,14 +17,11 @@ from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import ConfigError, InputError, StoreError
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
+from agentic_rag.stores.data_folder import COPYING, VECTORS
 from agentic_rag.stores.lancedb.process_lock import fair_lock, in_use, is_lock
 from agentic_rag.stores.uninterrupted import run_uninterrupted
 
-VECTORS = "vectors"
-"""Subfolder with LanceDB's tables."""
 _BESIDE_CONVERSATIONS = (f"{CONVERSATIONS}-wal", f"{CONVERSATIONS}-shm")
-COPYING = "copying"
-"""Name of the lock: shared by all writers of the data folder, exclusive during a backup."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr
 
-from agentic_rag.backup import VECTORS
 from agentic_rag.domain.identity import MEMORY_PREFIX, group_id, without_memories
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import Embedding
@@ -27,6 +26,7 @@ from agentic_rag.errors import AgenticRagError, StoreError, install
 from agentic_rag.settings.addresses import without_login
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.stores.batch import first_line
+from agentic_rag.stores.data_folder import COPIES, REPAIR, REPAIRING, VECTORS
 
 Status = Literal["ok", "off", "missing"]
 PACKAGES = (
@@ -54,7 +54,6 @@ EXTRAS = {
 }
 REACH_SECONDS, STORE_SECONDS, WRITES_SECONDS = 3.0, 10.0, 60.0
 SCRIPTS = {"latin": "English", "cjk": "Chinese"}
-REPAIR, REPAIRING = "agentic-rag repair", "repairing"
 """The command that repairs damaged files, and its folder in the data folder while it runs."""
 TELLS_APART = 2.0
 """Minimum distance of related from unrelated texts, in standard deviations of the unrelated; in languages that a
@@ -303,7 +302,6 @@ async def _written_object_store(config: RagConfig) -> Finding:
     if found.status != "ok" or uri is None or "://" not in uri:
         return found
     if config.lancedb_copies:
-        from agentic_rag.opening import COPIES
         from agentic_rag.stores.lancedb.sizes import folder_bytes
 
         held = await asyncio.to_thread(folder_bytes, config.data_dir / COPIES)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from agentic_rag.backup import VECTORS, changing
+from agentic_rag.backup import changing
 from agentic_rag.domain.identity import digest, group_id
 from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore, Ledger
 from agentic_rag.errors import ConfigError, StoreError
@@ -26,14 +26,13 @@ from agentic_rag.retrieval.embedding_calibration import (
 from agentic_rag.retrieval.floor import Nats
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.parameters import RerankParameters
+from agentic_rag.stores.data_folder import COPIES, VECTORS
 
 if TYPE_CHECKING:
     from agentic_rag.domain.ports import TokenCounter
     from agentic_rag.retrieval.sources import Source
     from agentic_rag.stores.lancedb.connection import LanceConnection
 
-COPIES = "copies"
-"""Subfolder of the data folder."""
 Model = TypeVar("Model")
 Reach = Callable[[], Awaitable[object]]
 """Raises ``StoreError`` if a store cannot be used."""

@@ -20,7 +20,6 @@ from itertools import chain, count
 from pathlib import Path
 from typing import cast
 
-from agentic_rag.backup import COPYING, VECTORS
 from agentic_rag.domain import Chunk, search_text
 from agentic_rag.domain.identity import dataset_name, dataset_of_group, group_id, user_of
 from agentic_rag.domain.json_values import Json
@@ -28,13 +27,14 @@ from agentic_rag.domain.ports import DocumentRecord, Embedding, Restriction
 from agentic_rag.errors import ConfigError, InputError, ManifestMismatch, StoreError, UnknownDataset
 from agentic_rag.ingest.preparing import embedded_documents
 from agentic_rag.memory.store import MOST, MemoryStore
-from agentic_rag.opening import COPIES, token_counter
+from agentic_rag.opening import token_counter
 from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.stores import data_format
 from agentic_rag.stores.batch import batches
 from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
 from agentic_rag.stores.checkpoints import is_database
+from agentic_rag.stores.data_folder import COPIES, COPYING, REPAIRING, SET_ASIDE, VECTORS
 from agentic_rag.stores.graph.journal import Journal
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
@@ -42,7 +42,7 @@ from agentic_rag.stores.lancedb.connection import LanceConnection
 from agentic_rag.stores.lancedb.damage import Damage, all_damages, salvage, table_names, without_indexes
 from agentic_rag.stores.lancedb.manifests import Manifest, Manifests, generation_name, of_generation
 from agentic_rag.stores.lancedb.process_lock import fair_lock, in_use
-from agentic_rag.stores.set_aside import REPAIRING, SET_ASIDE, place_of
+from agentic_rag.stores.set_aside import place_of
 from agentic_rag.stores.whole_file import write_whole
 
 UNKNOWN_ROOT = "unknown-folder"

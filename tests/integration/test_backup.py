@@ -12,10 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.backup import COPYING, back_up, changing
+from agentic_rag.backup import back_up, changing
 from agentic_rag.cli.app import app
 from agentic_rag.errors import ConfigError, InputError, StoreError
 from agentic_rag.stores.checkpoints import kept_conversations
+from agentic_rag.stores.data_folder import COPYING
 from agentic_rag.stores.data_format import FILE, FORMAT
 from agentic_rag.stores.lancedb.process_lock import process_lock
 from agentic_rag.testing import HashingEmbedding

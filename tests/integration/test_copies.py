@@ -15,7 +15,7 @@ import pytest
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.diagnosis import examine
 from agentic_rag.errors import ConfigError, StoreAway, StoreError
-from agentic_rag.opening import COPIES
+from agentic_rag.stores.data_folder import COPIES
 from agentic_rag.stores.lancedb import copies
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.copies import CopiedConnection, TableCopies

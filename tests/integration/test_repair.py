@@ -28,9 +28,10 @@ from agentic_rag.errors import (
     UnknownDataset,
 )
 from agentic_rag.memory.schemas import MemoryType
-from agentic_rag.repair import REPAIRING, MendedDataset, RepairReport, _Repair, repair
+from agentic_rag.repair import MendedDataset, RepairReport, _Repair, repair
 from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
 from agentic_rag.stores.checkpoints import kept_conversations
+from agentic_rag.stores.data_folder import REPAIRING
 from agentic_rag.stores.data_format import FORMAT
 from agentic_rag.stores.graph.journal import FILE_NAME as JOURNAL
 from agentic_rag.stores.lancedb.manifests import Manifests

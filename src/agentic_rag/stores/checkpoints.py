@@ -20,6 +20,7 @@ from weakref import WeakValueDictionary
 
 from agentic_rag.errors import ConfigError, StoreAway, StoreError, needing
 from agentic_rag.stores.batch import first_line
+from agentic_rag.stores.data_folder import REPAIR
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -156,7 +157,7 @@ def _translate_errors(file: Path | str) -> Iterator[None]:
         yield
     except (OSError, sqlite3.Error) as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE_CODES:
-            raise StoreError(f"{file} cannot be read: {error}; run: agentic-rag repair") from error
+            raise StoreError(f"{file} cannot be read: {error}; run: {REPAIR}") from error
         raise StoreError(
             f"{file} cannot be written: {error}; it must lie on a disk that is not full, in a folder that can be "
             "written, and be used by no other service"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentic_rag.errors import StoreError
+from agentic_rag.stores.data_folder import REPAIR
 from agentic_rag.stores.whole_file import write_whole
 
 FILE = "format"
@@ -26,7 +27,7 @@ def checked_format(folder: Path) -> None:
         noted = None
     except (OSError, ValueError) as error:
         raise StoreError(
-            f"{file} must hold the number of the data folder's format, such as {FORMAT}; run: agentic-rag repair"
+            f"{file} must hold the number of the data folder's format, such as {FORMAT}; run: {REPAIR}"
         ) from error
     if noted is not None and noted > FORMAT:
         raise StoreError(

@@ -8,13 +8,9 @@ from pathlib import Path
 from agentic_rag.domain.identity import group_id
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
+from agentic_rag.stores.data_folder import REPAIR, REPAIRING, SET_ASIDE, VECTORS
 from agentic_rag.stores.graph.schemas import group_of
 from agentic_rag.stores.lancedb.manifests import of_generation
-
-REPAIRING = "repairing"
-"""Subfolder of the data folder during a repair."""
-SET_ASIDE = "damaged-*"
-"""Subfolders of the data folder with what repairs have replaced."""
 
 
 def place_of(table: str) -> tuple[str | None, str]:
@@ -34,8 +30,8 @@ def delete_tables(data: Path, dataset: str) -> None:
         StoreError: a repair is unfinished, so that a table may be missing; or one cannot be deleted.
     """
     if (data / REPAIRING).exists():
-        raise StoreError("a repair was interrupted; run: agentic-rag repair, then forget again")
-    for table in data.glob(f"{SET_ASIDE}/vectors/*.lance"):
+        raise StoreError(f"a repair was interrupted; run: {REPAIR}, then forget again")
+    for table in data.glob(f"{SET_ASIDE}/{VECTORS}/*.lance"):
         if place_of(table.stem)[0] == group_id(dataset):
             try:
                 shutil.rmtree(table)

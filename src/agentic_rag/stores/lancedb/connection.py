@@ -19,6 +19,7 @@ import pyarrow as pa
 from agentic_rag.errors import AgenticRagError, StoreAway, StoreError
 from agentic_rag.settings.addresses import without_login
 from agentic_rag.stores.batch import batches, first_line
+from agentic_rag.stores.data_folder import REPAIR
 from agentic_rag.stores.lancedb.compaction import clean
 from agentic_rag.stores.lancedb.native_memory import return_freed_memory
 from agentic_rag.stores.lancedb.places import RowPlaces, read_places
@@ -49,8 +50,6 @@ _AWAY = re.compile(
     re.DOTALL,
 )
 
-REPAIR = "agentic-rag repair"
-"""The command that mends damaged files."""
 LATEST_GONE = "the manifest file of its latest version is missing"
 LATEST_BLANK = "the manifest file of its latest version is blank"
 _FAILURES = (RuntimeError, OSError, ValueError, KeyError, TypeError, NotImplementedError)

@@ -20,10 +20,10 @@ import pyarrow as pa
 
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.batch import batches
+from agentic_rag.stores.data_folder import REPAIR
 from agentic_rag.stores.lancedb.connection import (
     LATEST_BLANK,
     LATEST_GONE,
-    REPAIR,
     STABLE_ROW_IDS,
     address,
     translate_errors,

@@ -15,7 +15,8 @@ import pytest
 from lancedb.index import FTS, BTree
 
 from agentic_rag.errors import StoreError
-from agentic_rag.stores.lancedb.connection import REPAIR, STABLE_ROW_IDS, LanceConnection, translate_errors
+from agentic_rag.stores.data_folder import REPAIR
+from agentic_rag.stores.lancedb.connection import STABLE_ROW_IDS, LanceConnection, translate_errors
 from agentic_rag.stores.lancedb.damage import Salvage, all_damages, salvage, table_names, without_indexes
 from agentic_rag.stores.lancedb.versions import version_files
 
