@@ -53,7 +53,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _one_try(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test of a failing endpoint does not wait for further tries; those that are about them set their number."""
-    monkeypatch.setattr("agentic_rag.models.remote.TRIES", 1)
+    monkeypatch.setattr("agentic_rag.models.endpoint.TRIES", 1)
 
 
 @pytest.fixture

@@ -80,8 +80,8 @@ _PORTS: Mapping[str, type[Any]] = {
 }
 _OPTIONAL = ("chat", "memory", "catalogue")
 _MADE_BY = {
-    "chat": "agentic_rag.models.remote.as_chat makes one of a langchain-core chat model",
-    "embedding": "agentic_rag.models.remote.as_embedding makes one of a langchain-core embedding model",
+    "chat": "agentic_rag.models.chats.as_chat makes one of a langchain-core chat model",
+    "embedding": "agentic_rag.models.embeddings.as_embedding makes one of a langchain-core embedding model",
     "lancedb": "agentic_rag.retrieval.langchain_source.RetrieverSource makes one of a langchain-core retriever",
 }
 """By part, how it is made of langchain-core's."""

@@ -199,7 +199,7 @@ async def embedding_from_config(config: RagConfig, spending: Spending | None = N
         from agentic_rag.models.bundled import BundledEmbedding
 
         return BundledEmbedding()
-    from agentic_rag.models.remote import OpenAIEmbedding
+    from agentic_rag.models.embeddings import OpenAIEmbedding
 
     return await OpenAIEmbedding.open(config.embedding, spending)
 

@@ -43,8 +43,9 @@ from agentic_rag.memory.reading.reader import ChatStatements, RuleStatements
 from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.searching import SearchParts
 from agentic_rag.memory.store import Discard, MemoryStore, Renew
+from agentic_rag.models.chats import as_chat, chat_from_config
+from agentic_rag.models.embeddings import as_embedding
 from agentic_rag.models.endpoint import Spending
-from agentic_rag.models.remote import as_chat, as_embedding, chat_from_config
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K
 from agentic_rag.opening import (

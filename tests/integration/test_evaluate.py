@@ -17,7 +17,7 @@ from rich.console import Console
 import agentic_rag.cli
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.errors import InputError, ModelError
-from agentic_rag.models.remote import LangChainChat
+from agentic_rag.models.chats import LangChainChat
 from agentic_rag.testing import HashingEmbedding
 from agentic_rag_lab.cli.evaluate import tables
 from agentic_rag_lab.evaluation.report import EvalReport

@@ -18,7 +18,7 @@ from agentic_rag.domain.ports import GraphQuery
 from agentic_rag.errors import BudgetSpent, ConfigError, ModelError
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
-from agentic_rag.models import remote
+from agentic_rag.models import endpoint
 from agentic_rag.models.endpoint import Spending
 from agentic_rag.settings.config import BudgetConfig, ChatConfig
 from agentic_rag.stores.graph.schemas import KINDS
@@ -102,7 +102,7 @@ async def world(
         input_price=1.0,
         **sampling,  # type: ignore[arg-type]
     )
-    with patch.object(remote, "TRIES", retries + 1):
+    with patch.object(endpoint, "TRIES", retries + 1):
         extractor = extractor_from_config(store, config, Spending(budget))
     waits: list[float] = []
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
 T = TypeVar("T")
+TRIES = 4
+"""Of one call, the first included: refused for a limit, or a server's failure."""
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
 """Seconds before the second try, and maximum before any later one; the wait doubles with each try."""
 LONGEST_RETRY_AFTER = 120.0

@@ -12,7 +12,7 @@ from typing import Any
 
 from agentic_rag.domain.ports import Chat, Reranker
 from agentic_rag.errors import ConfigError, ModelError, needing
-from agentic_rag.models.remote import without_thoughts
+from agentic_rag.models.chats import without_thoughts
 from agentic_rag.settings.parameters import RerankParameters
 from agentic_rag.text.prompts import RERANK_SYSTEM, fence_passages
 

@@ -18,7 +18,8 @@ from agentic_rag.boards.marking import Names
 from agentic_rag.boards.reviews import Reviews
 from agentic_rag.errors import InputError, ModelError, RunError
 from agentic_rag.notes.markdown import parse_markdown
-from agentic_rag.rerank.features import failures, records_mistake
+from agentic_rag.notes.units import read_units
+from agentic_rag.rerank.features import records_mistake
 from board_answers import board_answer
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -105,7 +106,7 @@ async def test_a_wrong_answer_becomes_a_note_that_is_marked_as_ours(board: Path,
     text = note.read_text("utf-8")
     document = parse_markdown("x", f"错题本/{note.name}", text)
     assert document.metadata["agentic-rag"] == "mistake"
-    assert [text[start:end].splitlines()[1] for start, end in failures(text)] == ["> never heard of it"]
+    assert "never heard of it" in [unit.text for unit in read_units(text).units if unit.failure]
     assert records_mistake({"content": text, "metadata": {"path": document.path, **document.metadata}})
 
     _fill(board, None)

@@ -14,7 +14,7 @@ from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.models.remote import LangChainChat, as_chat
+from agentic_rag.models.chats import LangChainChat, as_chat
 from local_openai_server import LocalOpenAIServer
 
 

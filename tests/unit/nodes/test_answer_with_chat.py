@@ -12,7 +12,7 @@ from agentic_rag.domain.ports import Chat, Embedding, PassageVectors
 from agentic_rag.errors import ModelError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.models.bundled import BundledEmbedding
-from agentic_rag.models.remote import LangChainChat, chat_from_config
+from agentic_rag.models.chats import LangChainChat, chat_from_config
 from agentic_rag.nodes.answer import answer
 from agentic_rag.settings.config import ChatConfig
 from agentic_rag.settings.parameters import Parameters

@@ -16,6 +16,7 @@ from typing import Any
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.usage import Usage
 from agentic_rag.errors import BudgetSpent, ConfigError, ModelError
+from agentic_rag.models.chats import chat_endpoint, without_thoughts
 from agentic_rag.models.endpoint import (
     Spending,
     describe_failure,
@@ -25,7 +26,6 @@ from agentic_rag.models.endpoint import (
     retry_wait,
     status,
 )
-from agentic_rag.models.remote import chat_endpoint, without_thoughts
 from agentic_rag.settings.addresses import without_login
 from agentic_rag.settings.config import ChatConfig
 from agentic_rag.stores.graphiti.library import LLMConfig, OpenAIGenericClient
