@@ -19,7 +19,7 @@ from agentic_rag.memory import store
 from agentic_rag.memory.agents import episodic
 from agentic_rag.memory.reading import reader
 from agentic_rag.memory.routing import router
-from agentic_rag.nodes import answer, check_quality, select_notes
+from agentic_rag.nodes import answer, evidence, select_notes
 from agentic_rag.retrieval.passage_graph import PassageGraph
 from agentic_rag.stores.graph import links
 from agentic_rag.stores.lancedb import chunk_store, legs, metadata
@@ -35,9 +35,9 @@ OFF_THE_LOOP = [
     (select_notes, "_within"),
     (select_notes, "_vocabulary"),
     (select_notes, "_choice"),
-    (check_quality, "from_selection"),
-    (check_quality, "read_passages"),
-    (check_quality, "from_reading"),
+    (evidence, "from_selection"),
+    (evidence, "read_passages"),
+    (evidence, "from_reading"),
     (PassageGraph, "named_in"),
     (answer, "_with_texts"),
     (answer, "_from_quotes"),
