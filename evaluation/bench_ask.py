@@ -66,8 +66,9 @@ import agentic_rag.cli.app
 from agentic_rag.settings.environment import load_config
 config = load_config(pathlib.Path(sys.argv[1]))
 lap("imports")
-from agentic_rag.cli.options import prepare
-prepare(config, "default")
+from agentic_rag.cli.options import require_data, warm
+require_data(config, "default")
+warm(config)
 import agentic_rag.cli.ask
 lap("imports2")
 from agentic_rag.models import bundled
