@@ -2,8 +2,8 @@
 
     python evaluation/bench_routing.py [--quick] [--verbose] [--json FILE]
 
-The rules of ``Router`` get every query of ``datasets/routing``, ``choose_operation`` every question of ``datasets/operations`` and of the
-three vaults. The labels are older than the rules, which were written on the halves ``choosing``; the halves ``reported`` are
+The rules of ``Router`` get every query of ``datasets/routing``, ``choose_operation`` every question of
+``datasets/operations`` and of the three vaults. The labels are older than the rules, which were written on the halves ``choosing``; the halves ``reported`` are
 only measured, as are the queries of ``blind.jsonl``, written after the last rule. The quick form is the same. Exits 1 when a
 floor is missed.
 """

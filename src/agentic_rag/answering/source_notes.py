@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,8 +12,7 @@ from typing import Any
 
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import Passage
-from agentic_rag.notes.markdown import plain
-from agentic_rag.notes.units import Reading, Unit, read_plain, read_units
+from agentic_rag.notes.units import Reading, Unit, headings_above, read_plain, read_units
 from agentic_rag.text import fold
 
 MAX_NOTE = 60_000
@@ -183,20 +181,13 @@ def _reading(path: str, chunks: Sequence[Chunk], passages: Mapping[str, float]) 
     for n in wanted:
         chunk = chunks[n]
         read = _read(
-            chunk.text, chunk.start, _headings_above(chunk) if markdown else chunk.heading_path, markdown
+            chunk.text,
+            chunk.start,
+            headings_above(chunk.text, chunk.heading_path) if markdown else chunk.heading_path,
+            markdown,
         )
         units += [replace(unit, block=unit.block + 1_000 * n) for unit in read.units]
     return Reading(tuple(units))
-
-
-_HEADING = re.compile(r"\s*#{1,6}[ \t]+(?P<title>[^\r\n]*)")
-
-
-def _headings_above(chunk: Chunk) -> tuple[str, ...]:
-    """The headings above a chunk, without the one that it begins with and those below that."""
-    path, opening = chunk.heading_path, _HEADING.match(chunk.text)
-    title = None if opening is None else plain(opening["title"])
-    return path[: path.index(title)] if title in path else path
 
 
 def _of_results(group: Sequence[tuple[int, Passage, float]]) -> Reading:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentic_rag.extensions import entries, load
-
-if TYPE_CHECKING:
-    pass
 
 
 def drawing(name: str) -> str:

@@ -130,10 +130,11 @@ def _title(record: MemoryRecord) -> str:
 
 def from_chunks(chunks: Iterable[Chunk]) -> list[MemoryRecord]:
     """The records of all chunks of some documents, in order of their ids."""
-    return list(map(_from_parts, by_document(chunks).values()))
+    return list(map(whole_record, by_document(chunks).values()))
 
 
-def _from_parts(parts: Sequence[Chunk]) -> MemoryRecord:
+def whole_record(parts: Sequence[Chunk]) -> MemoryRecord:
+    """The record of all chunks of its document, in their order."""
     record = _without_lead(parts[0], "".join(chunk.text for chunk in parts))
     if SAYS not in record.details:
         return record

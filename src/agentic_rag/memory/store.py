@@ -38,6 +38,7 @@ from agentic_rag.memory.records import (
     MemoryRecord,
     from_chunks,
     to_document,
+    whole_record,
     with_own_statements,
 )
 from agentic_rag.memory.schemas import MemoryType
@@ -191,9 +192,8 @@ class MemoryStore:
         held = await self._chunks.matching_chunk_ids(dataset, Restriction(_of_types(IN_GRAPH)), limit=MOST)
         if only_if_incomplete and (await self._graph.counts(dataset)).episodes == len(held):
             return
-        chunks = (await self._chunks.get_chunks(dataset, held)).values()
-        documents = by_document(chunks)
-        whole = [ChunkedRecord(record, tuple(documents[record.id])) for record in from_chunks(chunks)]
+        documents = by_document((await self._chunks.get_chunks(dataset, held)).values())
+        whole = [ChunkedRecord(whole_record(parts), tuple(parts)) for parts in documents.values()]
         await self._graph.replace_documents(dataset, await asyncio.to_thread(graphs_of, whole))
 
     async def _matching(self, user_id: str, condition: Expression) -> list[MemoryRecord]:

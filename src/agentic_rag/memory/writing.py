@@ -58,22 +58,15 @@ class MemoryWriter:
     Args:
         store: the store of all users.
         reader: see ``StatementReader``.
-        clock: the current time.
     """
 
-    def __init__(
-        self,
-        store: MemoryStore,
-        reader: StatementReader,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
+    def __init__(self, store: MemoryStore, reader: StatementReader) -> None:
         self._store = store
         self._reader = reader
-        self._clock = clock
 
     def now(self) -> datetime:
         """The current time."""
-        return self._clock()
+        return datetime.now(UTC)
 
     async def remember(
         self,
@@ -103,7 +96,7 @@ class MemoryWriter:
         given = checked_metadata(metadata)
         speaker = str(given.get("speaker") or given.get("role") or "user")
         is_person = str(given.get("role", "user")).casefold() not in NOT_A_PERSON
-        said_at = self._clock() if at is None else as_utc(at)
+        said_at = self.now() if at is None else as_utc(at)
         statements = await self._reader.read(text, speaker=speaker, at=said_at, is_person=is_person)
         details = {"speaker": speaker, "person": is_person}
         evidence = MemoryRecord("", MemoryType.EPISODIC, text, at=said_at, details=details, metadata=given)
@@ -196,7 +189,7 @@ class MemoryWriter:
         statements: Sequence[MemoryStatement],
         expires_at: datetime | None,
     ) -> list[MemoryChange]:
-        expires = expires_at or as_utc(evidence.at or self._clock()) + timedelta(hours=WORKING_HOURS)
+        expires = expires_at or as_utc(evidence.at or self.now()) + timedelta(hours=WORKING_HOURS)
         said: dict[str, tuple[MemoryRecord, str]] = {}
         for statement in statements:
             if statement.slot is None:
@@ -212,7 +205,7 @@ class MemoryWriter:
         if not blocks:
             return []
         lines = await self._store.of_types(user_id, {MemoryType.CORE}, current=True)
-        now = self._clock()
+        now = self.now()
         leaving = [
             MemoryChange(end_record(line, now), "ended", f"the block {block} is full; its oldest line left")
             for block in sorted(blocks)
@@ -243,7 +236,7 @@ class MemoryWriter:
         old = (await self._store.read(user_id, [name])).get(name)
         if old is None or old.memory_type is not memory_type:
             raise InputError(f"this user has no {memory_type.value} memory {name!r}; list shows the ids")
-        new = replace(change(old), id="", evidence=(), valid_at=None, invalid_at=None, at=self._clock())
+        new = replace(change(old), id="", evidence=(), valid_at=None, invalid_at=None, at=self.now())
         if memory_type is MemoryType.EPISODIC:
             if new.content != old.content:
                 raise InputError(
@@ -256,7 +249,7 @@ class MemoryWriter:
         stored = await self.insert(user_id, new)
         if old.slot is None and stored.id != old.id:
             async with self._store.changing(user_id):
-                await self._store.change(user_id, [end_record(old, new.at or self._clock())])
+                await self._store.change(user_id, [end_record(old, new.at or self.now())])
         return stored
 
     async def forget(self, user_id: str, ids: Collection[str] | None) -> list[MemoryRecord]:

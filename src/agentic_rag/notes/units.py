@@ -141,6 +141,17 @@ def read_units(text: str, *, start: int = 0, headings: tuple[str, ...] = ()) -> 
     return Reading(tuple(found), reader.title, _without_value(masked, front), headings_at)
 
 
+_OPENING_HEADING = re.compile(r"\s*#{1,6}[ \t]+(?P<title>[^\r\n]*)")
+
+
+def headings_above(text: str, path: tuple[str, ...]) -> tuple[str, ...]:
+    """The headings above a passage, of the path that it is stored with: without the one that it begins with, and those below
+    that."""
+    opening = _OPENING_HEADING.match(text)
+    title = None if opening is None else plain(opening["title"])
+    return path[: path.index(title)] if title in path else path
+
+
 def _without_value(masked_text: str, front: Frontmatter) -> frozenset[str]:
     names = {key for key, value in front.values.items() if not _value_text(value)}
     return frozenset(names | {match["key"].strip() for match in _EMPTY_LINE.finditer(masked_text, front.end)})

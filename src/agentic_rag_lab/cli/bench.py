@@ -19,8 +19,8 @@ from agentic_rag_lab.cli.beam import CAPTION, SIX, abstention, kinds_table, syst
 from agentic_rag_lab.cli.tables import report_table
 from agentic_rag_lab.designs.config import read_pipeline
 from agentic_rag_lab.evaluation.beam_scores import LONG
-from agentic_rag_lab.evaluation.bench.comparing import ANSWERABLE, comparison, read_runs, short_name
-from agentic_rag_lab.evaluation.bench.figures import RECALL
+from agentic_rag_lab.evaluation.bench.comparing import comparison, read_runs, short_name
+from agentic_rag_lab.evaluation.bench.figures import ANSWERABLE, RECALL
 from agentic_rag_lab.evaluation.bench.run import BenchOptions, BenchReport, run_bench
 from agentic_rag_lab.evaluation.report import SIGNIFICANT, mark
 
@@ -91,7 +91,7 @@ def _locomo_table(report: Mapping[str, Any]) -> Table:
         shown.add_row(escape(name), *_cells(figures))
     shown.add_section()
     shown.add_row("overall", *_cells(report["overall"]), style="bold")
-    answerable = report["overall"]["f1_answerable"]
+    answerable = report["overall"][ANSWERABLE]
     if answerable is not None:
         shown.add_row("answerable", "", f"{answerable:.3f}")
     for name, figures in report["baselines"].items():

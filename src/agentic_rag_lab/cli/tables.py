@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
-
-if TYPE_CHECKING:
-    pass
-
 
 UNBROKEN = ("system", "run")
 """Columns of names that are never wrapped."""

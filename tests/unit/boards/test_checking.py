@@ -106,7 +106,7 @@ async def test_a_wrong_answer_becomes_a_note_that_is_marked_as_ours(board: Path,
     text = note.read_text("utf-8")
     document = parse_markdown("x", f"错题本/{note.name}", text)
     assert document.metadata["agentic-rag"] == "mistake"
-    assert "never heard of it" in [unit.text for unit in read_units(text).units if unit.failure]
+    assert [unit.text for unit in read_units(text).units if unit.failure] == ["never heard of it"]
     assert records_mistake({"content": text, "metadata": {"path": document.path, **document.metadata}})
 
     _fill(board, None)

@@ -19,8 +19,7 @@ from typing import Any
 from agentic_rag.answering.passages import is_plain
 from agentic_rag.answering.quotes import Quote
 from agentic_rag.domain.results import GraphFact, Passage, rerank_score
-from agentic_rag.notes.markdown import plain
-from agentic_rag.notes.units import Unit, read_units
+from agentic_rag.notes.units import Unit, headings_above, read_units
 from agentic_rag.text import content_tokens, tokens
 
 MIN_TERMS = 3
@@ -59,15 +58,10 @@ def units_of(result: Passage) -> tuple[Unit, ...]:
 
 @lru_cache(maxsize=256)
 def _units(content: str, path: tuple[str, ...]) -> tuple[Unit, ...]:
-    opening = _HEADING.match(content)
-    title = None if opening is None else plain(opening["title"])
-    units = read_units(content, headings=path[: path.index(title)] if title in path else path).units
+    units = read_units(content, headings=headings_above(content, path)).units
     # The title of a callout is a unit as well; it loses to what stands below it.
     below = {unit.headings for unit in units}
     return tuple(unit for unit in units if (*unit.headings, unit.text) not in below)
-
-
-_HEADING = re.compile(r"\s*#{1,6}[ \t]+(?P<title>[^\r\n]*)")
 
 
 def best_quotes(

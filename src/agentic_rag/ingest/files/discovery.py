@@ -1,6 +1,7 @@
 """The first stage of ingest: what the given paths hold, as documents to parse and things left out.
 
-Whatever is wrong with one file is told about that file. A record of a BEIR corpus, a line of JSON, is parsed here; files of other programs by the installed formats and readers.
+Whatever is wrong with one file is told about that file. Markdown, canvases and bases are parsed here, BEIR corpora by
+``records``, files of other programs by the installed formats and readers.
 """
 
 from __future__ import annotations

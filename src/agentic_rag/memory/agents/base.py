@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, ClassVar
 
 from agentic_rag.dates.instants import moment_of, parse_as_of
@@ -121,7 +121,7 @@ class StoredAgent:
         as_of = parameters.get("as_of")
         as_of = as_of if isinstance(as_of, datetime) else parse_as_of(as_of)
         now, ended = (
-            moment_given(parameters, "now") or datetime.now(UTC),
+            moment_given(parameters, "now") or self._parts.writer.now(),
             bool(parameters.get("include_ended", False)),
         )
         return Search(
@@ -164,7 +164,7 @@ class StoredAgent:
             id="",
             memory_type=self.memory_type,
             content=content,
-            at=moment_given(parameters, "at") or datetime.now(UTC),
+            at=moment_given(parameters, "at") or self._parts.writer.now(),
             details={name: parameters[name] for name in self.fields if parameters.get(name) is not None},
             metadata=checked_metadata(parameters.get("metadata")),
         )

@@ -7,16 +7,11 @@ import json
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.whole_file import write_whole
-
-if TYPE_CHECKING:
-    pass
-
 
 FILE_NAME = "quarantine.jsonl"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from agentic_rag.errors import InputError
 from agentic_rag_lab.designs.conversation import UNANSWERABLE
-from agentic_rag_lab.evaluation.bench.figures import DIGITS, RECALL, SUMMARY, latest, read_summary
+from agentic_rag_lab.evaluation.bench.figures import ANSWERABLE, DIGITS, RECALL, SUMMARY, latest, read_summary
 from agentic_rag_lab.evaluation.bench.records import (
     RECORDS,
     QuestionRecord,
@@ -21,9 +21,6 @@ from agentic_rag_lab.evaluation.records import read_rows
 from agentic_rag_lab.evaluation.statistics import paired_tests
 
 logger = logging.getLogger(__name__)
-
-
-ANSWERABLE = "f1_answerable"
 
 
 MEASURES = ("f1", ANSWERABLE, RECALL)

@@ -28,6 +28,7 @@ from agentic_rag_lab.sources.beam import KINDS
 DIGITS = 4
 SUMMARY = "summary.json"
 """File in the folder of a finished run."""
+ANSWERABLE = "f1_answerable"
 RECALL = "evidence_recall@10"
 _REPORT_KEYS = frozenset(
     "task config service reader questions tested failed overall intervals by_category baselines cost inserts".split()
@@ -59,7 +60,7 @@ def figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
     return {
         "questions": len(records),
         "f1": _mean([record.f1 for record in records]),
-        "f1_answerable": _mean(answerable) if answerable else None,
+        ANSWERABLE: _mean(answerable) if answerable else None,
         "exact_match": _mean([record.exact_match for record in records]),
         "correct": _mean([float(record.is_correct) for record in records]),
         RECALL: _mean(recalls) if recalls else None,
@@ -87,7 +88,7 @@ def summary(records: Sequence[QuestionRecord], milliseconds: Sequence[Mapping[st
         "overall": overall,
         "intervals": {
             "f1": _interval([record.f1 for record in judged]),
-            "f1_answerable": _interval([r.f1 for r in judged if r.category not in UNANSWERABLE]),
+            ANSWERABLE: _interval([r.f1 for r in judged if r.category not in UNANSWERABLE]),
             RECALL: _interval(recalls),
         },
         "by_category": {
