@@ -15,6 +15,7 @@ from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
 from agentic_rag.stores.graph.schemas import KINDS
 from agentic_rag.stores.graphiti.driver_embedded import EmbeddedDriver
 from agentic_rag.stores.graphiti.store import GraphitiStore
+from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.testing import HashingEmbedding
 
 BACKENDS = pytest.mark.parametrize("options", ["embedded", "falkordb", "neo4j"], indirect=True)
@@ -46,13 +47,14 @@ def note(name: str, *topics: str, date: datetime | None = None) -> DocumentGraph
 async def opened(
     folder: Path, embedding: HashingEmbedding | None = None, **options: Any
 ) -> AsyncIterator[GraphitiStore]:
-    store = await GraphitiStore.open(
-        uri=str(folder / "lance"), folder=folder, embedding=embedding or HashingEmbedding(256), **options
-    )
-    try:
-        yield store
-    finally:
-        await store.close()
+    async with lance_connection(str(folder / "lance")) as connection:
+        store = await GraphitiStore.open(
+            connection=connection, folder=folder, embedding=embedding or HashingEmbedding(256), **options
+        )
+        try:
+            yield store
+        finally:
+            await store.close()
 
 
 async def in_tables(store: GraphitiStore) -> dict[str, set[str]]:

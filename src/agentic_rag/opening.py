@@ -70,10 +70,7 @@ async def open_stores(config: RagConfig, embedding: Embedding, stack: AsyncExitS
         await connection.ready()
     chunks, ledger = await _open_chunks(config, folder, connection, LanceLedger(connection), embedding, stack)
     knowledge = await GraphitiStore.open(
-        uri=connection,
-        folder=folder,
-        embedding=embedding,
-        graph=config.graph,
+        connection=connection, folder=folder, embedding=embedding, graph=config.graph
     )
     stack.push_async_callback(knowledge.close)
     reach: dict[str, Reach] = {"vectors": connection.reach, "graph": knowledge.reach}

@@ -39,19 +39,18 @@ async def store(
     from agentic_rag.stores.graphiti.store import GraphitiStore
     from agentic_rag.stores.lancedb.connection import lance_connection
 
+    uri, storage_options, graph = str(tmp_path / "lance"), None, None
     if request.param == "object_store":
         s3 = request.getfixturevalue("object_store")
-        async with lance_connection(s3.empty_uri(), s3.options, locks=str(tmp_path)) as connection:
-            stored = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
-            yield stored
-            await stored.close()
-        return
-    graph = request.getfixturevalue(request.param).emptied() if request.param != "embedded" else None
-    opened = await GraphitiStore.open(
-        uri=str(tmp_path / "lance"), folder=tmp_path, embedding=embedding, graph=graph
-    )
-    yield opened
-    await opened.close()
+        uri, storage_options = s3.empty_uri(), s3.options
+    elif request.param != "embedded":
+        graph = request.getfixturevalue(request.param).emptied()
+    async with lance_connection(uri, storage_options, locks=str(tmp_path)) as connection:
+        opened = await GraphitiStore.open(
+            connection=connection, folder=tmp_path, embedding=embedding, graph=graph
+        )
+        yield opened
+        await opened.close()
 
 
 class TestGraphStore(GraphStoreContract):

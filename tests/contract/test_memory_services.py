@@ -109,7 +109,7 @@ async def worlds(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict
     )
     async with lance_connection(str(folder / "vectors")) as connection:
         chunks = LanceChunkStore(connection, model=embedding.name, dimension=embedding.dimension)
-        knowledge = await GraphitiStore.open(uri=connection, folder=folder, embedding=embedding)
+        knowledge = await GraphitiStore.open(connection=connection, folder=folder, embedding=embedding)
         yield {"none": in_memory, "lancedb": world_of(embedding, chunks, knowledge)}
         await knowledge.close()
 

@@ -27,6 +27,7 @@ from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.testing import HashingEmbedding, fake_chunk
 from agentic_rag.text.prompts import DATA
+from graph_fixtures import opened
 from injections import MARK, fences, injections
 from local_openai_server import (
     DROP,
@@ -92,7 +93,6 @@ async def world(
     notes = folder / "vault"
     notes.mkdir(exist_ok=True)
     embedding = HashingEmbedding()
-    store = await GraphitiStore.open(uri=str(folder / "lance"), folder=folder / "data", embedding=embedding)
     config = ChatConfig(
         base_url=server.base_url,
         model="small",
@@ -102,27 +102,22 @@ async def world(
         input_price=1.0,
         **sampling,  # type: ignore[arg-type]
     )
-    with patch.object(endpoint, "TRIES", retries + 1):
-        extractor = extractor_from_config(store, config, Spending(budget))
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    extractor._client._sleep = sleep
-    writer = DocumentWriter(
-        InMemoryChunkStore(dimension=embedding.dimension),
-        store,
-        embedding,
-        count_words,
-        extractor,
-    )
-    pipeline = IngestPipeline(writer, InMemoryLedger())
-    try:
-        yield World(notes, store, pipeline, extractor, server, waits)
-    finally:
-        await extractor.close()
-        await store.close()
+    async with opened(folder, embedding) as store:
+        with patch.object(endpoint, "TRIES", retries + 1):
+            extractor = extractor_from_config(store, config, Spending(budget))
+        extractor._client._sleep = sleep
+        chunks = InMemoryChunkStore(dimension=embedding.dimension)
+        writer = DocumentWriter(chunks, store, embedding, count_words, extractor)
+        pipeline = IngestPipeline(writer, InMemoryLedger())
+        try:
+            yield World(notes, store, pipeline, extractor, server, waits)
+        finally:
+            await extractor.close()
 
 
 def counts(report: IngestReport) -> tuple[int, int, int, int]:
@@ -589,9 +584,6 @@ async def test_facts_change_hands_when_the_way_of_extraction_does(small: World) 
 async def test_extraction_needs_a_model_and_our_store(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Graphiti store"):
         extractor_from_config(object(), ChatConfig(base_url="http://x/v1", model="m"))  # type: ignore[arg-type]
-    store = await GraphitiStore.open(
-        uri=str(tmp_path / "lance"), folder=tmp_path, embedding=HashingEmbedding()
-    )
-    with pytest.raises(ConfigError, match=r"chat\.model"):
-        extractor_from_config(store, ChatConfig(base_url="http://x/v1"))
-    await store.close()
+    async with opened(tmp_path) as store:
+        with pytest.raises(ConfigError, match=r"chat\.model"):
+            extractor_from_config(store, ChatConfig(base_url="http://x/v1"))

@@ -37,17 +37,16 @@ class GraphitiStore:
     Belongs to the event loop it was opened in.
     """
 
-    def __init__(self, engine: Engine, connection: LanceConnection, *, owns_connection: bool) -> None:
+    def __init__(self, engine: Engine, connection: LanceConnection) -> None:
         self._engine = engine
         self._tables: GraphTables = engine.tables
         self._connection = connection
-        self._owns_connection = owns_connection
 
     @classmethod
     async def open(
         cls,
         *,
-        uri: str | LanceConnection,
+        connection: LanceConnection,
         folder: str | Path,
         embedding: Embedding,
         graph: GraphConfig | None = None,
@@ -55,7 +54,7 @@ class GraphitiStore:
         """Put the parts together; opens no connection yet.
 
         Args:
-            uri: LanceDB folder or object-store URI, or the connection the other stores use.
+            connection: the database of rows and vectors; it stays open after ``close``.
             folder: the data folder, which keeps the journal and the lock of who writes.
             embedding: names the model and embeds sentences.
             graph: the backend: LanceDB alone by default, or a server's address and password.
@@ -65,10 +64,9 @@ class GraphitiStore:
         # Importing Graphiti and LanceDB takes a second each; not on the event loop, not before it is needed.
         await asyncio.to_thread(importlib.import_module, "lancedb")
         module = await asyncio.to_thread(importlib.import_module, "agentic_rag.stores.graphiti.engine")
-        connection = uri if isinstance(uri, LanceConnection) else LanceConnection(uri)
         with translated_failure("opening the graph"):
             engine = module.build(connection, Path(folder), embedding, graph=graph or GraphConfig())
-        return cls(engine, connection, owns_connection=not isinstance(uri, LanceConnection))
+        return cls(engine, connection)
 
     @property
     def engine(self) -> Engine:
@@ -184,11 +182,9 @@ class GraphitiStore:
             await self._engine.graphiti.driver.reach()
 
     async def close(self) -> None:
-        """Close the graph, and the LanceDB connection if it was opened here."""
+        """Close the graph, and not the LanceDB connection, which was opened elsewhere."""
         with translated_failure("closing the graph"):
             await self._engine.graphiti.close()
-            if self._owns_connection:
-                await self._connection.close()
 
 
 def _chunks_of(rows: Sequence[Row]) -> list[tuple[Chunk, Mapping[str, str]]]:

@@ -64,7 +64,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opened]:
     """A store, and the tables under it."""
     embedding = HashingEmbedding(16)
     async with lance_connection(str(tmp_path / "lance")) as connection:
-        store = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
+        store = await GraphitiStore.open(connection=connection, folder=tmp_path, embedding=embedding)
         yield store, GraphTables(connection, model=embedding.name, dimension=16)
         await store.close()
 
