@@ -24,7 +24,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,12 +45,11 @@ from agentic_rag_lab.evaluation.answers import (
     read_conversations,
 )
 from agentic_rag_lab.evaluation.systems import NO_CLOCK
-from figures import Row, options, report, row, share
+from figures import DATA, EXAMPLE, Row, data_folder, options, report, row, share
 from judged_answers import answers_contained
-from judged_sets import CACHE, DATA, KeptEmbedding
+from judged_sets import CACHE, KeptEmbedding
 from plain_chain import Chain, plain_chain
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "vault"
 """The vault ``example``."""
 CHOOSING = ("dataview-example", "kepano-obsidian")
 REPORTING = ("example", "howtocook-half", "obsidian-help-en")
@@ -274,9 +272,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = given.only.split(",") if given.only else QUICK_SHARES if given.quick else tuple(SHARES)
     if unknown := [name for name in names if name not in SHARES]:
         parser.error(f"unknown set {unknown[0]!r}; use some of: {', '.join(SHARES)}")
-    with tempfile.TemporaryDirectory() as temporary:
-        run = shares if given.share else vaults
-        return run(given, names, given.keep or Path(temporary))
+    with data_folder(given.keep) as folder:
+        return (shares if given.share else vaults)(given, names, folder)
 
 
 def shares(given: argparse.Namespace, names: Sequence[str], folder: Path) -> int:

@@ -17,20 +17,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from agentic_rag import GraphParts, Rag, RagConfig, build_rag_graph, open_rag
 from agentic_rag.domain import Hit
 from agentic_rag.fusion import reciprocal_rank_fusion, weighted_fusion
 from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.state import OperationName
-from figures import Row, options, report, row
+from figures import EXAMPLE, Row, options, percentiles, report, row
 
-VAULT = Path(__file__).parents[1] / "examples" / "vault"
 OPERATIONS: tuple[OperationName, ...] = (
     "verification_canvas",
     "weak_point_clustering",
@@ -85,12 +82,6 @@ asyncio.run(main())
 laps["imports"] += laps.pop("imports2")
 print(json.dumps(laps))
 """
-
-
-def percentiles(milliseconds: Sequence[float]) -> tuple[float, float]:
-    """p50 and p95."""
-    p50, p95 = np.percentile(milliseconds, [50, 95])
-    return float(p50), float(p95)
 
 
 def fusion_rows(rounds: int) -> list[Row]:
@@ -288,7 +279,7 @@ def _parts(data: Path) -> dict[str, float]:
 async def measured(data: Path, *, quick: bool) -> list[Row]:
     """All rows except the cold ones."""
     async with open_rag(RagConfig(data_dir=data), embedding=Forgetful()) as rag:
-        await rag.ingest(VAULT)
+        await rag.ingest(EXAMPLE)
         # As a server does after opening (``SharedRag``), so that no ask includes the collection of imported objects.
         gc.collect()
         gc.freeze()

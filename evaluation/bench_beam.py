@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -32,9 +31,8 @@ from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.rag import Rag
 from agentic_rag_lab.evaluation.beam import Conversation, Question, load_conversation
 from agentic_rag_lab.evaluation.beam_scores import score
-from figures import Row, options, report, row
+from figures import DATA, Row, data_folder, options, report, row
 
-DATA = Path(__file__).parents[2] / "shared" / "data" / "beam" / "chats"
 CHOSEN_ON = ("100K/1", "100K/5", "100K/13")
 HELD_BACK = ("100K/9", "100K/16", "100K/20")
 LONGER = ("500K/1",)
@@ -159,8 +157,8 @@ def rows_of(
 
 @asynccontextmanager
 async def opened(keep: Path | None) -> AsyncIterator[Rag]:
-    with tempfile.TemporaryDirectory() as folder:
-        async with open_rag(RagConfig(data_dir=keep or Path(folder))) as rag:
+    with data_folder(keep) as folder:
+        async with open_rag(RagConfig(data_dir=folder)) as rag:
             yield rag
 
 
@@ -183,7 +181,7 @@ async def run(data: Path, keep: Path | None, quick: bool) -> list[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = options(__doc__, "one conversation of each group, without floors", DATA)
+    parser = options(__doc__, "one conversation of each group, without floors", DATA / "beam" / "chats")
     parser.add_argument("--keep", type=Path, help="data folder that is kept for the next run")
     given = parser.parse_args(arguments)
     rows = asyncio.run(run(given.data, given.keep, given.quick))

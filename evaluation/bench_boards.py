@@ -31,11 +31,8 @@ from agentic_rag.boards.vault import Vault
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.state import OperationName
 from agentic_rag_lab.evaluation.boards import overlaps, violations
-from figures import Row, options, report, row
+from figures import DATA, EXAMPLE, OWN, Row, options, report, row
 
-HERE = Path(__file__).parent
-DATA = HERE.parents[1] / "shared" / "data"
-EXAMPLE = HERE.parent / "examples" / "vault"
 BOARDS, FEEDBACK = 1000, 200
 LEAST_AGREEMENT = {"answers": 0.80, "amounts": 0.90}
 """By set of ``datasets/checks``."""
@@ -123,9 +120,7 @@ async def marks(rag: Rag) -> list[Row]:
     names = Names.of(record.names for record in (await rag.ledger.records(EXAMPLE.name)).values())
     rows = []
     for name, least in LEAST_AGREEMENT.items():
-        judgements: list[dict[str, Any]] = json.loads(
-            (HERE / f"datasets/checks/{name}.json").read_text("utf-8")
-        )
+        judgements: list[dict[str, Any]] = json.loads((OWN / f"checks/{name}.json").read_text("utf-8"))
         for half, floor in (("choosing", None), ("reported", least)):
             of_half = [one for one in judgements if one["half"] == half]
             agreed = sum(

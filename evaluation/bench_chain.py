@@ -23,7 +23,6 @@ from itertools import islice
 from pathlib import Path
 
 import lancedb
-import numpy as np
 import pyarrow as pa
 from lancedb.rerankers import RRFReranker
 from langchain_core.documents import Document
@@ -35,7 +34,7 @@ from agentic_rag.domain.ports import Embedding, Restriction
 from agentic_rag.errors import UnknownDataset
 from bench_disk import PASSAGES
 from bench_scale import notes, written
-from figures import Row, options, report, row
+from figures import Row, options, percentiles, report, row
 
 NOTES, QUICK_NOTES = 1_000, 100
 QUESTIONS = 100
@@ -118,8 +117,7 @@ async def measured(count: int, folder: Path) -> list[Row]:
         ),
         row("the whole ingest", "s", whole, peer=PEER, theirs=theirs),
     ]
-    for share in (50, 95):
-        ours, their = (float(np.percentile(times, share)) for times in (ours_ms, theirs_ms))
+    for share, ours, their in zip((50, 95), percentiles(ours_ms), percentiles(theirs_ms), strict=True):
         rows.append(row(f"a question, p{share} of {len(questions)}", "ms", ours, peer=PEER, theirs=their))
     return rows
 

@@ -31,14 +31,12 @@ from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.state import CallerKeys, OperationName
 from bench_ask import QUESTIONS
-from figures import Row, options, report, row
+from figures import DATA, EXAMPLE, Row, options, report, row
 
-PROJECT = Path(__file__).parents[1]
-EXAMPLE = PROJECT / "examples" / "vault"
-OTHER = PROJECT.parent / "shared" / "data" / "vaults" / "obsidian-help-en"
+OTHER = DATA / "vaults" / "obsidian-help-en"
 WITH_TOKENS_FLOOR, WITHOUT_FLOOR, EDITED_FLOOR = 40.0, 24.0, 1.3
 CHECKPOINT_FLOOR, EVERY_NODE_FLOOR, VALUES_FLOOR = 100.0, 300.0, 750.0
-PASSAGES = PROJECT.parent / "shared" / "data" / "beir" / "multihop" / "pool3" / "corpus.jsonl"
+PASSAGES = DATA / "beir" / "multihop" / "pool3" / "corpus.jsonl"
 NOTES = 5_000
 EDITS, QUICK_EDITS = 1_000, 20
 OPERATION: OperationName = "document_retrieval"

@@ -185,7 +185,7 @@ async def run(keep: Path | None, *, quick: bool, verbose: bool) -> list[Row]:
     for event in (event for history in every for event in history.events):
         by_user.setdefault(event.user, []).append(event)
     errors = Errors()
-    with data_folder(keep, f"truth-{len(every)}") as folder:
+    with data_folder(keep and keep / f"truth-{len(every)}") as folder:
         async with open_rag(RagConfig(data_dir=folder), embedding=HashingEmbedding(384)) as rag:
             started = time.perf_counter()
             as_sentences = await stored(rag, every)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,7 +34,7 @@ from agentic_rag_lab.evaluation.run import EvalOptions, dataset_of, evaluate, in
 from agentic_rag_lab.evaluation.statistics import bootstrap_interval
 from agentic_rag_lab.evaluation.tuning.run import TuneOptions, collect
 from agentic_rag_lab.evaluation.tuning.search import CollectedQuery, Replay, with_changes
-from figures import Row, options, report, row, share
+from figures import DATA, OWN, Row, data_folder, options, report, row, share
 from judged_answers import (
     FEW,
     Answers,
@@ -44,7 +43,7 @@ from judged_answers import (
     refused_of_few,
     refused_of_mentioned,
 )
-from judged_sets import CACHE, CHOOSING_VAULTS, DATA, OWN, KeptEmbedding
+from judged_sets import CACHE, CHOOSING_VAULTS, KeptEmbedding
 
 WITHOUT_GRAPH = "full-graphiti"
 QUICK = 40
@@ -341,8 +340,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 2
     rows: list[Row] = []
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = given.keep or Path(temporary)
+    with data_folder(given.keep) as folder:
         for name, path in paths.items():
             assert path is not None  # noqa: S101  it was just looked for
             how = left_out if given.ablation else measured

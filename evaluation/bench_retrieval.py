@@ -20,12 +20,10 @@ import tempfile
 from pathlib import Path
 
 from agentic_rag.models.bundled import BundledEmbedding
-from figures import Row, options, report, row
-from judged_sets import DATA, available
+from figures import DATA, EXAMPLE, HERE, Row, options, report, row
+from judged_sets import available
 from retrieval_benchmark import peers, quality, throughput
 
-HERE = Path(__file__).parent
-VAULT = HERE.parent / "examples" / "vault"
 PARTS = ("scale", "peers", "embedding", "cold", "quality", "filters")
 SIZES = (10_000, 100_000, 1_000_000)
 P95 = {100_000: 25.0, 1_000_000: 60.0}
@@ -107,7 +105,7 @@ def run(parts: list[str], quick: bool, data: Path, keep: Path | None) -> list[Ro
             rows += throughput.rows(1.5 if quick else 5.0)
             rows += asyncio.run(embedding_row())
         if "cold" in parts:
-            rows += throughput.cold_rows(VAULT)
+            rows += throughput.cold_rows(EXAMPLE)
         if "quality" in parts:
             names = available([n for n in quality.FLOORS if not (quick and n == "scifact/train")], data)
             rows += asyncio.run(quality.measured(names, data, folder))

@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -26,9 +25,8 @@ from rich.table import Table
 from agentic_rag.fusion import CanvasOperation, choose_operation
 from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy
-from figures import Row, options, report, row
+from figures import OWN, Row, options, report, row
 
-DATASETS = Path(__file__).parent / "datasets"
 HALVES = ("choosing", "reported")
 VAULTS = ("vault_100", "vault_night_sky", "vault_pottery")
 LEAST_TYPES, LEAST_OPERATIONS = 0.80, 0.90
@@ -48,10 +46,8 @@ class Labelled:
 
 
 def labelled(file: str, key: str, choose: Callable[[str], str]) -> list[Labelled]:
-    """The texts of a file below DATASETS, with their label under ``key``."""
-    lines: list[dict[str, Any]] = [
-        json.loads(line) for line in (DATASETS / file).read_text("utf-8").splitlines()
-    ]
+    """The texts of a file below ``OWN``, with their label under ``key``."""
+    lines: list[dict[str, Any]] = [json.loads(line) for line in (OWN / file).read_text("utf-8").splitlines()]
     return [
         Labelled(
             line["text"], line[key], choose(line["text"]), line.get("half", ""), line.get("language", "")

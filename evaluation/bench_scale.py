@@ -41,7 +41,7 @@ from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.models.bundled import BundledEmbedding
 from bench_disk import PASSAGES, bytes_of
 from bench_watch import changed, followed, sentences, until_found
-from figures import Row, options, report, row
+from figures import COMMAND, Row, data_folder, options, percentiles, report, row
 
 NOTES, QUICK_NOTES = 50_000, 1_000
 EMBEDDED, QUICK_EMBEDDED = 20_000, 400
@@ -207,10 +207,10 @@ async def edits(rag: Rag, vault: Path, files: Sequence[Path], new: Iterator[str]
             started = time.perf_counter()
             missing = await until_found(rag, changed([files[number * 997 % len(files)]], new))
             times.append(float("inf") if missing else time.perf_counter() - started)
-    p50, p95 = np.percentile(times, [50, 95])
+    p50, p95 = percentiles(times)
     return [
-        row("an edit until it is found, p50", "s", float(p50)),
-        row(f"the same, p95 of {EDITS}", "s", float(p95), floor=EDIT_FLOOR),
+        row("an edit until it is found, p50", "s", p50),
+        row(f"the same, p95 of {EDITS}", "s", p95, floor=EDIT_FLOOR),
     ]
 
 
@@ -225,19 +225,18 @@ async def asked(rag: Rag) -> list[Row]:
         started = time.perf_counter()
         await rag.ask(str(query["text"]), operation="document_retrieval")
         times.append((time.perf_counter() - started) * 1e3)
-    p50, p95 = np.percentile(times, [50, 95])
+    p50, p95 = percentiles(times)
     return [
-        row("ask, warm, p50", "ms", float(p50)),
-        row(f"ask, warm, p95 of {len(times)}", "ms", float(p95), floor=ASK_FLOOR),
+        row("ask, warm, p50", "ms", p50),
+        row(f"ask, warm, p95 of {len(times)}", "ms", p95, floor=ASK_FLOOR),
     ]
 
 
 def from_the_shell(data: Path) -> Row:
     """Time of a command in a new process."""
-    command = [sys.executable, "-c", "from agentic_rag.cli import main; main()", "ask"]
     started = time.perf_counter()
     subprocess.run(
-        [*command, "Who edits the Journal of Mathematical Physics?", "--data-dir", str(data)],
+        [*COMMAND, "ask", "Who edits the Journal of Mathematical Physics?", "--data-dir", str(data)],
         check=True,
         stdout=subprocess.DEVNULL,
     )
@@ -312,9 +311,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not PASSAGES.exists():
         parser.error(f"{PASSAGES} is missing; the vault is made of its passages")
     count, really = (QUICK_NOTES, QUICK_EMBEDDED) if given.quick else (given.notes, given.embedded)
-    with tempfile.TemporaryDirectory() as folder:
-        place = given.keep or Path(folder)
-        return report("scale", asyncio.run(measured(count, really, given.edited, place)), given.json)
+    with data_folder(given.keep) as folder:
+        return report("scale", asyncio.run(measured(count, really, given.edited, folder)), given.json)
 
 
 if __name__ == "__main__":

@@ -33,11 +33,9 @@ import numpy as np
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag_service.limits import MAX_RUNNING
 from bench_ask import QUESTIONS
-from figures import Row, options, report, row
+from figures import COMMAND, DATA, EXAMPLE, Row, options, percentiles, report, row
 
-PROJECT = Path(__file__).parents[1]
-VAULT = PROJECT / "examples" / "vault"
-DATA = PROJECT.parent / "shared" / "data" / "beir" / "timeqa_human" / "train"
+JUDGED = DATA / "beir" / "timeqa_human" / "train"
 CHUNKS = 10_000
 CLIENTS = 32
 SECONDS, QUICK_SECONDS = 60.0, 10.0
@@ -52,7 +50,6 @@ CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,"
     "response_schema_conformance"
 )
-COMMAND = [sys.executable, "-c", "from agentic_rag.cli import main; main()"]
 Asker = Callable[[str], Awaitable[bool]]
 """Asks a question; whether it was answered."""
 
@@ -71,7 +68,7 @@ class Load:
         return len(self.ms) / self.seconds
 
     def p95(self) -> float:
-        return float(np.percentile(self.ms, 95))
+        return percentiles(self.ms)[1]
 
     def p99(self) -> float:
         return float(np.percentile(self.ms, 99))
@@ -193,7 +190,7 @@ async def beside_python(data: Path, questions: Sequence[str], seconds: float) ->
         row(
             f"looks at the event loop that found it {BLOCKED:g} s late", "share", blocked, floor=BLOCKED_FLOOR
         ),
-        row(f"one client, p95 of {len(alone)}", "ms", float(np.percentile(alone, 95)), floor=ALONE_FLOOR),
+        row(f"one client, p95 of {len(alone)}", "ms", percentiles(alone)[1], floor=ALONE_FLOOR),
         row("memory in the end", "MB", memory[-1] / 1e6),
         row(
             "memory, last half: furthest from its mean",
@@ -204,7 +201,7 @@ async def beside_python(data: Path, questions: Sequence[str], seconds: float) ->
         row(
             "first event of /ask, one client: p95",
             "ms",
-            float(np.percentile(first, 95)),
+            percentiles(first)[1],
             floor=FIRST_EVENT_FLOOR,
         ),
     ]
@@ -319,7 +316,7 @@ def corpus_of(data: Path, folder: Path) -> tuple[Path, list[str]]:
 
 
 def main() -> int:
-    parser = options(__doc__, "the example vault, fewer seconds and requests", DATA)
+    parser = options(__doc__, "the example vault, fewer seconds and requests", JUDGED)
     parser.add_argument("--seconds", type=float, metavar="N", help="time under load")
     parser.add_argument("--folder", type=Path, metavar="DATA", help="a data folder that is there")
     arguments = parser.parse_args()
@@ -327,8 +324,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         example = folder / "example"
-        asyncio.run(ingested(VAULT, example))
-        source, questions, data = VAULT, list(QUESTIONS), example
+        asyncio.run(ingested(EXAMPLE, example))
+        source, questions, data = EXAMPLE, list(QUESTIONS), example
         if arguments.folder is not None:
             questions, data = questions_of(arguments.data), arguments.folder
         elif not arguments.quick and (arguments.data / "corpus.jsonl").is_file():

@@ -15,16 +15,15 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from agentic_rag.answering.citations import cited_numbers, only_known
 from agentic_rag.answering.grounding.cited_answers import CitedAnswer, cited_answer
 from agentic_rag.domain.ports import TokenEmbedding
 from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.text import script
-from figures import Row, options, report, share
+from figures import OWN, Row, options, report, share
 
-FOLDER = Path(__file__).parent / "datasets" / "support"
+FOLDER = OWN / "support"
 LEAST_AGREEMENT = 0.85
 QUICK = 5
 

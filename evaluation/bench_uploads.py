@@ -26,8 +26,8 @@ import httpx
 
 from bench_ask import QUESTIONS
 from bench_documents import FORMATS
-from bench_service import VAULT, Load, ingested, loaded, served
-from figures import Row, options, report, row
+from bench_service import Load, ingested, loaded, served
+from figures import EXAMPLE, Row, options, report, row
 
 DATASETS = 3
 USERS = ("asker", "other", "uploader")
@@ -157,7 +157,7 @@ def main() -> int:
     arguments = options(__doc__, "fewer seconds and kills").parse_args()
     os.environ["AGENTIC_RAG_SERVICE__KEYS"] = json.dumps([{"key": user, "user": user} for user in USERS])
     with tempfile.TemporaryDirectory() as name:
-        asyncio.run(ingested(VAULT, Path(name)))
+        asyncio.run(ingested(EXAMPLE, Path(name)))
         rows = asyncio.run(measured(Path(name), *((15.0, 5) if arguments.quick else (60.0, 20))))
     return report("uploads", rows, arguments.json)
 

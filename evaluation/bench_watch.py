@@ -23,13 +23,11 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import numpy as np
-
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import FloatArray, PassageVectors
 from agentic_rag.models.bundled import BundledEmbedding
 from bench_disk import PASSAGES, generated
-from figures import Row, options, report, row
+from figures import COMMAND, Row, options, percentiles, report, row
 
 NOTES, QUICK_NOTES = 3_000, 300
 EDITS, QUICK_EDITS = 100, 10
@@ -138,10 +136,10 @@ async def edited(rag: Rag, notes: Sequence[Path], edits: int, new: Iterator[str]
         change = changed([notes[number * 7 % len(notes)]], new)
         missing = await until_found(rag, change)
         times.append(float("inf") if missing else time.perf_counter() - started)
-    p50, p95 = np.percentile(times, [50, 95])
+    p50, p95 = percentiles(times)
     return [
-        row(f"an edit of one of {len(notes)} notes until it is found, p50", "s", float(p50)),
-        row(f"the same, p95 of {edits}", "s", float(p95), floor=FOUND_FLOOR),
+        row(f"an edit of one of {len(notes)} notes until it is found, p50", "s", p50),
+        row(f"the same, p95 of {edits}", "s", p95, floor=FOUND_FLOOR),
     ]
 
 
@@ -183,15 +181,8 @@ async def moved(rag: Rag, embedding: Counting, vault: Path, notes: Sequence[Path
 
 
 def watcher(vault: Path, data: Path) -> subprocess.Popen[str]:
-    command = [
-        sys.executable,
-        "-c",
-        "from agentic_rag.cli import main; main()",
-        "watch",
-        str(vault),
-        "--json",
-    ]
-    return subprocess.Popen([*command, "--data-dir", str(data)], stdout=subprocess.PIPE, text=True)
+    command = [*COMMAND, "watch", str(vault), "--json", "--data-dir", str(data)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
 async def killed(data: Path, vault: Path, notes: Sequence[Path], new: Iterator[str]) -> list[Row]:

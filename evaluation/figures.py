@@ -1,21 +1,31 @@
-"""The common parts of all benchmarks: options, rows, and the table and file with the floors."""
+"""The common parts of all benchmarks: folders, options, rows, and the table and file with the floors."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from agentic_rag_lab.evaluation.statistics import bootstrap_interval
 
+HERE = Path(__file__).parent
+EXAMPLE = HERE.parent / "examples" / "vault"
+OWN = HERE / "datasets"
+DATA = HERE.parents[1] / "shared" / "data"
+"""Data of others, beside the clone."""
+CALIBRATION = HERE.parent / "src/agentic_rag/models/multilingual-e5-small/calibration.json"
+COMMAND = [sys.executable, "-c", "from agentic_rag.cli import main; main()"]
+"""``agentic-rag``."""
 Row = dict[str, Any]
 Bound = Literal["max", "min"]
 
@@ -82,6 +92,12 @@ def share(
     )
 
 
+def percentiles(times: Sequence[float]) -> tuple[float, float]:
+    """p50 and p95."""
+    p50, p95 = np.percentile(times, [50, 95])
+    return float(p50), float(p95)
+
+
 def report(title: str, rows: Sequence[Row], file: Path | None) -> int:
     """Print the table, write the file if requested; 1 if a floor is missed, else 0."""
     with_peer = any(found["peer"] for found in rows)
@@ -114,10 +130,7 @@ def _shown(value: float | None) -> str:
 
 
 @contextmanager
-def data_folder(keep: Path | None, name: str) -> Iterator[Path]:
-    """A folder below ``keep``, or a temporary one."""
-    if keep is not None:
-        yield keep / name
-        return
+def data_folder(keep: Path | None) -> Iterator[Path]:
+    """The folder of ``--keep``, or a temporary one."""
     with TemporaryDirectory() as folder:
-        yield Path(folder)
+        yield keep or Path(folder)

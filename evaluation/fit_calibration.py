@@ -60,11 +60,10 @@ from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.text import Script, content_tokens, script, script_beside, tokens
 from agentic_rag_lab.evaluation.datasets import half_of
+from figures import CALIBRATION, DATA, OWN
 from judged_sets import (
     CACHE,
     CHOOSING_VAULTS,
-    DATA,
-    OWN,
     JudgedSet,
     KeptEmbedding,
     available,
@@ -438,8 +437,7 @@ async def run(data: Path, write: bool) -> int:
     kept = written(calibration, of_pairs)
     print(kept)
     if write:
-        package = Path(__file__).parents[1] / "src/agentic_rag/models/multilingual-e5-small"
-        (package / "calibration.json").write_text(kept, encoding="utf-8")
+        CALIBRATION.write_text(kept, encoding="utf-8")
     return 0
 
 

@@ -17,7 +17,6 @@ import asyncio
 import json
 import re
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -34,8 +33,9 @@ from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag_lab.evaluation.asking import ranking_of
 from agentic_rag_lab.evaluation.datasets import load_dataset
 from agentic_rag_lab.evaluation.run import dataset_of, ingest_documents
+from figures import CALIBRATION, DATA, OWN, data_folder
 from fit_calibration import cross_entropy, solved
-from judged_sets import CACHE, DATA, OWN, KeptEmbedding
+from judged_sets import CACHE, KeptEmbedding
 
 FOUND, CASES, RIDGE = 100, 20, 0.02
 SETS = {
@@ -48,7 +48,6 @@ SETS = {
 """Sets whose first half is used for the fit and whose second half is reported."""
 VAULTS = {"vault_night_sky": True, "vault_pottery": True, "vault_100": False}
 """Whether each vault is used for the fit, or reported."""
-CALIBRATION = Path(__file__).parents[1] / "src/agentic_rag/models/multilingual-e5-small/calibration.json"
 Array = NDArray[np.float64]
 Cases = tuple[Array, Array, Array]
 """Rows of terms, relevance, weights."""
@@ -126,8 +125,8 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what is ingested there, and use it")
     parser.add_argument("--write", action="store_true", help="replace the numbers in the package")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        return asyncio.run(run(given.data, given.keep or Path(temporary), given.write))
+    with data_folder(given.keep) as folder:
+        return asyncio.run(run(given.data, folder, given.write))
 
 
 if __name__ == "__main__":

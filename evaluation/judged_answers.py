@@ -20,7 +20,8 @@ from agentic_rag.text import script
 from agentic_rag_lab.evaluation.answers import comparable, contains
 from agentic_rag_lab.evaluation.datasets import EvalDataset, EvalQuery, load_dataset
 from agentic_rag_lab.evaluation.systems import NO_CLOCK
-from judged_sets import OWN, gibberish
+from figures import OWN
+from judged_sets import gibberish
 from plain_chain import plain_chain
 
 EVERYDAY = OWN / "everyday.json"

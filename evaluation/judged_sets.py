@@ -21,10 +21,9 @@ from agentic_rag.ingest.preparing import MAX_CHUNK_TOKENS
 from agentic_rag.models.bundled import BundledEmbedding, count_tokens_batch
 from agentic_rag.text import script
 from agentic_rag_lab.evaluation.datasets import EvalQuery, load_dataset
+from figures import DATA, HERE, OWN
 
-DATA = Path(__file__).parents[1].parent / "shared" / "data"
-CACHE = Path(__file__).parent / ".cache"
-OWN = Path(__file__).parent / "datasets"
+CACHE = HERE / ".cache"
 """Sets that are part of this project, each over a vault of notes."""
 CHOOSING_VAULTS = ("vault_night_sky", "vault_pottery")
 """Vaults that choose parameters and are reported nowhere; in two scripts."""

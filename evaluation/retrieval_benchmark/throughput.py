@@ -20,7 +20,7 @@ import numpy as np
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.preparing import embed_texts
 from agentic_rag.models import bundled
-from figures import Row, row
+from figures import COMMAND, HERE, Row, row
 
 LENGTHS = (20, 100, 256)
 ROUNDS = 5
@@ -29,7 +29,6 @@ GAIN = 0.9
 _WORDS = (
     "the tea leaves of this spring were picked by hand and dried over a small fire in the old house".split()
 )
-HERE = Path(__file__).parents[1]
 
 
 def texts(tokens: int, count: int) -> list[str]:
@@ -115,12 +114,11 @@ print(json.dumps([imported - began, tokenizer - imported, time.perf_counter() - 
 def cold_rows(vault: Path, rounds: int = 3) -> list[Row]:
     """A search from the shell, and the loading time of the model and the tokenizer (they load beside the imports)."""
     with tempfile.TemporaryDirectory() as folder:
-        cli = [sys.executable, "-c", "from agentic_rag.cli import main; main()"]
-        subprocess.run([*cli, "ingest", str(vault), "--data-dir", folder, "--json"], check=True, capture_output=True)  # fmt: skip
+        subprocess.run([*COMMAND, "ingest", str(vault), "--data-dir", folder, "--json"], check=True, capture_output=True)  # fmt: skip
         taken, loads = [], []
         for _ in range(rounds):
             started = time.perf_counter()
-            subprocess.run([*cli, "search", "oolong", "--data-dir", folder, "--json"], check=True, capture_output=True)  # fmt: skip
+            subprocess.run([*COMMAND, "search", "oolong", "--data-dir", folder, "--json"], check=True, capture_output=True)  # fmt: skip
             taken.append(time.perf_counter() - started)
             loads.append(json.loads(subprocess.run([sys.executable, "-c", _LOADING], check=True, capture_output=True, text=True).stdout))  # fmt: skip
     imports, tokenizer, model = (sorted(parts)[rounds // 2] for parts in zip(*loads, strict=True))
