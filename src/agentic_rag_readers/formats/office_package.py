@@ -137,9 +137,13 @@ class Package:
         )
         return etree.fromstring(self._archive.read(there), parser)
 
-    def line_of(self, name: str) -> list[str]:
-        """The texts of a part that holds a drawing, as one block; none where the file has no such part."""
-        root = self.part(name)
+    def drawing_texts(self, relations: dict[str, Relation], reference: Element) -> list[str]:
+        """The texts of a chart or a diagram, as one block; none where the file has no such part.
+
+        Its relation is taken out of ``relations``: where it is referred to again, it is not read again.
+        """
+        relation = relations.pop(attribute(reference, "dm") or attribute(reference, "id") or "", None)
+        root = None if relation is None else self.part(relation.target)
         return [] if root is None else ["; ".join(filter(None, lines(root)))]
 
     def relations(self, name: str) -> dict[str, Relation]:

@@ -98,17 +98,12 @@ class _Slide:
                 cells = ([self._cell(cell) for cell in inside(row, "tc")] for row in inside(one, "tr"))
                 yield table(list(cells))
             elif name in ("chart", "relIds"):
-                yield from self._diagram_texts(attribute(one, "dm") or attribute(one, "id"))
+                yield from self._package.drawing_texts(self._relations, one)
 
     def _cell(self, cell: Element) -> str:
         return " ".join(
             text if isinstance(text, str) else text.text for text in self.paragraphs(child(cell, "txBody"))
         )
-
-    def _diagram_texts(self, reference: str | None) -> list[str]:
-        """The texts of a chart or a diagram, where it is referred to first."""
-        relation = self._relations.pop(reference or "", None)
-        return [] if relation is None else self._package.line_of(relation.target)
 
     def paragraphs(self, body: Element | None) -> Iterator[TextBlock]:
         """Its paragraphs; items of a list where one of them has a bullet or a level."""

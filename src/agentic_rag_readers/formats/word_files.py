@@ -225,7 +225,7 @@ class _WordFile:
         if name == "docPr" and (shown := one_line(attribute(one, "descr") or "")):
             line.under.append(f"![{shown}]()")
         elif name in ("chart", "relIds"):
-            line.under += self._diagram_texts(attribute(one, "id") or attribute(one, "dm"))
+            line.under += self._package.drawing_texts(self._relations, one)
         elif name == "fldChar":
             line.text += _form_value(child(one, "ffData"))
         elif name == "textpath" and (shown := one_line(attribute(one, "string") or "")):
@@ -241,11 +241,6 @@ class _WordFile:
         elif name == "r":
             added = _LEVELS.get(_value(one, "rPr", "vertAlign"), str)(added)
         line.text = line.text[:start] + added
-
-    def _diagram_texts(self, reference: str | None) -> list[str]:
-        """The texts of a chart or a diagram, where it is referred to first."""
-        relation = self._relations.pop(reference or "", None)
-        return [] if relation is None else self._package.line_of(relation.target)
 
     def _table(self, rows: Element) -> Iterator[TextBlock]:
         """A table; one that holds tables is a layout, and its cells are read one after the other."""
