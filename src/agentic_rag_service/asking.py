@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
+from functools import partial
 from itertools import islice
 from typing import Annotated, Any, cast
 
@@ -39,6 +40,7 @@ MAX_CONDITIONS = 500
 MAX_PARAMETERS = 100
 """Maximum number of parameters that one request sets; there are fewer."""
 EVENTS = "text/event-stream"
+NO_STORE = {"Cache-Control": "no-store"}
 RequestId = Annotated[
     str | None,
     Header(
@@ -234,25 +236,38 @@ async def _memory_user(rag: Rag, caller: Caller) -> str | None:
     return caller.user_id if await rag.memory.count(caller.user_id) else None
 
 
-def event(name: str, value: Any) -> str:
-    """One server-sent event."""
-    return f"event: {name}\ndata: {json.dumps(value, ensure_ascii=False)}\n\n"
+def event(name: str | None, value: Any) -> str:
+    """One server-sent event; None: it has no name."""
+    head = "" if name is None else f"event: {name}\n"
+    return f"{head}data: {json.dumps(value, ensure_ascii=False)}\n\n"
 
 
-async def to_the_end(
+def event_stream(
+    service: Service,
+    caller: Caller,
+    parts: AsyncGenerator[str],
+    failure_event: Callable[[ErrorEnvelope], str],
+    headers: Mapping[str, str] = NO_STORE,
+) -> StreamingResponse:
+    """A response of server-sent events, whose last is an error's on failure, because its status was already sent.
+
+    Args:
+        service: the open service.
+        caller: who reads the stream.
+        parts: the events.
+        failure_event: makes the last event from the error body.
+        headers: of the response.
+    """
+    events = _to_the_end(service, caller, parts, failure_event)
+    return StreamingResponse(events, media_type=EVENTS, headers=headers)
+
+
+async def _to_the_end(
     service: Service,
     caller: Caller,
     parts: AsyncGenerator[str],
     failure_event: Callable[[ErrorEnvelope], str],
 ) -> AsyncIterator[str]:
-    """A stream that ends with an error event on failure, because its status was already sent.
-
-    Args:
-        service: the open service.
-        caller: who reads the stream.
-        parts: the stream.
-        failure_event: makes the last part from the error body.
-    """
     try:
         async with aclosing(parts):
             async for part in parts:
@@ -291,16 +306,8 @@ async def ask(
     if EVENTS in request.headers.get("accept", ""):
         caller.require(ask.dataset)
         await service.rag.require_dataset(ask.dataset)
-        return StreamingResponse(
-            to_the_end(
-                service,
-                caller,
-                _events(service, caller, ask, request_id),
-                lambda error: event("error", error),
-            ),
-            media_type=EVENTS,
-            headers={"Cache-Control": "no-store"},
-        )
+        events = _events(service, caller, ask, request_id)
+        return event_stream(service, caller, events, partial(event, "error"))
     started = time.perf_counter()
     answer = await answer_to(service, caller, ask, request_id=request_id)
     return {**answer.to_dict(), "seconds": round(time.perf_counter() - started, 3)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
@@ -11,13 +10,12 @@ from typing import Annotated, Any, Literal
 from uuid import uuid4
 
 from fastapi import APIRouter, Request
-from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from agentic_rag.domain.json_values import Json
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag_service.access import Caller, ErrorEnvelope
-from agentic_rag_service.asking import EVENTS, require_unicode, to_the_end
+from agentic_rag_service.asking import EVENTS, event, event_stream, require_unicode
 from agentic_rag_service.errors import ERROR_RESPONSES
 from agentic_rag_service.notes import dataset_names
 from agentic_rag_service.openai.conversation import Message, model_parts, turns_of
@@ -110,11 +108,8 @@ async def complete(chat: ChatRequest, request: Request, service: TheService, cal
     head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": chat.model}
     if not chat.stream:
         return _completion(head, await reply())
-    return StreamingResponse(
-        to_the_end(service, caller, _chunks(head, reply, chat.stream_options or StreamOptions()), _failure),
-        media_type=EVENTS,
-        headers={"Cache-Control": "no-store"},
-    )
+    chunks = _chunks(head, reply, chat.stream_options or StreamOptions())
+    return event_stream(service, caller, chunks, _failure)
 
 
 async def open_model(service: Service, caller: Caller, model: str) -> None:
@@ -165,8 +160,7 @@ async def _chunks(
     usage: Json = {"usage": None} if options.include_usage else {}
 
     def chunk(choices: list[Json], **fields: Any) -> str:
-        part = {**head, "object": "chat.completion.chunk", "choices": choices, **fields}
-        return f"data: {json.dumps(part, ensure_ascii=False)}\n\n"
+        return event(None, {**head, "object": "chat.completion.chunk", "choices": choices, **fields})
 
     def delta(change: Json, finish: str | None = None) -> str:
         return chunk([{"index": 0, "delta": change, "finish_reason": finish}], **usage)
@@ -183,4 +177,4 @@ async def _chunks(
 
 
 def _failure(error: ErrorEnvelope) -> str:
-    return f"data: {json.dumps(error, ensure_ascii=False)}\n\n{_END_OF_STREAM}"
+    return event(None, error) + _END_OF_STREAM

@@ -11,12 +11,11 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from fastapi import APIRouter, Request
-from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentic_rag.domain.json_values import Json
 from agentic_rag_service.access import Caller, ErrorEnvelope
-from agentic_rag_service.asking import EVENTS, event, require_unicode, to_the_end
+from agentic_rag_service.asking import EVENTS, event, event_stream, require_unicode
 from agentic_rag_service.errors import ERROR_RESPONSES
 from agentic_rag_service.openai.answers import MAX_ANSWERS
 from agentic_rag_service.openai.chat import ModelId, open_model
@@ -75,11 +74,7 @@ async def respond(body: ResponseRequest, request: Request, service: TheService, 
 
     if not body.stream:
         return response.whole(await kept_reply())
-    return StreamingResponse(
-        to_the_end(service, caller, response.events(kept_reply), response.failure),
-        media_type=EVENTS,
-        headers={"Cache-Control": "no-store"},
-    )
+    return event_stream(service, caller, response.events(kept_reply), response.failure)
 
 
 def _turns(body: ResponseRequest, service: Service, caller: Caller) -> list[Turn]:

@@ -37,15 +37,14 @@ from agentic_rag.rag import Rag
 from agentic_rag.stores.set_aside import check_conversations
 from agentic_rag_service.access import COOKIE, AccessRefusal, Caller, ErrorEnvelope
 from agentic_rag_service.asking import (
-    EVENTS,
     LONGEST,
     Ask,
     RequestId,
     answer_to,
     ask_stream,
     event,
+    event_stream,
     filters_of,
-    to_the_end,
 )
 from agentic_rag_service.boards import board_place, check_board, vault_of
 from agentic_rag_service.conversations import StoredMessage
@@ -321,9 +320,7 @@ async def page_ask(
         html = _render(request, "error.html", kind=told["type"], message=told["message"])
         return event("failed", {"html": html})
 
-    return StreamingResponse(
-        to_the_end(service, caller, events(), failure_event), media_type=EVENTS, headers=HEADERS
-    )
+    return event_stream(service, caller, events(), failure_event, HEADERS)
 
 
 async def answer_html(
