@@ -112,6 +112,7 @@ class IngestReport:
 class _LedgerState:
     """What the ledger has of a dataset, and what this process remembers of it."""
 
+    dataset: str
     records: Mapping[str, DocumentRecord]
     failures: Mapping[str, Failure]
     cache: DatasetCache = field(default_factory=DatasetCache)
@@ -182,13 +183,11 @@ class IngestPipeline:
                 marks = parts.marks(records)
                 await self._ledger.put(dataset, marks)
                 marked = replace(ledger_state, records={**records, **{one.document_id: one for one in marks}})
-                first, _ = await self._carry_out(
-                    dataset, parts.texts, marked, progress, clock, waiting=parts.waiting
-                )
+                first, _ = await self._carry_out(parts.texts, marked, progress, clock, waiting=parts.waiting)
                 ledger_state = await self._ledger_state(dataset, cache)
             earlier_count = sum(file.action in STORING_ACTIONS for file in first)
             last, counts = await self._carry_out(
-                dataset, scan, ledger_state, progress, clock, earlier_count=earlier_count
+                scan, ledger_state, progress, clock, earlier_count=earlier_count
             )
         return await self._report(dataset, joined_reports(first, last), counts, usage, clock)
 
@@ -215,16 +214,15 @@ class IngestPipeline:
         # ingest.
         scan = SourceScan((), (), tuple(gone))
         with counting() as usage:
-            files, counts = await self._carry_out(dataset, scan, ledger_state, progress or silent, clock)
+            files, counts = await self._carry_out(scan, ledger_state, progress or silent, clock)
         return await self._report(dataset, files, counts, usage, clock)
 
     async def _ledger_state(self, dataset: str, cache: DatasetCache | None) -> _LedgerState:
         records = await self._ledger.records(dataset)
-        return _LedgerState(records, await self._ledger.failures(dataset), cache or DatasetCache())
+        return _LedgerState(dataset, records, await self._ledger.failures(dataset), cache or DatasetCache())
 
     async def _carry_out(
         self,
-        dataset: str,
         scan: SourceScan,
         ledger_state: _LedgerState,
         progress: Progress,
@@ -238,7 +236,7 @@ class IngestPipeline:
         ``earlier_count``: number of documents stored before, without tidying.
         """
         way = BY_CHAT if self._reads_by_chat else FORMAT_VERSION
-        records, failures = ledger_state.records, ledger_state.failures
+        dataset, records, failures = ledger_state.dataset, ledger_state.records, ledger_state.failures
         reasons = _reasons(scan, failures, self._documents)
         state = StoredDataset(records, reasons, ledger_state.cache)
         plan = await self._make_plan(scan, state, way, in_this_loop(progress))
