@@ -14,7 +14,7 @@ from agentic_rag.memory.memories import Memories
 from agentic_rag.memory.reading.reader import RuleStatements
 from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.searching import SearchParts
-from agentic_rag.memory.store import MemoryStore, Turn
+from agentic_rag.memory.store import MemoryStore, Turn, Upkeep
 from agentic_rag.memory.writing import StatementReader
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
 from agentic_rag.retrieval.engine import RetrievalEngine
@@ -53,7 +53,7 @@ def memories_on(
 ) -> Memories:
     """Memories on given stores; ``data``: folder for the notes of calls under way."""
     calibration = EmbeddingCalibration(embedding)
-    store = MemoryStore(chunks, graph, embedding, count_words, turns(), data=data)
+    store = MemoryStore(chunks, graph, embedding, count_words, Upkeep(turns()), data=data)
     engines = (
         RetrievalEngine(chunks, embedding, calibration),
         GraphEngine(graph, chunks, embedding, calibration),

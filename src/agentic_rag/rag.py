@@ -42,7 +42,7 @@ from agentic_rag.memory.memories import Memories
 from agentic_rag.memory.reading.reader import ChatStatements, RuleStatements
 from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.searching import SearchParts
-from agentic_rag.memory.store import Discard, MemoryStore, Renew
+from agentic_rag.memory.store import MemoryStore, Upkeep
 from agentic_rag.models.chats import as_chat, chat_from_config
 from agentic_rag.models.embeddings import as_embedding
 from agentic_rag.models.endpoint import Spending
@@ -50,6 +50,7 @@ from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K
 from agentic_rag.opening import (
     Reach,
+    Stores,
     changing_stores,
     check_reranker,
     closed_by,
@@ -732,23 +733,19 @@ def _reindexable(*stores: ChunkStore | GraphStore) -> list[Reindexable] | None:
     return able if len(able) == len(stores) else None
 
 
-def _renewing(chunks: ChunkStore, knowledge: GraphStore, embedding: Embedding) -> Renew:
+def _upkeep(stores: Stores, embedding: Embedding, data: Path) -> Upkeep:
     async def renew(dataset: str) -> None:
         from agentic_rag.stores.lancedb.reindex import renew_vectors
 
-        if stores := _reindexable(chunks, knowledge):
-            await renew_vectors(stores, embedding, dataset)
+        if able := _reindexable(stores.chunks, stores.knowledge):
+            await renew_vectors(able, embedding, dataset)
 
-    return renew
-
-
-def _discarding(data: Path) -> Discard:
     async def discard(dataset: str) -> None:
         from agentic_rag.stores.set_aside import delete_tables
 
         await asyncio.to_thread(delete_tables, data, dataset)
 
-    return discard
+    return Upkeep(stores.turn, renew, discard)
 
 
 def _as_paths(paths: Any) -> list[Path]:
@@ -807,9 +804,7 @@ async def open_rag(
                     knowledge,
                     embedding,
                     count_tokens,
-                    stores.turn,
-                    renew=_renewing(chunks, knowledge, embedding),
-                    discard=_discarding(config.data_dir),
+                    _upkeep(stores, embedding, config.data_dir),
                     data=config.data_dir,
                 ),
                 engine,

@@ -26,7 +26,7 @@ from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import DocumentRecord, Embedding, Restriction
 from agentic_rag.errors import ConfigError, InputError, ManifestMismatch, StoreError, UnknownDataset
 from agentic_rag.ingest.preparing import embedded_documents
-from agentic_rag.memory.store import MOST, MemoryStore
+from agentic_rag.memory.store import MOST, MemoryStore, Upkeep
 from agentic_rag.opening import token_counter
 from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import RagConfig
@@ -303,9 +303,8 @@ class _Repair:
             await rag.chunks.record_values(name)
         if (user := user_of(name)) is not None:
             if parts.keys() & OF_NOTES:
-                store = MemoryStore(
-                    rag.chunks, rag.knowledge, rag.embedding, token_counter(), lambda _: nullcontext()
-                )
+                upkeep = Upkeep(lambda _: nullcontext())
+                store = MemoryStore(rag.chunks, rag.knowledge, rag.embedding, token_counter(), upkeep)
                 await store.rebuild_graph(user)
             return MendedDataset(name, restored, 0, (), _lost_chunks(parts.get("chunks"), restored))
         if ledger_lost:

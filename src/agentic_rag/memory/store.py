@@ -45,14 +45,22 @@ from agentic_rag.memory.schemas import MemoryType
 
 Turn = Callable[[str], AbstractAsyncContextManager[None]]
 """A lock on a dataset for changes; its holder sees all earlier writes."""
-Renew = Callable[[str], Awaitable[None]]
-"""Embeds a dataset again if its vectors are of another model than the configured one, and removes the old vectors."""
-Discard = Callable[[str], Awaitable[None]]
-"""Deletes what a repair has set aside of a dataset; ``StoreError`` if some of it stays."""
 MOST = 1_000_000
 IN_GRAPH = frozenset({MemoryType.EPISODIC, MemoryType.SEMANTIC})
 MOST_NAME = 200
 """Maximum characters of an entity's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What a user's dataset needs besides reads and writes; each function takes its name."""
+
+    turn: Turn
+    renew: Callable[[str], Awaitable[None]] | None = None
+    """Embeds it again if its vectors are of another model than the configured one, and removes the old vectors; None: the
+    stores do not support it."""
+    discard: Callable[[str], Awaitable[None]] | None = None
+    """Deletes what a repair has set aside of it; ``StoreError`` if some stays; None: the stores are never repaired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +78,7 @@ class MemoryStore:
         chunks, graph: the stores.
         embedding: the model for the chunks.
         count_tokens: counts the model's tokens in a batch of texts.
-        turn: see ``Turn``.
-        renew: see ``Renew``; None: the stores do not support it.
-        discard: see ``Discard``; None: the stores are never repaired.
+        upkeep: locks, renews and clears a user's dataset.
         data: the data folder, for the notes of calls under way; see ``Intents``.
     """
 
@@ -82,28 +88,24 @@ class MemoryStore:
         graph: GraphStore,
         embedding: Embedding,
         count_tokens: TokenCounter,
-        turn: Turn,
-        renew: Renew | None = None,
-        discard: Discard | None = None,
+        upkeep: Upkeep,
         data: Path | None = None,
     ) -> None:
         self._chunks = chunks
         self._graph = graph
         self._embedding = embedding
         self._count_tokens = count_tokens
-        self._turn = turn
-        self._renew = renew
-        self._discard = discard
+        self._upkeep = upkeep
         self.intents = Intents(data)
 
     def changing(self, user_id: str) -> AbstractAsyncContextManager[None]:
         """Held while a user's memories are read and then changed accordingly."""
-        return self._turn(memory_dataset(user_id))
+        return self._upkeep.turn(memory_dataset(user_id))
 
     async def renew(self, user_id: str) -> None:
         """Embed the memories again if their vectors are of another model; the caller holds ``changing``."""
-        if self._renew is not None:
-            await self._renew(memory_dataset(user_id))
+        if self._upkeep.renew is not None:
+            await self._upkeep.renew(memory_dataset(user_id))
 
     async def read(self, user_id: str, ids: Collection[str]) -> dict[str, MemoryRecord]:
         """The existing records among the ids."""
@@ -179,8 +181,8 @@ class MemoryStore:
         """Compact and index the written data, and delete what a repair has set aside; afterwards no file contains removed
         records."""
         dataset = memory_dataset(user_id)
-        if self._discard is not None:
-            await self._discard(dataset)
+        if self._upkeep.discard is not None:
+            await self._upkeep.discard(dataset)
         await self._chunks.optimize(dataset, purge=True)
         await self._graph.optimize(dataset, purge=True)
 
