@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +27,7 @@ from agentic_rag.cli.options import (
     TopK,
     require_data,
     require_folder,
+    warm,
     with_config,
 )
 from agentic_rag.cli.running import print_json, print_result, run, run_on_rag, with_stderr_silenced
@@ -34,8 +35,11 @@ from agentic_rag.errors import InputError
 from agentic_rag.extensions import entries
 
 if TYPE_CHECKING:
+    from agentic_rag.domain.progress import Progress
     from agentic_rag.ingest.pipeline import IngestReport
+    from agentic_rag.rag import Rag
     from agentic_rag.settings.config import RagConfig
+    from agentic_rag.stores.lancedb.reindex import ReindexReport
 
 
 class Commands(TyperGroup):
@@ -139,12 +143,14 @@ def ingest(
 
     Unchanged files are not processed again; removed files are deleted from the dataset.
     """
-    from agentic_rag.cli.datasets import ingest_paths, print_ingest
+    from agentic_rag.cli.datasets import print_ingest, run_with_bars
 
-    report = run(
-        ingest_paths(config, paths, dataset, kind, engine=engine, address=address, quiet=as_json),
-        goes_on=True,
-    )
+    def work(rag: Rag, progress: Progress) -> Awaitable[IngestReport]:
+        return rag.ingest(
+            paths, dataset=dataset, kind=kind, progress=progress, engine=engine, address=address
+        )
+
+    report = run(run_with_bars(config, work, quiet=as_json), goes_on=True)
     print_result(report.to_dict(), as_json, lambda: print_ingest(report))
     if report.count("failed") or _is_named_and_skipped(paths, report):
         raise typer.Exit(1)
@@ -189,11 +195,15 @@ def remove(
 
     Use it when a folder or file was moved, renamed or deleted. The files themselves are not touched.
     """
-    from agentic_rag.cli.datasets import print_ingest, remove_paths
+    from agentic_rag.cli.datasets import print_ingest, run_with_bars
 
     if everything == bool(paths):
         raise InputError("give either the paths to remove, or --all to remove everything")
-    report = run(remove_paths(config, None if everything else paths, dataset, quiet=as_json), goes_on=True)
+
+    def work(rag: Rag, progress: Progress) -> Awaitable[IngestReport]:
+        return rag.remove(None if everything else paths, dataset=dataset, progress=progress)
+
+    report = run(run_with_bars(config, work, quiet=as_json), goes_on=True)
     print_result(report.to_dict(), as_json, lambda: print_ingest(report))
 
 
@@ -210,9 +220,14 @@ def reindex(
 
     Use it after changing the embedding model. Until it ends, searches use the old model.
     """
-    from agentic_rag.cli.datasets import print_reindex, reindex_dataset
+    from agentic_rag.cli.datasets import print_reindex, run_with_bars
 
-    report = run(reindex_dataset(config, dataset, engine=engine, address=address, quiet=as_json))
+    def work(rag: Rag, progress: Progress) -> Awaitable[ReindexReport]:
+        return rag.reindex(dataset, progress=progress, engine=engine, address=address)
+
+    require_data(config, dataset)
+    warm(config)
+    report = run(run_with_bars(config, work, quiet=as_json))
     print_result(report.to_dict(), as_json, lambda: print_reindex(report))
 
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
 from agentic_rag.cli.command_server import commands_served
-from agentic_rag.cli.options import is_new, place_of, require_data, warm
+from agentic_rag.cli.options import is_new, place_of
 from agentic_rag.cli.render import bars, console
 from agentic_rag.domain.identity import dataset_name, notes_dataset
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import StoreStats, TableStats
+from agentic_rag.domain.progress import Progress
 from agentic_rag.domain.usage import usage_text
 from agentic_rag.errors import UnknownDataset, needing
 from agentic_rag.ingest.pipeline import IngestReport
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from agentic_rag.ingest.watching import WatchReport
     from agentic_rag.stores.lancedb.reindex import ReindexReport
 
-
+T = TypeVar("T")
 STAGES = {"read": "reading", "store": "storing", "embed": "embedding rows"}
 SHOWN_FILES = 20
 GRAPH = ("entities", "facts", "episodes", "mentions")
@@ -91,27 +92,13 @@ class DatasetValues(TypedDict):
     schema: SchemaValues
 
 
-async def ingest_paths(
-    config: RagConfig,
-    paths: Sequence[Path],
-    dataset: str,
-    kind: str,
-    *,
-    engine: str,
-    address: str | None,
-    quiet: bool,
-) -> IngestReport:
-    """Ingest with a bar for each stage on stderr, unless quiet or not a terminal."""
+async def run_with_bars(
+    config: RagConfig, work: Callable[[Rag, Progress], Awaitable[T]], *, quiet: bool
+) -> T:
+    """The result of work on the open ``Rag``, with a bar for each stage on stderr, unless quiet or not a terminal."""
     with bars(STAGES, quiet=quiet) as progress:
         async with open_rag(config) as rag:
-            return await rag.ingest(
-                paths,
-                dataset=dataset,
-                kind=kind,
-                progress=progress,
-                engine=engine,
-                address=address,
-            )
+            return await work(rag, progress)
 
 
 async def watch_folders(config: RagConfig, folders: Sequence[Path], dataset: str, *, as_json: bool) -> None:
@@ -166,30 +153,6 @@ def _followed_line(watch_report: WatchReport) -> str:
     return f"{datetime.now():%H:%M:%S} {said} · {watch_report.seconds:.1f} s" + (
         f" · {watch_report.problem}" if watch_report.problem else ""
     )
-
-
-async def remove_paths(
-    config: RagConfig, paths: Sequence[Path] | None, dataset: str, *, quiet: bool
-) -> IngestReport:
-    """Remove the documents of the paths (None: all), with a bar on stderr as ``ingest_paths``."""
-    with bars(STAGES, quiet=quiet) as progress:
-        async with open_rag(config) as rag:
-            return await rag.remove(paths, dataset=dataset, progress=progress)
-
-
-async def reindex_dataset(
-    config: RagConfig, dataset: str, *, engine: str, address: str | None, quiet: bool
-) -> ReindexReport:
-    """Reindex with a bar on stderr, unless quiet or not a terminal.
-
-    Raises:
-        UnknownDataset: nothing was ingested under the name.
-    """
-    require_data(config, dataset)
-    warm(config)
-    with bars(STAGES, quiet=quiet) as progress:
-        async with open_rag(config) as rag:
-            return await rag.reindex(dataset, progress=progress, engine=engine, address=address)
 
 
 def print_ingest(report: IngestReport) -> None:
