@@ -17,7 +17,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentic_rag.answer import Answer, Step
-from agentic_rag.domain.filters import as_dict, parse_terms
+from agentic_rag.domain.filters import term_values
 from agentic_rag.domain.identity import is_unicode
 from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import AgenticRagError, InputError
@@ -177,8 +177,7 @@ def filters_of(terms: Sequence[str]) -> Json | None:
         InputError: there are more than ``MAX_CONDITIONS``, or one cannot be read.
     """
     require_few(list(terms), MAX_CONDITIONS)
-    given = parse_terms(terms)
-    return None if given is None else as_dict(given)
+    return term_values(terms)
 
 
 async def ask_stream(

@@ -25,6 +25,7 @@ from agentic_rag.cli.options import (
     Filters,
     Json,
     TopK,
+    filter_values,
     require_data,
     require_folder,
     warm,
@@ -299,11 +300,11 @@ def ask(
             "dataset": dataset,
             "operation": operation,
             "top_k": top_k,
+            "filters": filter_values(filters),
             "as_of": as_of,
             "user_id": user_id,
             "parameters": parse_assignments(assignments or []),
         },
-        terms=filters or [],
         explain=explain,
         board=None if board is None else str(board.absolute()),
         base=None if base is None else str(base.absolute()),
@@ -393,7 +394,7 @@ def search(
         strategy=strategy,
         top_k=top_k,
         threshold=threshold,
-        filters=filters or [],
+        filters=filter_values(filters),
     )
     result["seconds"] = round(time.perf_counter() - started, 3)
     if as_json:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Required, TypedDict, cast
+from typing import Any, Required, TypedDict, cast
 
 from agentic_rag.answer import Answer, AnswerValues
-from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.domain.results import FusionReport
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import SOURCES, SourceHits
@@ -71,7 +70,6 @@ async def answer_json(
     question: str,
     options: AskOptions,
     *,
-    terms: Sequence[str] = (),
     explain: bool = False,
     board: str | None = None,
     base: str | None = None,
@@ -79,7 +77,6 @@ async def answer_json(
     """The answer as JSON values.
 
     Args:
-        terms: filters, each as ``year>=2023``.
         explain: adds ``fusion.moved`` (see ``SearchedQuestion.count_moved``).
         board: path of the file to write the answer to as a board; adds the report on it.
         base: path of the file to write the selection to as an Obsidian Base; adds the report on it.
@@ -89,9 +86,7 @@ async def answer_json(
         UnknownDataset: nothing was ingested under the name.
     """
     _require_words(question, "ask")
-    expression = parse_terms(terms)
-    asked: AskOptions = {**options, "filters": None if expression is None else as_dict(expression)}
-    answer = await rag.ask(question, **asked)
+    answer = await rag.ask(question, **options)
     report = None
     if board is not None and not answer.abstained:
         report = await asyncio.to_thread(rag.write_board, answer, Path(board))
@@ -130,7 +125,7 @@ async def search_json(
     strategy: str,
     top_k: int,
     threshold: float,
-    filters: Sequence[str],
+    filters: Mapping[str, Any] | None,
 ) -> FoundValues:
     """The retrieval engine's results as JSON values.
 
@@ -139,17 +134,16 @@ async def search_json(
         UnknownDataset: nothing was ever ingested under the name.
     """
     _require_words(query, "search")
-    expression = parse_terms(filters)
     await rag.require_dataset(dataset)
     results = await rag.search(
         query,
         dataset=dataset,
         top_k=top_k,
         threshold=threshold,
-        filters=expression,
+        filters=filters,
         strategy=cast("Strategy", strategy),
     )
-    reason = None if results else await rag.retrieval.why_nothing_passes(dataset, expression)
+    reason = None if results else await rag.retrieval.why_nothing_passes(dataset, filters)
     return {
         "query": query,
         "strategy": strategy,

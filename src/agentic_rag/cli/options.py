@@ -6,7 +6,7 @@ import functools
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
@@ -140,6 +140,15 @@ def require_data(config: RagConfig, dataset: str) -> None:
     """Raises ``UnknownDataset`` without a data folder; a question must not create one."""
     if is_new(config):
         raise UnknownDataset(dataset, [])
+
+
+def filter_values(terms: Sequence[str] | None) -> Mapping[str, Any] | None:
+    """The conditions of ``--filter`` as a dict; raises ``FilterError`` where one cannot be read."""
+    if not terms:
+        return None
+    from agentic_rag.domain.filters import term_values
+
+    return term_values(terms)
 
 
 def is_new(config: RagConfig) -> bool:

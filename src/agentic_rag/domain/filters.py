@@ -185,6 +185,12 @@ def parse_terms(terms: Sequence[str]) -> Expression | None:
     return _join([_parse_term(term) for term in terms]) if terms else None
 
 
+def term_values(terms: Sequence[str]) -> Json | None:
+    """The command line's spelling as a dict; None for no terms; see ``parse_terms``."""
+    expression = parse_terms(terms)
+    return None if expression is None else as_dict(expression)
+
+
 def _parse_term(term: str) -> Expression:
     found = _TERM.match(term)
     if not found:
