@@ -108,14 +108,7 @@ def _of_sentence(sentence: Sentence, speaker: str, at: datetime | None) -> Itera
 
 def _of_clause(clause: Clause, speaker: str, at: datetime | None) -> Iterator[MemoryStatement]:
     if _REMINDS.search(clause.text) and not clause.text.endswith("?"):
-        yield MemoryStatement(
-            MemoryType.WORKING,
-            clause.text,
-            clause.start,
-            speaker,
-            "It says what is going on or to be done now.",
-            valid_at=since(clause.text, at),
-        )
+        yield _task(clause, speaker, at)
         return
     if not clause.is_asserted:
         return
@@ -124,6 +117,11 @@ def _of_clause(clause: Clause, speaker: str, at: datetime | None) -> Iterator[Me
     )
     found = [statement for fact in facts for statement in _fact(clause, fact, speaker, at)]
     yield from found or _without_slot(clause, speaker, at)
+
+
+def _task(clause: Clause, speaker: str, at: datetime | None) -> MemoryStatement:
+    reason, start = "It says what is going on or to be done now.", since(clause.text, at)
+    return MemoryStatement(MemoryType.WORKING, clause.text, clause.start, speaker, reason, valid_at=start)
 
 
 def _fact(
@@ -203,14 +201,7 @@ def _without_slot(clause: Clause, speaker: str, at: datetime | None) -> Iterator
             MemoryType.CORE, clause.text, clause.start, speaker, reason, block="preferences"
         )
     elif _BUSY.match(body) or _BUSY.match(clause.text):
-        yield MemoryStatement(
-            MemoryType.WORKING,
-            clause.text,
-            clause.start,
-            speaker,
-            "It says what is going on or to be done now.",
-            valid_at=since(clause.text, at),
-        )
+        yield _task(clause, speaker, at)
     elif _WHO_ONE_IS.match(body):
         yield MemoryStatement(
             MemoryType.CORE,
