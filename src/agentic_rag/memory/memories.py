@@ -14,7 +14,7 @@ from agentic_rag.domain import Findings, Hit, new_hit
 from agentic_rag.domain.identity import memory_dataset
 from agentic_rag.errors import InputError, StoreError
 from agentic_rag.memory.agents import all_agents
-from agentic_rag.memory.agents.base import AgentParts, StoredAgent
+from agentic_rag.memory.agents.base import AgentParts, StoredAgent, moment_given
 from agentic_rag.memory.exchange import read_export, written_export
 from agentic_rag.memory.named_slots import is_of_asker, names_slot, names_value
 from agentic_rag.memory.orchestrator import MemoryOrchestrator, Routes
@@ -75,7 +75,9 @@ class Memories:
         metadata: Mapping[str, Any] | None = None,
     ) -> RememberReport:
         """Store a message and the memories derived from it; see ``MemoryWriter.remember``."""
-        return await self._writer.remember(text, user_id, at=_moment(at), metadata=metadata)
+        return await self._writer.remember(
+            text, user_id, at=moment_given({"at": at}, "at"), metadata=metadata
+        )
 
     async def count(self, user_id: str) -> int:
         """Number of a user's stored passages; 0 for an unknown user."""
@@ -280,12 +282,3 @@ def _hit(memory: RetrievedMemory, rank: int, heading: str | None, *, is_dated: b
         metadata=metadata,
         evidence=evidence,
     )
-
-
-def _moment(at: datetime | str | None) -> datetime | None:
-    if not isinstance(at, str):
-        return at
-    try:
-        return datetime.fromisoformat(at)
-    except ValueError as error:
-        raise InputError(f"at must be an ISO date or time such as 2024-06-30, not {at!r}") from error
