@@ -67,8 +67,7 @@ def parse_name(names: type[_Name], name: str) -> _Name:
         raise InputError(f"unknown {noun} {name!r}; use one of: {', '.join(names)}") from error
 
 
-Operation = Literal["search", "insert", "update", "delete", "list"]
-OPERATIONS: tuple[Operation, ...] = ("search", "insert", "update", "delete", "list")
+OPERATIONS = ("search", "insert", "update", "delete", "list")
 
 
 @dataclass(frozen=True, slots=True)
