@@ -21,7 +21,7 @@ from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import InputError, ModelError, RunError
 from agentic_rag.fusion.hits import plain
-from agentic_rag.text import script
+from agentic_rag.text import main_script
 from agentic_rag.text.prompts import MARK_SYSTEM, fence_passages
 
 _COLORS: Mapping[Mark, str] = {"right": GREEN, "partly": YELLOW, "wrong": RED}
@@ -262,6 +262,6 @@ def _mark_board(
 
 
 def _label(test: Test, judgement: Judgement) -> str:
-    labels = _LABELS["cjk" if script(test.asks) == "cjk" else "latin"]
+    labels = _LABELS[main_script(test.asks)]
     missing = ", ".join(judgement.missing) if judgement.mark == "partly" else ""
     return (labels[judgement.mark] + missing)[:_LONGEST_LABEL].rstrip(" :,")

@@ -19,7 +19,7 @@ from agentic_rag.boards.vault import Vault, heading_of
 from agentic_rag.domain.identity import board_id, entity_key
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
-from agentic_rag.text import script
+from agentic_rag.text import main_script
 from agentic_rag.text.sentences import split_sentences
 
 GAP = 60
@@ -81,7 +81,7 @@ class _Sheet:
     @property
     def words(self) -> Mapping[str, str]:
         """The board's fixed texts in the language of the question."""
-        return _WORDS["cjk" if script(str(self.answer["query"])) == "cjk" else "latin"]
+        return _WORDS[main_script(str(self.answer["query"]))]
 
     @property
     def known_numbers(self) -> Sequence[int]:

@@ -18,7 +18,7 @@ from agentic_rag.boards.drawing import Test
 from agentic_rag.domain import OWN_NOTE
 from agentic_rag.rerank.features import MISTAKES
 from agentic_rag.stores.whole_file import write_whole
-from agentic_rag.text import script
+from agentic_rag.text import main_script
 
 FOLDER = "mistakes"
 """Name of the new folder if the vault has no folder for mistakes."""
@@ -58,7 +58,7 @@ class Mistake:
 
     def to_markdown(self) -> str:
         """The note's text."""
-        question, wrote, correct, tag = _WORDS["cjk" if script(self.test.asks) == "cjk" else "latin"]
+        question, wrote, correct, tag = _WORDS[main_script(self.test.asks)]
         lines = [
             "---",
             f"tags: [{tag}]",

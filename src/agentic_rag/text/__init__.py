@@ -82,6 +82,11 @@ def script(text: str) -> Script:
     return "cjk" if 2 * cjk >= letters - cjk else "latin"
 
 
+def main_script(text: str) -> Literal["latin", "cjk"]:
+    """``script``, where a text of neither counts as Latin."""
+    return "cjk" if script(text) == "cjk" else "latin"
+
+
 def script_beside(query: Script, passage: str) -> Script:
     """The script for comparing a passage with a query: Han, kana or Hangul if the query is in it and the passage has
     a phrase of it, however much Latin text (URLs, titles) is around it."""
