@@ -97,11 +97,9 @@ def mention_row(data: Mapping[str, Any]) -> Row:
 
 def to_entity(row: Row) -> Any:
     return EntityNode(
-        uuid=row["uuid"],
+        **_common_fields(row),
         name=row["name"],
-        group_id=row["group_id"],
         labels=row["labels"],
-        created_at=row["created_at"],
         summary=row["summary"],
         attributes=json.loads(row["attributes"]),
     )
@@ -109,11 +107,9 @@ def to_entity(row: Row) -> Any:
 
 def to_fact(row: Row) -> Any:
     return EntityEdge(
-        uuid=row["uuid"],
-        group_id=row["group_id"],
+        **_common_fields(row),
         source_node_uuid=row["source_uuid"],
         target_node_uuid=row["target_uuid"],
-        created_at=row["created_at"],
         name=row["name"],
         fact=row["fact"],
         episodes=row["episodes"],
@@ -127,10 +123,8 @@ def to_fact(row: Row) -> Any:
 
 def to_episode(row: Row) -> Any:
     return EpisodicNode(
-        uuid=row["uuid"],
+        **_common_fields(row),
         name=row["name"],
-        group_id=row["group_id"],
-        created_at=row["created_at"],
         source=EpisodeType.from_str(row["source"]),
         source_description=row["source_description"],
         content=row["content"],
@@ -146,6 +140,10 @@ def _common(data: Mapping[str, Any]) -> Row:
         "group_id": data["group_id"],
         "created_at": utc(data.get("created_at")) or datetime.now(UTC),
     }
+
+
+def _common_fields(row: Row) -> Row:
+    return {name: row[name] for name in ("uuid", "group_id", "created_at")}
 
 
 def _attributes(data: Mapping[str, Any], own_keys: frozenset[str]) -> str:
