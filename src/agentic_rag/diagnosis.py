@@ -22,10 +22,9 @@ from pydantic import BaseModel, SecretStr
 from agentic_rag.domain.identity import MEMORY_PREFIX, group_id, without_memories
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import Embedding
-from agentic_rag.errors import AgenticRagError, StoreError, install
+from agentic_rag.errors import AgenticRagError, StoreError, first_line, install
 from agentic_rag.settings.addresses import without_login
 from agentic_rag.settings.config import RagConfig
-from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.data_folder import COPIES, REPAIR, REPAIRING, VECTORS
 
 Status = Literal["ok", "off", "missing"]

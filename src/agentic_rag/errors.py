@@ -32,6 +32,12 @@ def install(extra: str) -> str:
     return f"pip install '.[{extra}]', in the clone of agentic-rag"
 
 
+def first_line(error: Exception) -> str:
+    """The first line of an error's message, shortened; its type without a message."""
+    lines = str(error).strip().splitlines()
+    return lines[0][:300] if lines else type(error).__name__
+
+
 class AgenticRagError(Exception):
     """Root of the tree; catch it to catch everything the package raises on purpose."""
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
-from agentic_rag.errors import ConfigError, StoreAway, StoreError, needing
-from agentic_rag.stores.batch import first_line
+from agentic_rag.errors import ConfigError, StoreAway, StoreError, first_line, needing
 from agentic_rag.stores.data_folder import REPAIR
 
 if TYPE_CHECKING:

@@ -26,13 +26,7 @@ from agentic_rag.domain.ports import (
     TableStats,
 )
 from agentic_rag.retrieval.restrictions import passes
-from agentic_rag.stores.batch import (
-    check_query,
-    checked_ids,
-    checked_records,
-    checked_vectors,
-    tokens_of,
-)
+from agentic_rag.stores.checks import check_query, checked_ids, checked_records, checked_vectors, tokens_of
 from agentic_rag.stores.metadata_items import value_keys
 from agentic_rag.text import tokens
 

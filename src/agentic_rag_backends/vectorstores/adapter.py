@@ -27,15 +27,9 @@ from agentic_rag.domain.ports import (
     StoreStats,
     TableStats,
 )
-from agentic_rag.errors import AgenticRagError, ManifestMismatch, StoreAway, StoreError
-from agentic_rag.stores.batch import (
-    batches,
-    check_query,
-    checked_ids,
-    checked_vectors,
-    first_by_score,
-    first_line,
-)
+from agentic_rag.errors import AgenticRagError, ManifestMismatch, StoreAway, StoreError, first_line
+from agentic_rag.stores.batch import batches, first_by_score
+from agentic_rag.stores.checks import check_query, checked_ids, checked_vectors
 from agentic_rag.stores.metadata_items import condition, range_keys, translate
 from agentic_rag.text import tokens
 from agentic_rag_backends.vectorstores.backend import (

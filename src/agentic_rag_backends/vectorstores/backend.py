@@ -25,8 +25,8 @@ from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, filterable
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.ports import FloatArray
-from agentic_rag.errors import StoreAway
-from agentic_rag.stores.batch import batches, first_line
+from agentic_rag.errors import StoreAway, first_line
+from agentic_rag.stores.batch import batches
 from agentic_rag.stores.metadata_items import Condition, metadata_items
 
 UNDATED_SECONDS = -(2**62)

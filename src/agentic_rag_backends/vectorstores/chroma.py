@@ -15,8 +15,7 @@ from chromadb.config import Settings
 from chromadb.errors import NotFoundError
 
 from agentic_rag.domain.ports import FloatArray
-from agentic_rag.errors import StoreError
-from agentic_rag.stores.batch import first_line
+from agentic_rag.errors import StoreError, first_line
 from agentic_rag.stores.metadata_items import translate
 from agentic_rag_backends.vectorstores.backend import NonTransactionalBackend, Row, Where, digests
 

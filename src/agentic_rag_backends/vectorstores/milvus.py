@@ -17,8 +17,7 @@ from milvus_lite.server_manager import server_manager_instance
 from pymilvus import DataType, MilvusClient, MilvusException
 
 from agentic_rag.domain.ports import FloatArray
-from agentic_rag.errors import InputError, StoreError, StoreLocked
-from agentic_rag.stores.batch import first_line
+from agentic_rag.errors import InputError, StoreError, StoreLocked, first_line
 from agentic_rag.stores.metadata_items import translate
 from agentic_rag_backends.vectorstores.backend import NonTransactionalBackend, Row, Where, digests
 

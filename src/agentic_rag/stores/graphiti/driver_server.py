@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from agentic_rag.domain.json_values import Json
-from agentic_rag.errors import ConfigError, StoreAway, needing
+from agentic_rag.errors import ConfigError, StoreAway, first_line, needing
 from agentic_rag.settings.config import GraphConfig
-from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.graph.change import Change
 from agentic_rag.stores.graph.commit import Committer
 from agentic_rag.stores.graphiti.library import GraphDriverSession, Transaction

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from agentic_rag.domain import Chunk, DocumentGraph, FactHit
 from agentic_rag.domain.identity import episode_uuid, group_id
 from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, GraphQuery, StoreStats
-from agentic_rag.errors import AgenticRagError, StoreError
+from agentic_rag.errors import AgenticRagError, StoreError, first_line
 from agentic_rag.settings.config import GraphConfig
-from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.graph.chunks import READ_BY, is_chunk, to_chunk
 from agentic_rag.stores.graph.rows import utc
 from agentic_rag.stores.graph.schemas import Row, Scope

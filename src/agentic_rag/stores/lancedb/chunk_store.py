@@ -23,7 +23,7 @@ from agentic_rag.domain.ports import (
     StoreStats,
 )
 from agentic_rag.errors import StoreError
-from agentic_rag.stores.batch import check_query, checked_ids, checked_vectors, tokens_of
+from agentic_rag.stores.checks import check_query, checked_ids, checked_vectors, tokens_of
 from agentic_rag.stores.lancedb.chunk_rows import ChunkRows
 from agentic_rag.stores.lancedb.connection import LanceConnection, translate_errors
 from agentic_rag.stores.lancedb.full_text import full_text_index, index_words

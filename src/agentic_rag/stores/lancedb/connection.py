@@ -16,9 +16,9 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from agentic_rag.errors import AgenticRagError, StoreAway, StoreError
+from agentic_rag.errors import AgenticRagError, StoreAway, StoreError, first_line
 from agentic_rag.settings.addresses import without_login
-from agentic_rag.stores.batch import batches, first_line
+from agentic_rag.stores.batch import batches
 from agentic_rag.stores.data_folder import REPAIR
 from agentic_rag.stores.lancedb.compaction import clean
 from agentic_rag.stores.lancedb.native_memory import return_freed_memory

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from agentic_rag.domain.identity import dataset_name, digest
 from agentic_rag.domain.ports import DocumentRecord, Failure
-from agentic_rag.stores.batch import checked_records
+from agentic_rag.stores.checks import checked_records
 from agentic_rag.stores.lancedb.connection import LanceConnection, delete_keys, translate_errors, upsert
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied_when_due, tidy_table
 from agentic_rag.stores.lancedb.sql import quote
