@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from agentic_rag.dates.reading import read_spans
 from agentic_rag.text.measures import DEGREES, ERA, TEMPERATURES, to_base, unit_at
-from agentic_rag.text.numbers import NUMBER_WORDS, numbers
+from agentic_rag.text.numbers import NUMBER_WORDS, decimal, numbers
 
 CONVERSION_TOLERANCE = 0.01
 """Relative difference up to which amounts in two units are equal, and fractions: who converts, rounds."""
@@ -220,7 +220,7 @@ def _minute(parts: dict[str, str | None]) -> float:
     return -value if (parts.get("side") or parts.get("side2")) == "to" else value
 
 
-_DIGITS = r"\d{1,3}(?:\.\d{3}){1,5},\d{1,2}(?![\d,])|\d{1,3}(?:,\d{3}){1,5}(?!\d)(?:\.\d{1,9})?|\d{1,3}(?:\s\d{3}){1,5}(?!\d)|\d{1,15},\d{1,2}(?![\d,])|\d{1,15}(?:\.\d{1,9})?"
+_DIGITS = r"\d{1,3}(?:\.\d{3}){1,5}(?:,\d{1,2}(?![\d,])|(?=\s?(?:€|EUR\b|Euro\b)))|\d{1,3}(?:,\d{3}){1,5}(?!\d)(?:\.\d{1,9})?|\d{1,3}(?:\s\d{3}){1,5}(?!\d)|\d{1,15},\d{1,2}(?![\d,])|\d{1,15}(?:\.\d{1,9})?"
 _PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}  # fmt: skip
 _PART = rf"(?P<part>{'|'.join(_PARTS)})s?\b"
 _ORDINALS = {word: n for n, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split(), 1)}  # fmt: skip
@@ -248,6 +248,7 @@ _QUANTITY = re.compile(
     re.IGNORECASE,
 )
 _AND_PART = re.compile(rf"\s(?:and\s)?(?:(?:an?|one)\s{_PART}|(?P<n>\d)/(?P<d>[1-9])(?!\d))", re.IGNORECASE)
+_SUM_BEHIND = re.compile(r"\s?(?:€|EUR\b|Euro\b)")
 _CURRENCY_BEFORE = re.compile(r"(?:[€£$¥]|EUR|USD|GBP|CNY|RMB|JPY)\s?\Z")
 _EVERY = re.compile(r"每(?P<unit>个?(?:秒钟?|分钟?|小时|钟头|[天周月年日]))\D{0,3}\Z")
 
@@ -326,10 +327,8 @@ def _ends(match: re.Match[str]) -> tuple[float, float] | None:
             parts["part"].casefold()
         ]
     elif name == "digits":
-        compact = re.sub(r"\s", "", written)
-        if re.fullmatch(r"[\d.]+,\d{1,2}", compact):  # 3,5 or 1.137,50
-            compact = compact.replace(".", "").replace(",", ".")
-        value = float(compact.replace(",", ""))
+        is_sum = _SUM_BEHIND.match(match.string, match.end()) is not None
+        value = decimal(re.sub(r"\s", "", written), is_sum=is_sum)
         value *= _SCALES[parts["scale"].casefold()] if "scale" in parts else 1
     elif name == "spelt":
         value = _spelled_value(written)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agentic_rag.questions.words import Place
-from agentic_rag.text.numbers import NUMBER_WORDS, numbers
+from agentic_rag.text.numbers import NUMBER_WORDS, decimal, numbers
 
 Operator = Literal["$eq", "$gt", "$gte", "$lt", "$lte"]
 
@@ -47,7 +47,7 @@ _MONEY = frozenset("块钱 $ € £ ¥ ￥ dollar dollars euro euros pound pound
 _TIME = re.compile(r"h|hrs?|hours?|mins?|minutes?|分钟|个?小时|days?|weeks?")
 _HAN_NUMBER = r"[一二两三四五六七八九十百千万]+"
 _NUMBER = r"(?P<sign>[$€£¥￥]\s*)?(?P<number>\d(?:[\d,]*\d)?(?:\.\d+)?[万千百]?|半个?(?=[小月年天])|[一二两三四五六七八九十百千万]+(?=\s*[元块页分克个岁集季部本天年星次小公]))(?P<share>\s*/\s*\d+)?(?P<percent>\s*%)?"
-_UNIT = r"(?:[ \t]*-?(?P<unit>(?!an?\b)[a-zäöüß$€£¥]+|个?(?:小时|月|星期)|分钟|块钱|[元块页分克个岁集季部本天年星次]|公[里斤分]|厘?米))?"
+_UNIT = r"(?(sign)|(?:[ \t]*-?(?P<unit>(?!an?\b)[a-zäöüß$€£¥]+|个?(?:小时|月|星期)|分钟|块钱|[元块页分克个岁集季部本天年星次]|公[里斤分]|厘?米))?)"
 _WORDS: tuple[tuple[Operator, str], ...] = (
     (
         "$gte",
@@ -223,20 +223,22 @@ _TIMES = {"百": 100, "千": 1000, "万": 10_000}
 
 
 def _add(comparisons: list[Comparison], operator: Operator, match: re.Match[str]) -> None:
-    number = match["number"].replace(",", "").lower()
-    value: float | str = (
-        f"{number}{match['share'].replace(' ', '')}"
-        if match["share"]
-        else _ARTICLES.get(number) or max(numbers(number))
-    )
-    if not match["share"] and number[:1].isdigit() and number[-1] in _TIMES:
-        value = float(number[:-1]) * _TIMES[number[-1]]
     unit = (
         (match["sign"] or "").strip()
         or match["unit"]
         or match.groupdict().get("han")
         or ("%" if match["percent"] else "")
     )
+    number = match["number"].lower()
+    value: float | str
+    if match["share"]:
+        value = f"{number}{match['share'].replace(' ', '')}"
+    elif number[0].isdigit():
+        digits = number.rstrip("".join(_TIMES))
+        is_sum = unit.casefold() in ("€", "euro", "euros", "eur")
+        value = decimal(digits, is_sum=is_sum) * _TIMES.get(number[-1], 1)
+    else:
+        value = _ARTICLES.get(number) or max(numbers(number))
     concept = "" if operator == "$eq" else concept_of(match.group())
     _append(comparisons, Comparison(operator, value, Place(*match.span()), unit, concept=concept))
 
@@ -268,7 +270,7 @@ _CONCEPTS: Mapping[str, tuple[str, str]] = {
     "rating": (r"best(?:[ -]rated)?|highest[ -]rated|top[ -]rated|highest rating|评分最高|最好|beste\w*", r"worst(?:[ -]rated)?|lowest[ -]rated|lowest rating|评分最低|最差|schlechteste\w*"),
     "difficulty": (r"hardest|most difficult|most complicated|最难|最复杂|schwierigste\w*", r"easiest|simplest|least difficult|最简单|最容易|einfachste\w*"),
     "weight": (r"heaviest|最重|schwerste\w*", r"lightest|最轻|leichteste\w*"),
-    "distance": (r"farthest|furthest|最远|weiteste\w*", r"nearest|closest|最近的?(?=路)|n[äa]chste\w*"),
+    "distance": (r"farthest|furthest|最远|weiteste\w*", r"nearest|closest|最近的?(?=路)|n[äa]chstgelegene\w*|am n[äa]chsten"),
     "size": (r"largest|biggest|highest|tallest|most|greatest|最大|最高|最多|gr[öo](?:ß|ss)te\w*|h[öo]chste\w*|meisten?", r"smallest|lowest|fewest|least|最小|最低|最少|kleinste\w*|niedrigste\w*|wenigsten?"),
 }  # fmt: skip
 CONCEPTS = tuple(_CONCEPTS)

@@ -43,6 +43,23 @@ def numbers(text: str) -> list[float]:
     return found + [float(_spelled_value(one.group())) for one in _SPELLED_NUMBER.finditer(text)]
 
 
+_COMMA_DECIMAL = re.compile(r"[\d.]+,\d{1,2}")
+_DOT_THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
+
+
+def decimal(digits: str, *, is_sum: bool = False) -> float:
+    """The number that digits with points and commas write, in English or as on the continent: ``1,137.5``, ``1.137,50``.
+
+    Args:
+        digits: without a sign and spaces.
+        is_sum: whether they are a sum of money, which has no three decimals: ``1.044 €`` is more than a thousand.
+    """
+    is_continental = _COMMA_DECIMAL.fullmatch(digits) or (is_sum and _DOT_THOUSANDS.fullmatch(digits))
+    if is_continental:
+        digits = digits.replace(".", "").replace(",", ".")
+    return float(digits.replace(",", ""))
+
+
 def _han(numeral: str) -> int:
     if not any(letter in _HAN_UNITS for letter in numeral):  # 一九九一
         return int("".join(str(_HAN_DIGITS[letter]) for letter in numeral))

@@ -23,6 +23,7 @@ from agentic_rag.questions.note_queries.values import (
     measures_same,
     names_other_measure,
     unit_of,
+    whole,
     within,
     within_years,
 )
@@ -163,6 +164,9 @@ def _names(title: str, row: Row) -> tuple[str, ...]:
     return parts(" ".join(_BEHIND_HEAD.sub("", name) for name in names))
 
 
+_DIGITS = re.compile(r"\d+")
+
+
 async def _row_conditions(
     draft: Draft, rows: Sequence[Row], title: Place | None = None
 ) -> tuple[list[Expression], list[Place]]:
@@ -177,7 +181,8 @@ async def _row_conditions(
     column_places = [*spans]  # "how many rages …?" asks for a column and not for a value
     for number in comparisons.comparisons(draft.text):
         key = await _key_of(draft, number, numeric)
-        if key is not None:
+        is_in_name = key is not None and str(whole(number.value)) in _DIGITS.findall(key)  # "from 2027"
+        if key is not None and not is_in_name:
             conditions.append(comparison_on(key, number, numeric[key]))
             spans.append(number.span)
     met: dict[Place, list[Comparison]] = {}
@@ -196,8 +201,8 @@ async def _row_conditions(
             if place is not None and not is_title and (value in texts or not is_column):
                 met.setdefault(place, []).append(_of_cells(key, value, cells, texts))
     for place, of_place in met.items():
-        whole = [one for one in of_place if one.operator == "$eq"] or of_place
-        conditions.append(whole[0] if len(whole) == 1 else Or(tuple(whole)))
+        exact = [one for one in of_place if one.operator == "$eq"] or of_place
+        conditions.append(exact[0] if len(exact) == 1 else Or(tuple(exact)))
         spans.append(place)
     share = {key: sum(map(is_date, its)) / len(its) for key, its in values.items()}
     dates = [key for key, part in share.items() if part >= 0.5 or (part and draft.words.find(key))]

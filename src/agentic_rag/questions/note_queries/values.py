@@ -12,13 +12,14 @@ from agentic_rag.domain.notes import Field, Note
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.times import Time
 from agentic_rag.text.measures import CURRENCIES, HEADER_UNIT, convert, dimension_of, unit_at
+from agentic_rag.text.numbers import decimal
 
 _SHARE = re.compile(r"\d+(?:\.\d+)?\s*/\s*\d+")
 _STARS = re.compile(r"[★⭐]+")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?.*")
 YEARS = range(1000, 2101)
 _MEASURE = re.compile(
-    r"[$€£¥￥]?\s*(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?:[^\W\d]{1,12}|[$€£¥￥%])?(?:\s?[^\W\d]{1,8})?"
+    r"[$€£¥￥]?\s*(?P<number>\d{1,3}(?:\.\d{3})+,\d{1,2}|\d[\d,]*(?:\.\d+)?)\s*(?:[^\W\d]{1,12}|[$€£¥￥%])?(?:\s?[^\W\d]{1,8})?"
 )
 """A number with its unit: ``20天一次``, ``59.99 €``, ``30 min``."""
 
@@ -196,7 +197,9 @@ def _scale(scale_text: str) -> float:
     if stars:
         return float(len(stars.group()))
     measure = _MEASURE.match(scale_text.strip())
-    return float(measure["number"].replace(",", "")) if measure else float(scale_text.split("/")[0])
+    if measure is None:
+        return float(scale_text.split("/")[0])
+    return decimal(measure["number"], is_sum=measure.group().rstrip().endswith(("€", "EUR", "Euro")))
 
 
 def date_keys(fields: Iterable[Field]) -> list[str]:
