@@ -34,9 +34,9 @@ from agentic_rag.questions.question import Question
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import starts_cjk, tokens
 
-LEVELS = np.array((1.0, 0.9, 0.75))
-"""Level of a term in the unit's own words, in the items above it and its innermost heading, and in other headings and
-the note's title, folders and tags."""
+LEVELS = np.array((1.0, 0.9, 0.75, 1.0))
+"""Level of a term in the unit's own words, in the items above it and its innermost heading, in other headings and
+the note's title, folders and tags; of what the sentences right before it say as it is."""
 OWN_VALUE = 0.2
 """For a unit whose name and whose note's or heading's name the question has: ``Speed`` of the note Goblin."""
 GENERIC = 0.3
@@ -55,6 +55,8 @@ WHOLE = 0.08
 """Where a value is wanted, for a unit that has all of several terms in its own words."""
 LONG, LENGTH = 0.08, 150
 """Taken from a unit longer than LENGTH code points, times ln of how much longer: many words match something."""
+RECENT = 0.2
+"""For a unit of the latest note, where it is asked what holds now; for earlier ones less."""
 ASKING = 0.35
 """Taken from a unit that is itself a question."""
 REPEATED_NOTES, NOTICE = 3, 20
@@ -72,7 +74,7 @@ class Candidate:
     terms: Sequence[str]
     """Of the question."""
     levels: NDArray[np.float64] = field(compare=False, repr=False)
-    """Of each term in its own words, near above it and farther above, in [0, 1], shape (3, terms)."""
+    """Of each term in its own words, near above it, farther above and right before it, in [0, 1], shape (4, terms)."""
     nearness: float = 0.0
     """What its meaning adds to ``score`` where no unit says all that is asked, see ``meaning``."""
 
@@ -91,6 +93,11 @@ class Candidate:
         """The same of the other headings, the note's title, folders, tags and properties."""
         return self._above_zero(2)
 
+    @cached_property
+    def before(self) -> Mapping[str, float]:
+        """The same of the sentences right before it in its paragraph."""
+        return self._above_zero(3)
+
     def _above_zero(self, place: int) -> dict[str, float]:
         levels = zip(self.terms, self.levels[place].tolist(), strict=True)
         return {term: level for term, level in levels if level}
@@ -102,7 +109,8 @@ class Candidate:
 
     def level(self, term: str) -> float:
         """How far the unit with its context expresses a term, in [0, 1]."""
-        return max(self.own.get(term, 0.0), self.near.get(term, 0.0), self.above.get(term, 0.0))
+        places = (self.own, self.near, self.above, self.before)
+        return max(levels.get(term, 0.0) for levels in places)
 
 
 def score_units(
@@ -142,6 +150,7 @@ def score_units(
     by_terms = (np.maximum(weighted, by_name) * weights).sum(axis=1) / total + OWN_VALUE * is_own_value
     whole = _say_whole(question, units, levels).tolist()
     is_reason = question.asks_reason
+    recency = _recency(notes) if question.asks_present else {}
     is_headed = bool(question.wants) or question.form in ("list", "definition")
     # No unit begins with a term that it does not have in its own letters.
     may_begin = (is_headed & (levels[:, 0] == 1.0).any(axis=1)).tolist()
@@ -158,9 +167,16 @@ def score_units(
         score += PRIOR * note.relevance_at(chunk) + ORDER / (1 + note.order)
         score -= LONG * math.log1p(max(0, len(unit.text) - LENGTH) / LENGTH)
         score -= ASKING * is_question(unit)
+        score += recency.get(note.date, 0.0)
         score += WHOLE * says_whole
         candidates.append(Candidate(unit, note, score, terms, three))
     return sorted(candidates, key=lambda one: (-one.score, one.note.order, one.unit.start))
+
+
+def _recency(notes: Sequence[SourceNote]) -> dict[str | None, float]:
+    """What a note's date adds to the score of its units, by date: most for the latest."""
+    dates = sorted({note.date for note in notes if note.date is not None})
+    return {date: RECENT * place / (len(dates) - 1) for place, date in enumerate(dates) if len(dates) > 1}
 
 
 def _say_whole(question: Question, units: Sequence[PlacedUnit], levels: Levels) -> NDArray[np.bool_]:

@@ -16,17 +16,25 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
 from agentic_rag.answering.source_notes import SourceNote, cached_fold
-from agentic_rag.answering.value_kinds import VERSIONS, is_called_one_of, states_cost, states_version
+from agentic_rag.answering.value_kinds import (
+    NUMBERS,
+    VERSIONS,
+    is_called_one_of,
+    states_cost,
+    states_number,
+    states_version,
+)
 from agentic_rag.dates.reading import dates_in
 from agentic_rag.dates.spans import ONE_DAY, Span
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.token_vectors import Floats
 from agentic_rag.notes.units import LIST_KINDS, Unit
-from agentic_rag.questions.money import COSTS
+from agentic_rag.questions.money import COSTS, SUM_NOUNS
 from agentic_rag.questions.question import Question
 from agentic_rag.questions.terms import DAYS
 from agentic_rag.questions.times import in_year
 from agentic_rag.questions.words import IRREGULAR, regular
+from agentic_rag.questions.written_kinds import asked_writings
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import starts_cjk, tokens
 from agentic_rag.text.compounds import says_noun
@@ -47,13 +55,17 @@ named whole by the question: what stands below is about the term, and not what o
 HAN_MEASURES = frozenset("分岁年天次元块度斤")
 """Chinese measures that are also parts of many words, 部分, 天气: they say something behind a number alone."""
 Levels = NDArray[np.float64]
-"""Of each unit the level of each term in its own words, near above it and farther above, shape (units, 3, terms)."""
+"""Of each unit the level of each term in its own words, near above it, farther above, and in the sentences right before it,
+shape (units, 4, terms)."""
+BEFORE, SPOKEN_OF = 3, 0.48
+"""Sentences of the same paragraph before a sentence that say what it speaks of, and the factor on their levels: below CLEAR,
+for the sentence itself does not say it."""
 PlacedUnit = tuple[Unit, SourceNote, Chunk | None]
 """A unit with its note and the chunk that it begins in."""
 
 
 def levels_of_terms(question: Question, units: Sequence[PlacedUnit], likeness: TermLikeness | None) -> Levels:
-    """Of each unit the level of each term of the question, in its own words, near above it and farther above.
+    """Of each unit the level of each term of the question, in its own words, near above it, farther above, and before it.
 
     Args:
         question: as it was read.
@@ -62,13 +74,25 @@ def levels_of_terms(question: Question, units: Sequence[PlacedUnit], likeness: T
     """
     levels = _in_letters(question, units)
     if likeness is None:
-        return levels
+        return _with_before(units, levels)
     alike = _in_other_words(question, likeness, units)
     for number, _ in _number_labels(question):
         alike[:, :, number] = 0.0  # week 8 is no week 9
     # Tokens take on their note's subject: what is named above needs no other words below.
     is_open = levels.max(axis=1, keepdims=True) < SIMILAR
-    return np.where(is_open, np.maximum(levels, alike), levels)
+    return _with_before(units, np.where(is_open, np.maximum(levels, alike), levels))
+
+
+def _with_before(units: Sequence[PlacedUnit], levels: NDArray[np.float64]) -> Levels:
+    """The levels with those of the sentences before each in its paragraph."""
+    before = np.zeros((len(units), 1, levels.shape[2]))
+    for n, (unit, note, _) in enumerate(units):
+        for m in range(n - 1, max(n - 1 - BEFORE, -1), -1):
+            other, of_note, _ = units[m]
+            if unit.kind != "sentence" or of_note is not note or other.block != unit.block:
+                break
+            before[n, 0] = np.maximum(before[n, 0], levels[m, 0])
+    return np.concatenate((levels, SPOKEN_OF * np.where(before >= CLEAR, before, 0.0)), axis=1)
 
 
 def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
@@ -84,7 +108,11 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
         if has_label.any():
             of_texts[~has_label, number] = 0.0
     levels = of_texts[places]
-    for nouns, states_value in ((COSTS, states_cost), (VERSIONS, states_version)):
+    for nouns, states_value in (
+        (COSTS | SUM_NOUNS, states_cost),
+        (VERSIONS, states_version),
+        (NUMBERS, states_number),
+    ):
         named = [n for n, term in enumerate(terms) if term in nouns]
         if named:
             stated = np.array([states_value(unit) for unit, _, _ in units])
@@ -94,10 +122,32 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
         if asked:
             stated = np.array([is_called_one_of(names, unit) for unit, _, _ in units])
             levels[:, 0, asked] = np.maximum(levels[:, 0, asked], SIMILAR * stated[:, None])
+    for n, term in enumerate(terms):
+        if len(term) >= MIN_ABBREVIATED:
+            short = np.array([_is_abbreviated(term, unit) for unit, _, _ in units])
+            levels[:, 0, n] = np.maximum(levels[:, 0, n], SIMILAR * short)
+    for place, value in asked_writings(question.text):
+        asked = [n for n, t in enumerate(question.terms) if place.start <= t.start and t.end <= place.end]
+        if asked:
+            stated = np.array([value.search(unit.own()) is not None for unit, _, _ in units])
+            levels[:, 0, asked] = np.maximum(levels[:, 0, asked], SIMILAR * stated[:, None])
     if question.days is not None and DAYS in terms:
         of_days = [_of_days(question.days, unit, note) for unit, note, _ in units]
         levels[:, :, terms.index(DAYS)] = of_days
     return levels
+
+
+MIN_ABBREVIATED = 5
+"""Letters of a word from which a name may shorten it."""
+_ABBREVIATION = re.compile(r"([a-z]{3,})\.")
+
+
+def _is_abbreviated(term: str, unit: Unit) -> bool:
+    """Whether a unit's name, or that of one of its columns, shortens the word: ``Ext.`` an extension."""
+    names = (unit.key or "", *(name for name, _ in unit.columns))
+    return any(
+        term.startswith(short[1]) for name in names if (short := _ABBREVIATION.fullmatch(name.casefold()))
+    )
 
 
 _NUMBER_LABEL = re.compile(r"([^\W\d_]{3,}) (\d{1,3})(?![\w.,:%°]*\d)(?![%°])\b")
@@ -166,7 +216,7 @@ def _overlap(days: Span, text: str, own_day: date | None) -> float:
     edges = [day for day in (days.start, last) if day is not None]
     years = {day.year for day in edges if own_day is None or own_day.year == day.year}
     level = 0.0
-    for one in dates_in(text) if _DIGIT.search(text) else ():
+    for one in dates_in(text) if _DAY_HINT.search(text) else ():
         spans = [one.span] if one.yearless is None else [in_year(one.yearless, year) for year in years]
         if any(days.overlaps(span) for span in spans):
             is_edge = len(edges) == 2 or any(span.covers(day) for span in spans for day in edges)
@@ -175,6 +225,11 @@ def _overlap(days: Span, text: str, own_day: date | None) -> float:
 
 
 _DIGIT = re.compile(r"\d")
+_DAY_HINT = re.compile(
+    r"\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|jän|mär|mai|okt|dez)|[一二三四五六七八九十]月",
+    re.IGNORECASE,
+)
+"""What a text has that names a day or month: most have none, and reading days takes time."""
 
 
 def _in_other_words(question: Question, likeness: TermLikeness, units: Sequence[PlacedUnit]) -> Levels:

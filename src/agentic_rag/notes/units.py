@@ -245,6 +245,11 @@ _CALLOUT = re.compile(r"[ \t>]*\[!(?P<kind>[^\]\r\n]+)\][+-]?[ \t]*(?P<title>[^\
 _FAILURES = frozenset({"failure", "fail", "missing"})
 _TASK = re.compile(r"\[(?P<state>.)\][ \t]+")
 _MARKERS = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
+_AFTER_DAY = re.compile(
+    r"(?:(?:bis|und|[-–])\s+)?(?:\d\d?\.\s*)?(?:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)[a-zä]*\b",
+    re.IGNORECASE,
+)
+"""What stands behind a number that is a day of the month, ``12. Juli``, and no step."""
 _SPACES = re.compile(r"[ \t]*")
 _BOLD_LINE = re.compile(r"^(?:\*\*|__)(?P<title>(?:(?!\*\*|__).){1,80})(?:\*\*|__)[:：]?$")
 _LABEL = re.compile(
@@ -271,6 +276,11 @@ _POINTS_BACK = re.compile(
     r"(?:It|They|He|She|This|These|That|Those|Its|Their|His|Her|Es|Sie|Er)\b|[它他她这那其]"
 )
 """Beginning of a sentence that speaks of what the one before it names."""
+_OF_PERSON = re.compile(r"(?:He|She|His|Her|Er)\b|[他她]")
+_OF_WRITER = re.compile(r"(?:I|We|My|Our|Ich|Wir|Mein\w*|Unser\w*)\b[^A-Z]*$|[我咱]")
+"""A sentence of the writer that names nobody else."""
+FAR_BACK = 6
+"""Sentences that are looked through for the one that a pronoun speaks of."""
 _CARD = re.compile(r"^[ \t]*\?{1,2}[ \t]*\r?$", re.MULTILINE)
 _CELL = re.compile(r"(?<!\\)\|(?![^\[\]]*\]\])")
 
@@ -487,11 +497,16 @@ class _Reader:
         box = _TASK.match(self._masked_text, at, end) if frame.label is None else None
         if box is not None:
             state, at = box["state"], box.end()
+        day = frame.number if _AFTER_DAY.match(self._masked_text, at) else None
+        if day is not None:
+            frame.number = None
         stop = at + len(self._masked_text[at:end].rstrip())
         written = self._masked_text[at:stop]
         named = self._fields(at, stop)
         line = self._property(named[0], at, stop) if named and self._is_all(named[0], at, stop) else None
         shown = f"{line.key}: {line.text}" if line is not None else self._read_text(written, at, named)
+        if day is not None:
+            shown = f"{day}. {shown}"
         lists = [one for one in self._frames if one.kind in ("bullet", "ordered")]
         parents = self._parents()
         if frame.label is None:
@@ -578,7 +593,7 @@ class _Reader:
     def _sentences(self, start: int, end: int, frame: Unit) -> Iterator[Unit]:
         """Sentences of running text; a last one that asks, or ends in a colon, leads the next block."""
         lead, shown, a, is_remark = self._lead, "", 0, False
-        before: str | None = None
+        before: list[str] = []
         for a, b in split_sentences(self._masked_text[start:end]):
             written = self._masked_text[start + a : start + b]
             begin = start + b - len(written.lstrip(" \t>"))
@@ -589,12 +604,11 @@ class _Reader:
                 shown = ""
                 continue
             notes = self._footnotes(begin, start + b)
-            follows = before is not None and (before.endswith(("?", "？")) or _POINTS_BACK.match(shown))
-            above = (before if follows else None) or lead
+            above = _spoken_of(shown, before) or lead
             unit = replace(
                 frame, start=begin, end=start + b, text=shown, lead=above, fields=named, footnote=notes
             )
-            before = shown
+            before.append(shown)
             unit = unit if _leads(shown) else self._define_unit(unit, written)
             is_remark = unit.key is not None or written.startswith(("*", "_"))
             yield unit
@@ -676,6 +690,21 @@ class _Reader:
         told = [self._notes.get(mark["label"], "") for mark in _FOOTNOTE_MARK.finditer(written)]
         told += [readable(mark["text"]) for mark in _INLINE_NOTE.finditer(written)]
         return " ".join(filter(None, told))
+
+
+def _spoken_of(sentence: str, before: Sequence[str]) -> str | None:
+    """The sentence that one speaks of, by a pronoun or as an answer; of several with the same pronoun what the first speaks of."""
+    if not before or before[-1].endswith(("?", "？")):
+        return before[-1] if before else None
+    if not _POINTS_BACK.match(sentence):
+        return None
+    pointing = _OF_PERSON if _OF_PERSON.match(sentence) else _POINTS_BACK
+    named = (
+        one
+        for one in reversed(before[-FAR_BACK:])
+        if not (pointing.match(one) or (pointing is _OF_PERSON and _OF_WRITER.match(one)))
+    )
+    return next(named, before[-1])
 
 
 def _leads(display_text: str) -> bool:
