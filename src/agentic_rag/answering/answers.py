@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
@@ -138,7 +139,7 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
     """
     # A question states nothing, whomever it names.
     statements = [one for one in answer.basis if not is_question(one.unit)] or answer.basis
-    levels = support(question, statements)
+    levels = support(question, _with_value(question, statements))
     lines = tuple(line.to_dict() for line in answer.lines)
     if answer.is_whole:
         levels = dict.fromkeys(levels, 1.0)
@@ -174,12 +175,34 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
     )
 
 
+def _with_value(question: Question, basis: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The units that hold a value without which nothing answers, and those that lead to one in its paragraph; all where there
+    is none."""
+    if STRICT.isdisjoint(question.wants):
+        return basis
+    ends: dict[tuple[int, int], int] = {}
+    for one in basis:
+        if fits(question, one.unit):
+            place = id(one.note), one.unit.block
+            ends[place] = max(ends.get(place, 0), one.unit.end)
+    leading = [one for one in basis if one.unit.end <= ends.get((id(one.note), one.unit.block), -1)]
+    return leading or basis
+
+
 def _lacks_amount(question: Question, basis: Sequence[Candidate]) -> bool:
     """Whether no unit has a value within the limit of the question, or none the measure that it asks for."""
     units = [one.unit for one in basis]
     limit = question.limit
+    if _HOW_MUCH_IS.search(question.text) and not any(fits(question, unit) for unit in units):
+        return True
     is_beyond = limit is not None and not any(has_value_within(limit, unit) for unit in units)
     return is_beyond or lacks_measure(question, units)
+
+
+_HOW_MUCH_IS = re.compile(
+    r"^\W*how much (?:is|was|were|are|did|does) (?:the|my|our|a|an|his|her|their|it|this|that)\b",
+    re.IGNORECASE,
+)
 
 
 def _empty_properties(question: Question, basis: Sequence[Candidate]) -> set[str]:
@@ -200,6 +223,8 @@ def _of_another(question: Question, basis: Sequence[Candidate]) -> set[str]:
         return set()
     best = basis[0]
     called = {*tokens(f"{best.note.title} {best.note.path}"), *best.own, *best.near}
+    if not question.wants.isdisjoint(("phone", "email")):  # a note has those of the person whom it names
+        called |= {word for name in best.note.names for word in tokens(name)}
     owners = (t for t in question.terms if t.is_name and POSSESSIVE.search(question.text, t.start, t.end + 2))
     return {term.token for term in owners if term.token not in called}
 

@@ -11,13 +11,16 @@ from agentic_rag.answering.forms.comparisons import side_by_side
 from agentic_rag.answering.forms.definitions import definition
 from agentic_rag.answering.forms.limits import within_limit
 from agentic_rag.answering.forms.lines import (
+    MAX_LINES,
     NEAR,
     NEAR_TIE,
     SLIGHT,
     TAGS,
     ComposedAnswer,
     Line,
+    block_of,
     clear_terms,
+    entry_text,
     is_title,
     line_of,
     statements,
@@ -38,9 +41,16 @@ from agentic_rag.answering.forms.totals import totals
 from agentic_rag.answering.meaning import by_total
 from agentic_rag.answering.source_notes import SourceNote
 from agentic_rag.answering.term_levels import CLEAR
-from agentic_rag.answering.value_kinds import fits, states_measure, states_reason
+from agentic_rag.answering.value_kinds import (
+    STRICT,
+    fits,
+    has_measure_asked,
+    is_listed_reason,
+    states_measure,
+    states_reason,
+)
 from agentic_rag.dates.months import day_text
-from agentic_rag.notes.units import RECORD_KEYS, Unit
+from agentic_rag.notes.units import LIST_KINDS, RECORD_KEYS, Unit
 from agentic_rag.questions.question import Question
 from agentic_rag.text import fold
 
@@ -178,7 +188,16 @@ def _best_units(question: Question, candidates: Sequence[Candidate]) -> Composed
         ranked = by_total(candidates)
         best = ranked[0]
         near = [one for one in ranked if one.total >= best.total - NEAR]
-        near.sort(key=lambda one: not states_measure(question, one.unit))  # what is called so goes first
+        block = _whole_block(question, near)
+        if block is not None:
+            return block
+        is_strict = not STRICT.isdisjoint(question.wants)
+        near.sort(  # what has the value goes first, and what is called so
+            key=lambda one: (
+                is_strict and not fits(question, one.unit),
+                not states_measure(question, one.unit),
+            )
+        )
     others = _of_other_names(question, near[:MAX_UNITS], candidates)
     others += _reason_beside(question, [*near[:MAX_UNITS], *others], candidates)
     others += _value_beside(question, [*near[:MAX_UNITS], *others], candidates)
@@ -193,12 +212,24 @@ def _best_units(question: Question, candidates: Sequence[Candidate]) -> Composed
     return ComposedAnswer(tuple(lines), (*basis, *(one for one in others if one not in basis)))
 
 
+def _whole_block(question: Question, near: Sequence[Candidate]) -> ComposedAnswer | None:
+    """The whole list of the best unit, where several of its members come near to what is asked, and no one value is wanted."""
+    best = near[0]
+    if question.wants - {"decision"} or best.unit.kind not in LIST_KINDS or best.unit.key is not None:
+        return None
+    members = [one for one in near if one.note is best.note and one.unit.block == best.unit.block]
+    units = [unit for unit in best.note.reading.units if unit.block == best.unit.block]
+    if len(members) < MAX_UNITS or not MAX_UNITS < len(units) <= MAX_LINES:
+        return None
+    return ComposedAnswer(block_of(units, best.note, [entry_text(unit) for unit in units]), (best, *members))
+
+
 def says_all(question: Question, one: Candidate) -> bool:
     """Whether a unit expresses every specific term, one of them in its own words, and holds a value of the kind that is
     wanted; never of a reason, which stands in other words."""
     terms = [term.token for term in question.terms if not term.is_generic]
     is_own = not terms or any(one.own.get(term, 0.0) >= CLEAR for term in terms)
-    is_fit = not question.wants or fits(question, one.unit)
+    is_fit = not question.wants or (fits(question, one.unit) and has_measure_asked(question, one.unit))
     return _expresses_all(question, one) and is_own and is_fit and not question.asks_reason
 
 
@@ -247,16 +278,26 @@ def _of_other_names(
 def _reason_beside(
     question: Question, chosen_units: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> list[Candidate]:
-    """The nearest unit of the best one's section that states a reason, where one is asked for and none is stated."""
+    """The nearest unit of the best one's section that states a reason, where one is asked for and none is stated; of a list
+    of reasons all members."""
     best = chosen_units[0]
-    if not question.asks_reason or any(states_reason(one.unit) for one in chosen_units):
+    if not question.asks_reason:
         return []
-    beside = [
+    stated = [one for one in chosen_units if states_reason(one.unit)]
+    beside = stated or [
         one
         for one in candidates
-        if one.note is best.note and one.unit.headings == best.unit.headings and states_reason(one.unit)
+        if one.note is best.note
+        and one.unit.headings[: len(best.unit.headings)] == best.unit.headings
+        and states_reason(one.unit)
     ]
-    return sorted(beside, key=lambda one: abs(one.unit.start - best.unit.start))[:1]
+    nearest = min(beside, key=lambda one: abs(one.unit.start - best.unit.start), default=None)
+    if nearest is None:
+        return []
+    if not is_listed_reason(nearest.unit):
+        return [] if stated else [nearest]
+    members = (one for one in candidates if one.note is nearest.note and one.unit.block == nearest.unit.block)
+    return sorted((one for one in members if one not in chosen_units), key=lambda one: one.unit.start)
 
 
 def _value_beside(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Set
 from functools import lru_cache
 
-from agentic_rag.notes.units import Unit
+from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.attributes import PLACES
 from agentic_rag.questions.money import COSTS, is_sum_name
 from agentic_rag.questions.question import Question
@@ -36,19 +36,40 @@ def states_version(unit: Unit) -> bool:
     return _VERSION.search(unit.own()) is not None
 
 
+NUMBERS = frozenset(("number", "nummer"))
+"""Words that are written short before a number: "claim no. 17"."""
+_SHORT_NUMBER = re.compile(r"(?:\bno\.|\bnr\b\.?|№|#)\s?[\w/-]*\d", re.IGNORECASE)
+
+
+def states_number(unit: Unit) -> bool:
+    """Whether a unit has a number that is called so in short."""
+    return _SHORT_NUMBER.search(unit.own()) is not None
+
+
 _CAUSE = re.compile(
     r"\b(?:because|since|due to|owing to|thanks to|so that|so as to|in order to|to avoid|reasons?|caused? by|as a result|weil|denn"
-    r"|damit|wegen)\b|因为|由于|因此|所以|为了|以免|以便|原因|导致|考虑到",
+    r"|damit|wegen|deshalb|deswegen|darum|daher|aufgrund|nämlich|begründung)\b|因为|由于|因此|所以|为了|以免|以便|原因|导致|考虑到",
     re.IGNORECASE,
 )
 _REASON_NAME = re.compile(
-    r"\b(?:why|reasons?|rationale|causes?|grund|ursache|motivation)\b|原因|理由|为什么|为何", re.IGNORECASE
+    r"\b(?:why|reasons?|rationale|causes?|grund|gründe|begründung|ursachen?|motivation)\b|原因|理由|为什么|为何",
+    re.IGNORECASE,
 )
 
 
 def states_reason(unit: Unit) -> bool:
     """Whether a unit says that one thing is the reason for another, or is called a reason: ``Why: …``."""
-    return _CAUSE.search(unit.own()) is not None or any(map(_REASON_NAME.search, _value_names(unit)))
+    return (
+        _CAUSE.search(unit.own()) is not None
+        or any(map(_REASON_NAME.search, _value_names(unit)))
+        or is_listed_reason(unit)
+    )
+
+
+def is_listed_reason(unit: Unit) -> bool:
+    """Whether a unit is a member of a list of reasons: below ``Reasons:``."""
+    above = (unit.lead or "", *unit.parents[-1:], *unit.headings[-1:])
+    return unit.kind in LIST_KINDS and any(map(_REASON_NAME.search, above))
 
 
 def _value_names(unit: Unit) -> tuple[str, ...]:
@@ -63,7 +84,33 @@ def states_measure(question: Question, unit: Unit) -> bool:
     if any(is_called_one_of(names, unit) for _, names in question.attributes):
         return True
     names = (*_value_names(unit), *unit.parents) if question.measure else ()
-    return any(question.measure in tokens(name) for name in names)
+    if any(question.measure in tokens(name) for name in names):
+        return True
+    measured = _MEASURE_UNITS.get(question.asked_as)
+    return measured is not None and measured.search(unit.own()) is not None
+
+
+_MEASURE_UNITS = {
+    asked_as: re.compile(rf"\d\s?(?:{units})", re.IGNORECASE)
+    for words, units in (
+        ("fast", r"km/h|kmh\b|m/s|mph\b|kph\b|kn\b|knots?\b|miles? (?:an|per) hour|公里/?小时|米/秒"),
+        ("heavy", r"(?:[km]?g|lbs?|t|oz)\b|kilos?\b|pounds?\b|tons?\b|tonnes?\b|stone\b|公斤|千克|克|斤|吨"),
+        (
+            "big large",
+            r"(?:m2|m²|qm|sqm|ha|cm|mm|m)\b|square |acres?\b|hectares?\b|平米|平方|亩|公顷|[x×]\s?\d",
+        ),
+        ("tall high deep wide", r"(?:[cmk]?m|ft)\b|feet\b|foot\b|inch|met(?:er|re)s?\b|[cm]?米|公分"),
+        ("hot warm cold", r"°|degrees?\b|grad\b|度|[CF]\b"),
+    )
+    for asked_as in words.split()
+}
+"""A number with a unit of what is asked for by the word behind "how"."""
+
+
+def has_measure_asked(question: Question, unit: Unit) -> bool:
+    """Whether a unit has a number of what is asked for, where a question asks "how fast?" or for another measure that its unit
+    tells."""
+    return question.asked_as not in _MEASURE_UNITS or states_measure(question, unit)
 
 
 def is_called_one_of(names: Set[str], unit: Unit) -> bool:
@@ -82,18 +129,21 @@ def _number_with(word: str) -> re.Pattern[str]:
 
 # Of lower-case text: to compare letters of either case takes twice the time.
 _NUMBER = re.compile(
-    r"[\d一二三四五六七八九十百两半]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|half|dozen|twice|once)\b"
+    r"[\d一二三四五六七八九十百两半]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|half|dozen|twice|once"
+    r"|ein(?:e[nmrs]?|mal)?|zwei(?:mal)?|drei(?:mal)?|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|halb\w*|beide|keine?)\b"
 )
 _DAY = re.compile(
     r"\d(?:\d{3}-\d\d|[:：]\d\d|\s*[年月日点号])|\b(?:\d{4}\b"
     r"|at (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|a quarter|noon|midnight)\b"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|(?:winter|spring|summer|autumn|morning|evening|noon|night)\b)"
+    r"|(?:jän|mär|mai|okt|dez)[a-zä]*\b|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|mitternacht"
+    r"|(?:winter|spring|summer|autumn|morning|evening|noon|night)\b"
+    r"|(?:frühling|sommer|herbst|morgen|vormittag|mittag|nachmittag|abend|nacht)s?\b)|\d\d?\.\s?(?:\d\d?\.|[a-zä]+)"
     r"|o['’]clock|[周星期][一二三四五六日天]|[早晚]上|凌晨|下午|上午|[春夏秋冬]"
 )
 _TIME = re.compile(
     r"\d\s*(?:-|–|to)?\s*\d*\s*(?:s|sec\w*|min\w*|h|hrs?|hours?|days?|weeks?|months?|years?|d)\b"
-    r"|[\d一二三四五六七八九十半两]\s*个?(?:秒|分|小时|天|周|星期|月|年)|\b(?:minute|hour|day|week|month|year)s?\b"
+    r"|[\d一二三四五六七八九十半两]\s*个?(?:秒|分|小时|天|周|星期|月|年)|\b(?:minute|hour|day|week|month|year)s?\b|\b(?:sekunde|minute|stunde|tag|woche|monat|jahr)(?:e?[ns]|e)?\b|\d\s?std\b"
 )
 _FREQUENCY = re.compile(
     r"\b(?:every|each|per|daily|weekly|monthly|quarterly|yearly|annual(?:ly)?|hourly|nightly"
@@ -109,12 +159,17 @@ _PLACE = re.compile(
 _FULL_NAME = re.compile(r"(?<=: |, )[A-Z][\w'’.-]+ [A-Z]|[\u4e00-\u9fff]{2,4}")
 
 
+_DECISION = re.compile(
+    r"\b(?:decided|decision|agreed|settled on|we (?:go|went) (?:with|for)|put off|postponed|beschlossen|beschluss|entschieden|entscheidung|vereinbart"
+    r"|verschoben)\b|决定|定了|改为"
+)
 _IN_LOWER_CASE: dict[Kind, re.Pattern[str]] = {
     "amount": _NUMBER,
     "money": _MONEY,
     "duration": _TIME,
     "frequency": _FREQUENCY,
     "date": _DAY,
+    "decision": _DECISION,
 }
 
 

@@ -4,7 +4,9 @@ without either where they fail."""
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,7 +25,7 @@ from agentic_rag.answering.meaning import unit_text, units_to_compare, with_near
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.domain.results import Result
-from agentic_rag.domain.selection import SelectionValues
+from agentic_rag.domain.selection import QueryValues, SelectionValues
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.fusion.strategy_selector import NOTE_SOURCES
 from agentic_rag.nodes.request import Request
@@ -75,6 +77,11 @@ class EvidenceReader:
         if selection.get("status") not in ("ok", "none"):
             return None
         if selection["status"] == "none":
+            # Of a number that is a limit the passages' own values are compared.
+            if self.question.limit is not None or _may_stand_elsewhere(selection["query"]):
+                stated = await self.of_passages()
+                if stated.lines and stated.is_full:
+                    return stated
             nearest = f"; nearest: {selection['nearest']}" if selection["nearest"] else ""
             return Evidence(reason=f"no note fits {selection['reading']}{nearest}")
         of_span = is_span(selection["query"])
@@ -163,6 +170,14 @@ class EvidenceReader:
         except StoreError as error:
             logger.warning("notes cannot be read whole, so their passages alone are quoted: %s", error)
             return {}
+
+
+def _may_stand_elsewhere(query: QueryValues) -> bool:
+    """Whether a query selects by words alone, or by a column that has no such value: that nothing has them there does not say
+    that nothing answers."""
+    conditions = json.dumps([query["filters"], query["entry_filters"]])
+    operators = set(re.findall(r'"(\$\w+)"', conditions))
+    return '"$in": []' in conditions or ("$contains" in operators and operators <= {"$and", "$contains"})
 
 
 YEAR_DAYS = 300

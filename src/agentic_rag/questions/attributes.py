@@ -34,8 +34,16 @@ _ATTRIBUTES = tuple(
             "owner lead leader manager responsible assignee verantwortlich leitung 负责人 主管 经理",
         ),
         (r"\b(?:wrote|written|geschrieben)\b|写", "author writer autor 作者 著者"),
+        (
+            r"\b(?:talk|speak|turn|write|complain) to\b|\bcontact\b|\b(?:an wen|ansprechpartner\w*)\b|联系",
+            "contact kontakt ansprechpartner ansprechpartnerin 联系人 对接人",
+        ),
         (r"打了?(?:几|多少)分|评价", "rating score 评分 分数 评价"),
         (r"\b(?:born|geboren)\b|出生", "birthday birthdate born geburtstag geburtsdatum 生日 出生日期"),
+        (
+            r"\b(?:how many (?:people|persons|servings|guests)?(?: does| will)? .{1,40}? (?:serve|feed)|für wie ?viele)\b|几人[份吃]|几个人[吃的]",
+            "servings serves serving portions yield persons people portionen personen 份量 人份 人数",
+        ),
         (r"\b(?:married|verheiratet)\b|结婚", "spouse wife husband partner ehefrau ehemann 配偶 妻子 丈夫"),
     )
 )

@@ -38,6 +38,12 @@ REASON = re.compile(
     r"^\W*(?:and |but )?(?:why|how come|warum|wieso)\b|为什么|为何|为啥|怎么会", re.IGNORECASE
 )
 """Asks for a reason."""
+PRESENT = re.compile(
+    r"\b(?:now|currently|current|nowadays|these days|at the moment|latest|newest|new|jetzt|aktuell\w*|derzeit|momentan|inzwischen|mittlerweile"
+    r"|neue[rsnm]?)\b|现在|目前|最新|如今|新的",
+    re.IGNORECASE,
+)
+"""Asks for what holds now."""
 WE = re.compile(r"\b(?:i|we|me|us|my|our|ich|wir)\b|[我咱]")
 """Tells of what the writer did, on days of their own: "when did I meet Ann?", and not "when was Ann born?"."""
 HAS = re.compile(

@@ -10,10 +10,10 @@ from agentic_rag.dates.spans import Span
 from agentic_rag.questions.attributes import attributes_asked
 from agentic_rag.questions.comparisons import Comparison, limit_of
 from agentic_rag.questions.computations import Computation, read_computation
-from agentic_rag.questions.forms import POSSESSIVE, REASON, asks_many
+from agentic_rag.questions.forms import POSSESSIVE, PRESENT, REASON, asks_many
 from agentic_rag.questions.generic_words import ANSWER_STEMS, MEASURE_WORDS
 from agentic_rag.questions.han_words import mend_words, runs, without_particles, words_of
-from agentic_rag.questions.terms import DAYS, Term, is_making, terms_of, without_verbs
+from agentic_rag.questions.terms import DAYS, Term, is_making, is_manner, terms_of, without_verbs
 from agentic_rag.questions.wording import HOW, Form, Kind, form_of, kinds_wanted, measure_of
 from agentic_rag.questions.words import Place
 from agentic_rag.text import fold, script, simplify, starts_cjk, tokens
@@ -80,6 +80,8 @@ class Question:
         form = form_of(plain)
         if form == "howto" and any(not (t.is_generic or is_making(t)) for t in terms):
             terms = [replace(t, is_generic=t.is_generic or is_making(t)) for t in terms]
+        if form == "howto":
+            terms = [replace(t, is_generic=t.is_generic or is_manner(text, t)) for t in terms]
         how = HOW.search(plain)
         counted = _HOW_MANY.search(plain)
         word = "" if how is None else how["word"]
@@ -104,6 +106,11 @@ class Question:
     def asks_reason(self) -> bool:
         """Whether a reason is asked for, which stands in other words than the question."""
         return REASON.search(self.text) is not None
+
+    @property
+    def asks_present(self) -> bool:
+        """Whether it is asked what holds now, which later notes may have changed."""
+        return PRESENT.search(self.text) is not None
 
     @property
     def member_count(self) -> int | None:

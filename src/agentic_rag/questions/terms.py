@@ -47,6 +47,17 @@ def is_making(term: Term) -> bool:
     return regular(term.token) in MAKING or term.token == "recip"
 
 
+_MANNER = frozenset(
+    "safely properly correctly right quickly easily carefully best richtig sicher schnell am besten".split()
+)
+"""How something is to be done, which no step repeats."""
+
+
+def is_manner(text: str, term: Term) -> bool:
+    """Whether a term of a question for steps only says that they shall be good ones."""
+    return text[term.start : term.end].casefold() in _MANNER
+
+
 def terms_of(text: str, computing: Sequence[Place] = ()) -> tuple[Term, ...]:
     """The terms of a question.
 
@@ -74,6 +85,7 @@ def terms_of(text: str, computing: Sequence[Place] = ()) -> tuple[Term, ...]:
             is_generic = token in ANSWER_STEMS or any(a <= start and end <= b for a, b in comparing)
             is_compound = start - 1 == before and not text[:before].endswith(("'s", "’s"))
             is_generic |= token in _VALUE_NOUNS and is_compound  # "challenge rating"
+            is_generic |= text[start:end] == "may"  # the month has a capital
             terms[token] = Term(token, start, end, is_name, is_generic)
         before = end
     kind = _KIND_OF.search(text)

@@ -15,21 +15,26 @@ from agentic_rag.text.languages import language
 
 Form = Literal["howto", "list", "compare", "yesno", "definition", "fact", "topic"]
 """The form of an answer; ``topic``: words without a question."""
-Kind = Literal["amount", "money", "duration", "frequency", "date", "person", "place"] | WrittenKind
+Kind = (
+    Literal["amount", "money", "duration", "frequency", "date", "person", "place", "decision"] | WrittenKind
+)
 """What kind of value a question wants."""
 STEPS_LEAD = any_of(
     r"\b(?:walk|talk|take) me through\b|\bin (?:what|which) order\b|\bstep by step\b",
-    r"\bin welche[rn] (?:reihenfolge|schritten)\b",
+    r"\bin welche[rn] (?:reihenfolge|schritten)\b|\bwie gehe?n? (?:ich|wir|man) vor\b|\bwie läuft .{1,40} ab\b",
 )
 """Words that ask for steps, which no step repeats."""
 _HOWTO = any_of(
     r"\bhow (?:do|does|can|could|should|would|to|did|must) ?(?:i|we|you|one|people)?\b(?! (?:know|find out|like|feel|call|pronounce))",
     r"\bhow (?:is|are) .{1,40}\b(?:made|cooked|done|prepared|installed|set up|cleaned|built)\b",
     r"\b(?:steps?|instructions?|directions?|procedure|recipe) (?:to|for|of)\b|^(?!.*\b(?:which|what|who)\b).* recipe\W*$",
-    r"\bwhat (?:should|must|can) i (?:try|do)\b",
+    r"\bwhat (?:should|must|can) i (?:try|do)\b|\bwhat (?:do|shall) (?:i|we) do(?=\W*$| (?:if|when|once|with|about|after)\b)",
+    r"\bwhat to do(?=\W*$| (?:if|when|once|with|about|after)\b)|\b(?:now what|what now)\W*$",
     STEPS_LEAD.pattern,
     r"怎么(?!样|回事|了)|如何|怎样|步骤|做法|方法|教程|流程",
     r"\bwie (?:mache|kann|koche|backe|bereite|geht|richte|installiere|stelle)\b",
+    r"\bwie (?!hei(?:ß|ss)|alt\b|oft\b|weit\b|heute\b)\w+(?:e|en|t) (?:ich|wir|man)\b|\bwas (?:ist zu |muss ich |sollen? wir |soll ich )?tun\b",
+    r"\bwas (?:mach|tu)(?:e|en|t)? (?:ich|wir|man)(?=\W*$|,? (?:wenn|falls|bei|mit|gegen)\b)",
 )
 _AMOUNT = any_of(
     r"\bhow (?:much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early)\b",
@@ -40,10 +45,10 @@ _AMOUNT = any_of(
 )
 _MONEY = any_of(
     rf"\bwhat(?:['’]s| is| was| are| were)(?! an? \w+\W*$)(?: [\w'’]+){{1,3}}? (?:{'|'.join(SUMS)})\b(?=\W*$| (?:of|for|per|in|at|on|from|to|when)\b)",
-    r"\b(?:what|how much) (?:does|do|did|would|will) .{1,60}\b(?:cost|charge)\b(?=\W*$| (?:for|per|in|at|on|us|me|you)\b)",
+    r"\b(?:what|how much) (?:does|do|did|would|will) .{1,60}\b(?:cost|charge|pay)\b(?=\W*$| (?:for|per|in|at|on|us|me|you)\b)",
     rf"多少钱|(?:{'|'.join(SUMS_HAN)})[^，。,]{{0,6}}多少",
     r"\bwas (?:hat .{1,60}gekostet\b|kostete?n?\b|(?:be)?zahl(?:e|st|t|en|te|ten)\b)|\bwie teuer\b|\bwie ?viel geld\b|\bwas .{1,60} (?:zu|nach|an|be)?zahlen\b",
-    r"\bhow much money\b",
+    r"\bhow much money\b|\bhow much (?:did|do|does|have|has|will|must) (?:i|we|he|she|they|you|it|[a-z]+) (?:still )?(?:have to )?(?:get|got|take|taken|make|made|earn\w*|owe|spend|spent|save\w*|lose|lost|raise\w*|claim\w*)\b(?! (?:to|of|off)\b)",
 )
 _DURATION = any_of(
     r"\bhow (?:long|soon)\b|\b(?:by|until|till) when\b|\bduration\b|\bhow many (?:minutes|hours|days|weeks|months|years)\b",
@@ -66,11 +71,17 @@ _PERSON = any_of(r"\b(?:who|whom|whose|by whom)\b", r"谁|哪位|什么人", r"\
 _PLACE = any_of(
     r"\b(?:where|which (?:city|country|place|town))\b", r"哪里|哪儿|在哪|什么地方", r"\b(?:wo|wohin|woher)\b"
 )
+_DECISION = any_of(
+    r"\b(?:decided?|decision|agreed?|settled? on)\b",
+    r"决定|定了",
+    r"\b(?:beschlossen|beschluss|entschieden|entscheidung|vereinbart)\b",
+)
 COMPARE = any_of(
     r"\bcompar(?:e|ing|ison)\b|\bdifferences?\b|\bversus\b|\bvs\.?\s|\bdiffer\b",
     r"比较|对比|区别|差别|不同|哪个[更要]|哪个.{0,6}[多少大小长短贵高低快慢好]|相比|分别|各是?多少",
     r"\b(?:vergleiche?|unterschied)\b",
     r"\bwhich (?:is|was|one is|of .{1,40} is) (?:\w+er|more|less)\b",
+    r"\b(?:was|wer|wo|welche[rs]?)\b(?= (?:\w+ ){1,4}?(?:mehr|weniger|\w{3,}er)\b,? [^?]*\boder\b)",
     r"\b(?:more|less|fewer|\w{2,}er)\b(?=[^?,]*, [^?]*\bor\b)|\b(?:\w{2,}er|more \w+|less \w+|fewer) than (?=[^?\d]+\??$)",
 )
 _YESNO = any_of(
@@ -90,9 +101,9 @@ _DEFINITION = any_of(
     r"^\s*(?:was|wer) (?:ist|sind|war|bedeutet)\b",
 )
 _THING = any_of(
-    r"^\s*(?:and )?what(?:'s|’s| is| are) (?!the\b|my\b|your\b|our\b|his\b|her\b|their\b|its\b|in\b|on\b|left\b|still\b|there\b)(?:(?!['’]s\b| of\b| for\b| in\b)[^?]){1,40}\??\s*$",
+    r"^\s*(?:and )?what(?:'s|’s| is| are) (?!the\b|my\b|your\b|our\b|his\b|her\b|their\b|its\b|in\b|on\b|left\b|still\b|there\b|i\b|we\b|you\b|he\b|she\b|they\b|it\b)(?:(?!['’]s\b| of\b| for\b| in\b| (?:to|from|with|at|about)\W*$)[^?]){1,40}\??\s*$",
     r"^\s*什么是[^?？]{1,20}[?？]?\s*$",
-    r"^\s*(?:and )?who(?:'s|’s| is| was) (?!the\b|my\b|your\b|our\b)(?:(?!['’]s\b| of\b| for\b| in\b| at\b)[^?]){1,40}\??\s*$",
+    r"^\s*(?:and )?who(?:'s|’s| is| was) (?!the\b|my\b|your\b|our\b|\w+ing\b)(?:(?!['’]s\b| of\b| for\b| in\b| at\b)[^?]){1,40}\??\s*$",
     r"^\s*[^?？谁]{1,12}是谁[?？]?\s*$",
 )
 """Asks what a thing is, or who a person is, by the name alone."""
@@ -100,16 +111,19 @@ _PHRASE = re.compile(
     r"^\s*(?:and )?(?:what(?:'s|’s| is| are)|什么是)\s*(?P<phrase>[^?？]+?)\s*[?？]?\s*$", re.IGNORECASE
 )
 REQUEST = any_of(
-    r"^\W*(?:please |can you |could you )*(?:tell|remind|show) me\b(?: again)?|^\W*(?:define|explain|describe)\b|\btakes? care of\b"
+    r"\b(?:do|should|must|can) (?:i|we) (?:ring|call|phone|contact|e-?mail)\b",
+    r"\b(?:what|which) (?:years?|months?|dates?|days?|weekdays?|time)\b(?! of\b)|\bwelche[nmrs]? (?:jahr|monat|tag|datum|uhrzeit|wochentag)\b",
+    r"^\W*(?:please |can you |could you )*(?:tell|remind|show) me\b(?: again)?|^\W*(?:define|explain|describe)\b|\btakes? care of\b",
 )
-"""Words that only ask for an answer, or for who does something."""
+"""Words that only ask for an answer, for a time, or for who does something."""
 _AUXILIARIES = "did|do|does|is|was|has|had|can|could|will|would|should|must"
 _LIST = any_of(
     rf"\b(?:which|what) (?!(?:{_AUXILIARIES})\b)(?:\w+ ){{0,2}}?\w+s\b|\blist\b|\ball (?:the |my |of )?\w+s?\b|\bnames? (?:of|all)\b|\bwhat else\b|\bwho all\b",
     r"\bwhat (?:are|were) (?:the|my|our|his|her|their|all|some) (?:[\w-]+ ){0,3}?[\w-]+s\b",
+    r"\bwhat (?:are|were) (?:i|we|they|you) \w+ing\b",
     r"\bwhat (?:do|did|does) (?:i|we) (?:need|have|want|spend|buy|pack|write|do)\b|\bwhat(?:'s|’s| is) (?:on|in) (?:the|my)\b|\bingredients?\b",
     r"哪些|有什么|有哪|列出|清单|都有|几种|什么材料|材料|原料|配料|食材",
-    r"\b(?:welche|liste|alle)\b",
+    r"\b(?:welche(?! \w+ (?:hat|ist|war|hatte|gilt|gehört|kommt|wird|kostet|braucht|steht|passt|nimmt|macht)\b)|liste|alle)\b",
 )
 _ASKS = any_of(
     r"[?？]\s*$", r"\b(?:what|which|who|whom|whose|when|where|why|how)\b", r"什么|哪|谁|几|多少|怎|为何|如何|吗\s*$",
@@ -183,7 +197,7 @@ def kinds_wanted(text: str) -> frozenset[Kind]:
     if REASON.search(text):  # "why does it cost so much?"
         return frozenset()
     kinds: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-        ("duration", _DURATION), ("amount", _AMOUNT), ("money", _MONEY), ("frequency", _FREQUENCY), ("date", _DATE), ("person", _PERSON), ("place", _PLACE),
+        ("duration", _DURATION), ("amount", _AMOUNT), ("money", _MONEY), ("frequency", _FREQUENCY), ("date", _DATE), ("person", _PERSON), ("place", _PLACE), ("decision", _DECISION),
     )  # fmt: skip
     wanted = {kind for kind, pattern in kinds if pattern.search(text)}
     written = written_kinds(text)

@@ -6,10 +6,12 @@ Where one is asked for and no unit has it, nothing that only speaks of the same 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
-WrittenKind = Literal["phone", "email", "code", "version", "temperature", "energy", "mileage"]
+from agentic_rag.questions.words import Place
+
+WrittenKind = Literal["phone", "email", "code", "version", "temperature", "energy", "mileage", "colour"]
 
 
 class Writing(NamedTuple):
@@ -25,14 +27,18 @@ def _writing(question: str, value: str) -> Writing:
 
 _CODE_NAMES = (
     "policy|account|customer|client|contract|member(?:ship)?|serial|invoice|order|licen[cs]e|registration|passport|tax"
-    "|flight|reference|booking|confirmation|reservation|insurance|ticket|case|tracking"
+    "|flight|reference|claim|file|staff|employee|personnel|model|part|article|product|project|vat|booking|confirmation|reservation|insurance|ticket|case|tracking"
 )
 _GERMAN_CODE_NAMES = "kunden|vertrags|konto|policen|versicherungs|serien|rechnungs|bestell|mitglieds|steuer|ausweis|buchungs|auftrags|sendungs"
+_COLOURS = (
+    "black|white|gr[ae]y|red|orange|yellow|green|blue|purple|violet|pink|brown|beige|cream|turquoise|teal|navy|silver|gold(?:en)?"
+    "|(?:hell|dunkel)?(?:schwarz|weiß|weiss|grau|rot|gelb|grün|blau|lila|rosa|braun|türkis|violett|silber|bunt)(?:e[rsnm]?)?"
+)
 _BEFORE_DAYS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Week|Day|Page|Room|Step"
 WRITINGS: Mapping[WrittenKind, Writing] = {
     "phone": _writing(
-        r"\b(?:tele)?(?:phone|mobile|cell|fax) (?:numbers?|no)\b|\b(?:telefon|handy|mobil|fax|ruf)nummer|电话(?:号码)?是?多少|手机号|电话号码",
-        r"(?<![\d.,-])(?!\d{4}-\d\d-\d\d)\+?\(?\d(?:[\s()/.-]{0,2}\d){5,}",
+        r"\b(?:tele)?(?:phone|mobile|cell|fax) (?:numbers?|no)\b|\b(?:what|which) number .{1,40}\b(?:call|ring|phone|reach)\b|\b(?:unter )?welcher? nummer\b|['’]s numbers?\b(?=\W*$)|\b(?:telefon|handy|mobil|fax|ruf)nummer|电话(?:号码)?是?多少|手机号|电话号码",
+        r"(?<![\d.,-])(?!\d{4}-\d\d(?:-\d\d)?(?!\d))\+?\(?\d(?:[\s()/.-]{0,2}\d){5,}",
     ),
     "email": _writing(
         r"\be-?mail address\b|['’]s e-?mail\b|\be-?mail of\b|\be-?mail-?adresse|(?:邮箱|邮件地址)(?:地址)?是", r"\S@\w"
@@ -49,17 +55,34 @@ WRITINGS: Mapping[WrittenKind, Writing] = {
     ),
     "temperature": _writing(
         r"\btemperature\b|\bhow (?:hot|warm|cold)\b|温度|体温|多少度|\btemperatur\b|\bwie (?:heiß|heiss|warm|kalt)\b",
-        r"\d\s*(?:°|º|℃|degrees?|grad|度|[cf]\b)|gas mark|room temperature|\b(?:hot|warm|cold|boiling|lukewarm|simmer\w*)\b|[热冷沸凉]",
+        r"\d\s*(?:°|º|℃|degrees?|grad|度|[cf]\b)|gas mark|(?:oven|bake|ofen|backen)\b\D{0,12}\d|room temperature|\b(?:hot|warm|cold|boiling|lukewarm|simmer\w*)\b|[热冷沸凉]",
     ),
     "energy": _writing(
         r"\bhow many (?:k?cal(?:orie)?s|kcal)\b|\bwie ?viele kalorien\b|多少(?:卡路里|大卡|千卡|热量)|热量是?多少",
         r"\d\s*(?:k?cal|kj|大卡|千卡|卡)|calorie|kalorie|热量",
+    ),
+    "colour": _writing(
+        r"\b(?:what|which) colou?rs?\b|\bcolou?r (?=is|are|was|were|of)\b|\b(?:welche|was für eine) farbe\b|什么颜色|颜色是",
+        rf"\b(?:{_COLOURS})\b|[红黄蓝绿黑白灰紫粉橙棕褐银金]|\bcolou?r|farbe|颜色",
     ),
     "mileage": _writing(
         r"\bmileage\b|\bkilometerstand\b|\bodometer\b|里程", r"\d\s*(?:km|kilomet|miles?\b|mi\b|公里)|mileage|kilometerstand|里程"
     ),
 }  # fmt: skip
 """How each kind is asked for and written."""
+
+
+_LAST_WORD = re.compile(r"颜色$|(?!\d)[^\W_\u4e00-\u9fff]+\W*$")
+
+
+def asked_writings(text: str) -> Iterator[tuple[Place, re.Pattern[str]]]:
+    """The places of the nouns by which a question asks for such values, each with how these are written: the value expresses
+    the noun, ``green`` the colour. What looks like a code may be of anything."""
+    for kind, writing in WRITINGS.items():
+        for match in writing.question.finditer(text):
+            noun = _LAST_WORD.search(match.group())
+            if noun is not None and kind != "code":
+                yield Place(match.start() + noun.start(), match.end()), writing.value
 
 
 def written_kinds(text: str) -> frozenset[WrittenKind]:

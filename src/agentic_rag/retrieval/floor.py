@@ -21,7 +21,8 @@ import regex
 from agentic_rag.domain import search_text
 from agentic_rag.domain.ports import DatasetProfile, FloatArray
 from agentic_rag.retrieval.calibration import COSINE_UNIT, MOST_WORDS, Calibration, Legs, script_pair
-from agentic_rag.text import content_tokens, coverage, script, script_beside
+from agentic_rag.text import content_tokens, coverage, script, script_beside, tokens
+from agentic_rag.text.languages import function_words
 
 Nats = Callable[[str], float]
 """Negative log-likelihood of a text under a tokenizer's unigram model."""
@@ -134,7 +135,8 @@ def doubt(
     eased = given + (KOREAN if _HANGUL.search(query) else 0.0)
     if profile is None or not nearest or not calibration.ordinary:
         return 0.0 - eased
-    share = max(_shares(frozenset(content_tokens(query)), legs), default=0.0)
+    words = frozenset(content_tokens(query))
+    share = max((*_shares(words, legs), *_shares(_naming(query, words), legs)), default=0.0)
     if share >= MOST_WORDS:  # notes may all be alike
         return 0.0 - eased
     asked_in, best = script(query), nearest[0].score
@@ -162,6 +164,11 @@ def _no_words(query: str, legs: Legs) -> float:
             return 0.0  # as in most datasets, after the first few
     pair, count = max(pairs.items(), key=lambda specificity: specificity[1], default=("", 0))
     return NO_WORDS.get(pair, 0.0) if count >= (1 - HARDLY_ANY) * len(nearest) else 0.0
+
+
+def _naming(query: str, words: frozenset[str]) -> frozenset[str]:
+    """The query's words without those of its language that name nothing, as ``content_tokens`` leaves those of English out."""
+    return words.difference(stem for word in function_words(query) for stem in tokens(word))
 
 
 def _shares(words: frozenset[str], legs: Legs) -> Iterable[float]:

@@ -57,7 +57,7 @@ def test_the_lines_that_answer(question: str, paths: list[str], texts: list[str]
 @pytest.mark.parametrize(
     ("question", "paths", "missing"),
     [
-        ("What is the dentist's number?", ["Team.md"], "dentist's, number"),
+        ("What is the dentist's number?", ["Team.md"], "dentist's"),
         ("What is Chen Lu's phone?", ["Team.md"], "Chen, Lu's"),
         ("What is my blood type?", ["Team.md", "Dune.md"], "blood, type"),
         ("How do I make lasagne?", ["Pesto.md"], "lasagne"),

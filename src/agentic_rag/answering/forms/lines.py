@@ -12,7 +12,7 @@ from agentic_rag.answering.evidence import Candidate
 from agentic_rag.answering.source_notes import SourceNote
 from agentic_rag.answering.term_levels import CLEAR
 from agentic_rag.domain.results import AnswerLine
-from agentic_rag.notes.units import Unit
+from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.question import Question
 from agentic_rag.text import fold, tokens
 
@@ -156,6 +156,25 @@ def entry_text(unit: Unit) -> str:
     """A list item as it is shown in its list, with its depth and the state of a task."""
     state = f"{unit.display_text().split(' ', 1)[0]} " if unit.state is not None else ""
     return f"{'  ' * unit.depth}- {state}{unit.own()}"
+
+
+def with_led(units: Sequence[Unit], note: SourceNote) -> list[Line]:
+    """The lines of units, below one that only stands over a list the list's items."""
+    lines: list[Line] = []
+    shown: set[int] = set()
+    for unit in units:
+        if unit.start in shown:
+            continue
+        is_item = unit.kind in LIST_KINDS and unit.key is None
+        lines.append(line_of(unit, note, entry_text(unit) if is_item else None))
+        led = [
+            one
+            for one in note.reading.units
+            if one.lead == unit.text and one.kind in LIST_KINDS and one.headings == unit.headings
+        ]
+        lines += [line_of(one, note, entry_text(one)) for one in led]
+        shown |= {one.start for one in led}
+    return lines[:MAX_LINES]
 
 
 def statements(note: SourceNote) -> list[Unit]:

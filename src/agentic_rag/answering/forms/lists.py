@@ -19,6 +19,7 @@ from agentic_rag.answering.forms.lines import (
     line_of,
     statements,
     stripped_span,
+    with_led,
 )
 from agentic_rag.notes.units import LIST_KINDS
 from agentic_rag.questions.comparisons import MARKS
@@ -175,7 +176,7 @@ def named_note(question: Question, candidates: Sequence[Candidate]) -> ComposedA
     units = [unit for unit in statements(best.note) if unit.key is None]
     if not units or clear_terms(best.own) - clear_terms(best.near) - clear_terms(best.above):
         return None
-    return ComposedAnswer(tuple(line_of(unit, best.note) for unit in units[:SECTION]), (best,))
+    return ComposedAnswer(tuple(with_led(units[:SECTION], best.note)), (best,))
 
 
 def under_heading(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
@@ -204,7 +205,7 @@ def under_heading(question: Question, candidates: Sequence[Candidate]) -> Compos
     if first.kind in ("code", "row"):
         block = [unit for unit in units if unit.block == first.block]
         return ComposedAnswer(tuple(line_of(unit, best.note) for unit in block[:MAX_LINES]), (best,))
-    return ComposedAnswer(tuple(line_of(unit, best.note) for unit in units[:SECTION]), (best,))
+    return ComposedAnswer(tuple(with_led(units[:SECTION], best.note)), (best,))
 
 
 def _common(best: Candidate, candidates: Sequence[Candidate]) -> set[str]:
@@ -215,17 +216,19 @@ def _common(best: Candidate, candidates: Sequence[Candidate]) -> set[str]:
 
 
 def whole_paragraph(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
-    """The best sentence and those after it in its section, where it is asked how something is done."""
+    """The paragraph of the best sentence, of a long one what comes after it, of a short one its section, where it is asked how
+    something is done."""
     best = candidates[0]
     if question.form != "howto" or best.unit.kind != "sentence":
         return None
     units = [
         unit
         for unit in best.note.reading.units
-        if (unit.headings, unit.kind) == (best.unit.headings, "sentence") and unit.start >= best.unit.start
+        if unit.headings == best.unit.headings and unit.kind in ("sentence", *LIST_KINDS)
     ]
-    return (
-        ComposedAnswer(tuple(line_of(unit, best.note) for unit in units[:GOES_ON]), (best,))
-        if len(units) > 1
-        else None
-    )
+    paragraph = [unit for unit in units if unit.block == best.unit.block]
+    after = [unit for unit in units if unit.start >= best.unit.start]
+    units = paragraph if 2 < len(paragraph) <= GOES_ON else after
+    if len(units) < 2:
+        return None
+    return ComposedAnswer(tuple(with_led(units[:GOES_ON], best.note)), (best,))

@@ -20,6 +20,7 @@ from agentic_rag.answering.source_notes import SourceNote
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.question import Question
 from agentic_rag.questions.terms import MAKING
+from agentic_rag.text import tokens
 
 _LIST_NUMBER = re.compile(
     r"^(?:(?:step|schritt)\s*)?\d{1,2}[.):：、]?\s|^第?[一二三四五六七八九十]+[、.步]", re.IGNORECASE
@@ -33,7 +34,8 @@ def steps(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer
         return None
     best = candidates[0]
     own = clear_terms(best.own)
-    if len(own) == len(question.terms) and best.unit.key is not None:
+    names_asked = best.unit.key is not None and not own.isdisjoint(tokens(best.unit.key))
+    if len(own) == len(question.terms) and names_asked:
         return ComposedAnswer((line_of(best.unit, best.note),), (best,))
     note = best.note
     blocks = _blocks(note, [one for one in candidates if one.note is note])

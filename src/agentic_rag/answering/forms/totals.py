@@ -312,7 +312,9 @@ def lacks_measure(question: Question, units: Sequence[Unit]) -> bool:
         return False
     cells = (value for one in units for name, _ in one.columns for value in column_values([one], name))
     stated = (*cells, *(value for one in units for value in read_values(one.own())))
-    return not any(value is not None and value.dimension == dimension for value in stated)
+    return not any(
+        value is not None and (value.dimension == dimension or value.unit == "percent") for value in stated
+    )
 
 
 def _asked_unit(question: Question) -> str:
