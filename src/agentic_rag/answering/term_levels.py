@@ -85,14 +85,15 @@ def levels_of_terms(question: Question, units: Sequence[PlacedUnit], likeness: T
 
 def _with_before(units: Sequence[PlacedUnit], levels: NDArray[np.float64]) -> Levels:
     """The levels with those of the sentences before each in its paragraph."""
-    before = np.zeros((len(units), 1, levels.shape[2]))
-    for n, (unit, note, _) in enumerate(units):
-        for m in range(n - 1, max(n - 1 - BEFORE, -1), -1):
-            other, of_note, _ = units[m]
-            if unit.kind != "sentence" or of_note is not note or other.block != unit.block:
-                break
-            before[n, 0] = np.maximum(before[n, 0], levels[m, 0])
-    return np.concatenate((levels, SPOKEN_OF * np.where(before >= CLEAR, before, 0.0)), axis=1)
+    before = np.zeros_like(levels[:, 0])
+    places = np.array([(id(note), unit.block) for unit, note, _ in units])
+    goes_on = np.array([unit.kind == "sentence" for unit, _, _ in units])
+    for back in range(1, min(BEFORE + 1, len(units))):
+        goes_on[:back] = False
+        goes_on[back:] &= (places[back:] == places[:-back]).all(axis=1)
+        before[goes_on] = np.maximum(before[goes_on], levels[np.flatnonzero(goes_on) - back, 0])
+    of_before = SPOKEN_OF * np.where(before >= CLEAR, before, 0.0)
+    return np.concatenate((levels, of_before[:, None]), axis=1)
 
 
 def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
@@ -122,10 +123,10 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
         if asked:
             stated = np.array([is_called_one_of(names, unit) for unit, _, _ in units])
             levels[:, 0, asked] = np.maximum(levels[:, 0, asked], SIMILAR * stated[:, None])
-    for n, term in enumerate(terms):
-        if len(term) >= MIN_ABBREVIATED:
-            short = np.array([_is_abbreviated(term, unit) for unit, _, _ in units])
-            levels[:, 0, n] = np.maximum(levels[:, 0, n], SIMILAR * short)
+    for row, short in _abbreviations(units):
+        for n, term in enumerate(terms):
+            if len(term) >= MIN_ABBREVIATED and term.startswith(short):
+                levels[row, 0, n] = max(levels[row, 0, n], SIMILAR)
     for place, value in asked_writings(question.text):
         asked = [n for n, t in enumerate(question.terms) if place.start <= t.start and t.end <= place.end]
         if asked:
@@ -142,12 +143,13 @@ MIN_ABBREVIATED = 5
 _ABBREVIATION = re.compile(r"([a-z]{3,})\.")
 
 
-def _is_abbreviated(term: str, unit: Unit) -> bool:
-    """Whether a unit's name, or that of one of its columns, shortens the word: ``Ext.`` an extension."""
-    names = (unit.key or "", *(name for name, _ in unit.columns))
-    return any(
-        term.startswith(short[1]) for name in names if (short := _ABBREVIATION.fullmatch(name.casefold()))
-    )
+def _abbreviations(units: Sequence[PlacedUnit]) -> Iterator[tuple[int, str]]:
+    """The places of the units of which the name, or that of a column, is shortened, ``Ext.``, each with its letters."""
+    for row, (unit, _, _) in enumerate(units):
+        if unit.key is not None or unit.columns:
+            for name in (unit.key or "", *(name for name, _ in unit.columns)):
+                if short := _ABBREVIATION.fullmatch(name.casefold()):
+                    yield row, short[1]
 
 
 _NUMBER_LABEL = re.compile(r"([^\W\d_]{3,}) (\d{1,3})(?![\w.,:%°]*\d)(?![%°])\b")
