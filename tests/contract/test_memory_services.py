@@ -1,4 +1,8 @@
-"""What every memory service promises: all eight, those that use stores on the real ones."""
+"""What every memory service promises: all eight, those that use stores on the real ones.
+
+But for the product's memory, which writes each insert at once: on the real stores it is in ``integration/test_memory``,
+and as a design in ``integration/test_bench``.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +44,9 @@ BEHIND = ("vector_memory", "graph_memory", "agentic_memory")
 RANKED = ("vector_hash_memory", *STORED)
 BY_VECTOR = ("vector_hash_memory", "vector_memory")
 LINKED = ("vector_hash_memory", "vector_memory", "graph_memory", "agentic_memory")
-CASES = [(name, "none") for name in IN_PROCESS] + [(name, "lancedb") for name in STORED]
+CASES = [(name, "none") for name in (*IN_PROCESS, "orchestrated_memory")] + [
+    (name, "lancedb") for name in BEHIND
+]
 
 WORK = "(2023-08-01)Alice: I work at Google\n(2023-08-01)Bob: That's a great company!"
 LAKE = "(2023-08-02)Bob: I painted the lake at sunrise last weekend."

@@ -33,7 +33,6 @@ from agentic_rag_lab.evaluation.bench.run import STORES, BenchOptions, BenchRepo
 from local_openai_server import LocalOpenAIServer
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-SHARED = Path(__file__).parents[3] / "shared" / "data" / "locomo" / "locomo_conv26_conv30_conv49.json"
 SAID = [
     ("8 May, 2023", [("Alice", "I work at Google now, as an engineer."), ("Bob", "Great! I moved to Paris."),
                      ("Alice", "My dog is called Rex.")]),
@@ -531,13 +530,13 @@ def test_bad_input_ends_with_2_and_says_what_to_do(
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_to_the_same_table(tmp_path: Path):
-    if not SHARED.is_file():
-        pytest.skip("needs ../shared/data/locomo")
+def test_a_killed_run_goes_on_to_the_same_table(tmp_path: Path, data: Path):
+    long = conversation()
+    data.write_text(json.dumps([long | {"qa": 15 * long["qa"]}]), encoding="utf-8")
     file = CONFIGS / "locomo_short_term_memory_pipeline.yaml"
-    arguments = ["--config", str(file), "--task-id", "conv-30", "--data", str(SHARED), "--json"]
+    arguments = ["--config", str(file), "--task-id", "conv-1", "--data", str(data), "--json"]
     whole = json.loads(command(tmp_path, *arguments, "--out", "whole").stdout)
-    killed = tmp_path / "killed" / "conv-30" / "records.jsonl"
+    killed = tmp_path / "killed" / "conv-1" / "records.jsonl"
     process = subprocess.Popen(
         [str(Path(sys.executable).with_name("agentic-rag")), "bench", *arguments, "--out", "killed"],
         cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -549,6 +548,7 @@ def test_a_killed_run_goes_on_to_the_same_table(tmp_path: Path):
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
+    assert 30 < killed.read_bytes().count(b"\n") < 15 * len(ASKED)
     again = json.loads(command(tmp_path, *arguments, "--out", "killed").stdout)
     assert without_time({**again, "folder": ""}) == without_time({**whole, "folder": ""})
-    assert killed.read_bytes() == (tmp_path / "whole" / "conv-30" / "records.jsonl").read_bytes()
+    assert killed.read_bytes() == (tmp_path / "whole" / "conv-1" / "records.jsonl").read_bytes()
