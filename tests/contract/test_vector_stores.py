@@ -72,7 +72,7 @@ def random_unit(rows: int, dimension: int, seed: int = 0) -> np.ndarray[Any, np.
 
 @pytest.mark.slow
 def test_filters_are_what_the_definition_says(backend: str, where: str):
-    """150 random filters on 80 chunks of random metadata; listed, and every tenth searched by vector too."""
+    """80 random filters on 80 chunks of random metadata; listed, and every tenth searched by vector too."""
     draw = random.Random(80)
     chunks = [chunk(f"d{number:02}", metadata=_random_metadata(draw)) for number in range(80)]
     told_apart = tried = 0
@@ -81,7 +81,7 @@ def test_filters_are_what_the_definition_says(backend: str, where: str):
         store = runner.run(context.__aenter__())
         runner.run(store.replace_documents("notes", documents_of(*chunks)))
 
-        @settings(max_examples=150, database=None)
+        @settings(max_examples=80, database=None)
         @given(EXPRESSIONS)
         def compare(wanted: Expression) -> None:
             nonlocal told_apart, tried
@@ -95,7 +95,7 @@ def test_filters_are_what_the_definition_says(backend: str, where: str):
 
         compare()
         runner.run(context.__aexit__(None, None, None))
-    assert told_apart > 75, "most filters must pass some chunks and not others"
+    assert told_apart > 40, "most filters must pass some chunks and not others"
 
 
 async def test_nothing_a_user_wrote_is_read_as_a_filter(store: ChunkStore):
@@ -115,7 +115,7 @@ async def test_nothing_a_user_wrote_is_read_as_a_filter(store: ChunkStore):
             ("$eq", text), ("$ne", text), ("$in", (text, "x")), ("$nin", (text,)), ("$gte", text), ("$exists", True), ("$contains", text),
         )
     ]  # fmt: skip
-    for one in random.Random(1).sample(wanted, 120):
+    for one in random.Random(1).sample(wanted, 60):
         expected = sorted(c.id for c in chunks if matches(one, filterable(c)))
         assert await matching(store, filters=one) == expected, one
     before = await store.document_ids("notes")
