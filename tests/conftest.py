@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import ssl
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from httpx._transports import default
 from hypothesis import HealthCheck, settings
 
 from agentic_rag import RagConfig, open_rag
@@ -22,7 +25,9 @@ from vector_stores import milvus_lite, postgres_server
 # ranx, which tests agree with, compiles for a minute what then takes milliseconds either way.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 # A loaded machine is slow, and the first example loads models and dictionaries.
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "tests", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("tests")
 # Run by themselves: by make test-browser, for they need a browser and tools from npm, and by make test-distributed, for
 # they start a Ray cluster.
@@ -54,6 +59,23 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 def _one_try(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test of a failing endpoint does not wait for further tries; those that are about them set their number."""
     monkeypatch.setattr("agentic_rag.models.endpoint.TRIES", 1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _certificates_read_once() -> Iterator[None]:
+    """httpx reads the certificates of every authority for each of its clients, which takes as long as a request."""
+    read_anew = default.create_ssl_context
+    usual = read_anew()
+
+    def known(verify: Any = True, cert: Any = None, trust_env: bool = True) -> ssl.SSLContext:
+        is_usual = (
+            verify is True and cert is None and not os.environ.keys() & {"SSL_CERT_FILE", "SSL_CERT_DIR"}
+        )
+        return usual if is_usual else read_anew(verify, cert, trust_env)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(default, "create_ssl_context", known)
+        yield
 
 
 @pytest.fixture

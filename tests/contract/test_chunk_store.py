@@ -16,11 +16,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from agentic_rag.domain import filterable
-from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, matches, parse_filters
+from agentic_rag.domain.filters import parse_filters
 from agentic_rag.domain.ports import ChunkStore, EmbeddedDocument, Restriction
 from agentic_rag.errors import AgenticRagError, InputError, ManifestMismatch, StoreError
 from agentic_rag.stores.in_memory import InMemoryChunkStore
@@ -38,7 +35,6 @@ from agentic_rag.testing.contracts.chunk_store import (
     ChunkStoreContract,
     chunk,
     documents_of,
-    matching,
     piece,
     sparse,
 )
@@ -211,67 +207,6 @@ async def test_stats_of_another_model_tell_what_made_the_vectors(
             await other.count("notes")
 
 
-# --- restriction ---------------------------------------------------------------------------------
-
-
-KEYS = ["n", "tag", "date", "path", "it's", 'say "x"', "a\0b", "\ud800", "键", "$"]
-NUMBERS: list[Any] = [0, 1, -1, 2, 1.0, 0.5, -0.0, 10**20, 2**53, 2**53 + 1, 1e300]
-STRINGS: list[Any] = ["", "1", "true", "a", "b", "茶", "a'b", "\0", "\ud800", "🍵", "2024-01-01"]
-SCALARS = [None, True, False, *NUMBERS, *STRINGS]
-KEY, SCALAR = st.sampled_from(KEYS), st.sampled_from(SCALARS)
-COMPARISONS = st.one_of(
-    st.builds(Comparison, KEY, st.sampled_from(["$eq", "$ne"]), SCALAR),
-    st.builds(
-        Comparison, KEY, st.sampled_from(["$gt", "$gte", "$lt", "$lte"]), st.sampled_from(NUMBERS + STRINGS)
-    ),
-    st.builds(Comparison, KEY, st.sampled_from(["$in", "$nin"]), st.lists(SCALAR, max_size=3).map(tuple)),
-    st.builds(Comparison, KEY, st.just("$exists"), st.booleans()),
-    st.builds(Comparison, KEY, st.just("$contains"), st.sampled_from(STRINGS)),
-)
-
-
-def _joined(parts: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
-    several = st.lists(parts, min_size=1, max_size=3).map(tuple)
-    return st.one_of(st.builds(And, several), st.builds(Or, several), st.builds(Not, parts))
-
-
-EXPRESSIONS = st.recursive(COMPARISONS, _joined, max_leaves=6)
-
-
-def _random_metadata(draw: random.Random) -> dict[str, Any]:
-    def value() -> Any:
-        shape = draw.random()
-        if shape < 0.7:
-            return draw.choice(SCALARS)
-        return {"x": draw.choice(SCALARS)} if shape < 0.75 else draw.choices(SCALARS, k=draw.randrange(4))
-
-    return {key: value() for key in draw.sample(KEYS, draw.randrange(len(KEYS)))}
-
-
-@pytest.mark.slow
-def test_lancedb_filters_as_the_definition_does(tmp_path: Path):
-    """600 random filters on 80 chunks of random metadata, each compared with ``filters.matches``."""
-    draw = random.Random(80)
-    chunks = [chunk(f"d{number:02}", metadata=_random_metadata(draw)) for number in range(80)]
-    with asyncio.Runner() as runner:
-        connection = LanceConnection(str(tmp_path))
-        store = LanceChunkStore(connection, model="hashing", dimension=DIMENSION)
-        runner.run(store.replace_documents("notes", documents_of(*chunks)))
-        told_apart = 0
-
-        @settings(max_examples=600, database=None)
-        @given(EXPRESSIONS)
-        def compare(wanted: Expression) -> None:
-            nonlocal told_apart
-            expected = [one.id for one in chunks if matches(wanted, filterable(one))]
-            assert runner.run(matching(store, filters=wanted)) == expected
-            told_apart += 0 < len(expected) < len(chunks)
-
-        compare()
-        runner.run(connection.close())
-    assert told_apart > 300, "most filters must pass some chunks and not others"
-
-
 # --- LanceDB: other connections, other processes, other models -----------------------------------
 
 
@@ -412,7 +347,7 @@ async def test_kill_9_loses_no_document_that_was_acknowledged(tmp_path: Path):
         rest, _ = writer.communicate()
         return [int(line) for line in (first + rest).split("\n") if line]
 
-    for number in range(3):
+    for number in range(2):
         done = await asyncio.to_thread(killed, 1000 * number)
         assert done
         acknowledged |= {f"d{one}" for one in done}
@@ -458,7 +393,7 @@ async def test_writers_and_index_care_do_not_stand_in_each_others_way(tmp_path: 
     async def write(name: str) -> None:
         async with lance_connection(str(tmp_path)) as connection:
             store = LanceChunkStore(connection, model="m", dimension=DIMENSION)
-            for number in range(15):
+            for number in range(8):
                 await store.replace_documents(
                     "notes", documents_of(chunk(f"{name}{number}"), chunk("shared"))
                 )
@@ -468,25 +403,8 @@ async def test_writers_and_index_care_do_not_stand_in_each_others_way(tmp_path: 
     await asyncio.gather(*(write(name) for name in "abcd"))
     async with lance_connection(str(tmp_path)) as connection:
         store = LanceChunkStore(connection, model="m", dimension=DIMENSION)
-        assert await store.count("notes") == 4 * 15 + 1
-        assert len(await sparse(store, "tea", limit=100)) == 4 * 15 + 1
-
-
-@pytest.mark.parametrize(("model", "dimension"), [("other", DIMENSION), ("hashing", DIMENSION + 1)])
-async def test_another_model_is_refused_with_both_named(
-    lance: LanceChunkStore, connection: LanceConnection, model: str, dimension: int
-):
-    await lance.replace_documents("notes", documents_of(chunk("a")))
-    other = LanceChunkStore(connection, model=model, dimension=dimension)
-    vector = np.eye(dimension, dtype=np.float32)[0]
-    told = rf"hashing \({DIMENSION} dimensions.*{model} \({dimension} dimensions.*configure that model"
-    with pytest.raises(ManifestMismatch, match=told):
-        await other.search_dense("notes", vector, limit=1, restriction=OPEN)
-    with pytest.raises(ManifestMismatch, match=told):
-        await other.replace_documents("notes", documents_of(chunk("b"), vector=vector))
-    with pytest.raises(ManifestMismatch, match=told):
-        await other.count("notes")
-    assert await lance.count("notes") == 1
+        assert await store.count("notes") == 4 * 8 + 1
+        assert len(await sparse(store, "tea", limit=100)) == 4 * 8 + 1
 
 
 async def test_a_broken_store_is_told_in_our_own_words(tmp_path: Path):

@@ -20,6 +20,7 @@ from agentic_rag.errors import ConfigError
 from agentic_rag.retrieval.langchain_source import RetrieverSource
 from agentic_rag.retrieval.ports import SourceQuery
 from agentic_rag.testing import HashingEmbedding
+from asked_vaults import stored
 
 TEXTS = {
     "tea.md": "Oolong tea comes from Fujian in China.",
@@ -45,13 +46,14 @@ def store() -> InMemoryVectorStore:
     return filled
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return stored(tmp_path_factory.mktemp("shade"), {"shade.md": "Shade keeps theanine in the leaf.\n"})
+
+
 @pytest.fixture
-async def rag(tmp_path: Path) -> AsyncIterator[Rag]:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    (vault / "shade.md").write_text("Shade keeps theanine in the leaf.\n", "utf-8")
-    async with open_rag(RagConfig(data_dir=tmp_path / "data")) as opened:
-        await opened.ingest(vault)
+async def rag(data: Path) -> AsyncIterator[Rag]:
+    async with open_rag(RagConfig(data_dir=data)) as opened:
         yield opened
 
 

@@ -464,6 +464,11 @@ def test_an_interrupted_ingest_says_how_it_goes_on(tmp_path: Path) -> None:
     assert "interrupted; the same command continues from there" in told.decode()
 
 
+def test_a_question_makes_no_data_folder(cli: Any, tmp_path: Path) -> None:
+    assert cli("ask", "tea", "--dataset", "nothing", "--data-dir", ".agentic-rag").code == 2
+    assert not (tmp_path / ".agentic-rag").exists()
+
+
 @pytest.mark.slow
 def test_the_installed_command(example_data: Path, tmp_path: Path) -> None:
     """As a process of its own, whose output is no terminal and whose locale is plain C."""
@@ -484,8 +489,6 @@ def test_the_installed_command(example_data: Path, tmp_path: Path) -> None:
     shown = run("ask", "渥堆是什么?", "--data-dir", str(example_data), "--explain")
     assert shown.returncode == 0, shown.stderr.decode()
     assert b"\x1b[" not in shown.stdout
-    assert run("ask", "tea", "--dataset", "nothing").returncode == 2
-    assert not (tmp_path / ".agentic-rag").exists(), "a question makes no data folder"
 
 
 def test_lancedb_says_nothing_into_the_progress_bar(tmp_path: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import os
+import importlib
 import re
-import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from agentic_rag import extensions
+from agentic_rag.ingest.files import formats, readers
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "extending.md"
 SECTIONS = re.split(r"^## ", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1:]
@@ -39,38 +42,53 @@ def _install(section: str, folder: Path) -> None:
     (metadata / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
 
 
-@pytest.mark.parametrize("title", EXAMPLES)
-def test_the_example_prints_what_the_page_shows(title: str, tmp_path: Path) -> None:
-    packages, here = tmp_path / "packages", tmp_path / "here"
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder whose packages are installed while the test lasts."""
+
+    def look_again() -> None:
+        for module in (extensions, formats, readers):
+            for found in vars(module).values():
+                if hasattr(found, "cache_clear"):
+                    found.cache_clear()
+
+    known = set(sys.modules)
+    packages = tmp_path / "packages"
     packages.mkdir()
+    monkeypatch.syspath_prepend(packages)
+    look_again()
+    yield packages
+    for name in set(sys.modules) - known:
+        if str(packages) in str(getattr(sys.modules[name], "__file__", None)):
+            del sys.modules[name]
+    monkeypatch.undo()
+    importlib.invalidate_caches()
+    look_again()
+
+
+@pytest.mark.parametrize("title", EXAMPLES)
+def test_the_example_prints_what_the_page_shows(
+    title: str,
+    installed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _install(EXAMPLES[title], installed)
+    here = tmp_path / "here"
     here.mkdir()
-    _install(EXAMPLES[title], packages)
+    monkeypatch.chdir(here)
     program, output = re.findall(r"```python\n([^`]*)```\n\n```text\n(.*?)```", EXAMPLES[title], re.DOTALL)[
         -1
     ]
-    paths = os.pathsep.join([str(packages), *filter(None, [os.environ.get("PYTHONPATH")])])
-    ended = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=here,
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (ended.stdout, ended.returncode) == (output, 0), ended.stderr
+    exec(compile(program, str(PAGE), "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out == output
 
 
-def test_the_suite_of_the_page_runs(tmp_path: Path) -> None:
-    (suite,) = re.findall(r"```python\n(import pytest\n.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    (tmp_path / "test_my_store.py").write_text(suite, encoding="utf-8")
-    (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_mode = auto\n", encoding="utf-8")
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (ended.returncode, " passed" in ended.stdout) == (0, True), ended.stdout
+(SUITE,) = re.findall(r"```python\n(import pytest\n.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+exec(compile(SUITE, str(PAGE), "exec"))
+"""The suite of the page, as a part of this module: pytest runs its tests with the others."""
+
+
+def test_the_suite_of_the_page_runs() -> None:
+    assert {name for name in dir(globals()["TestMyStore"]) if name.startswith("test_")}

@@ -393,7 +393,7 @@ async def test_what_cannot_be_read_now_stays_stored(
         assert_same(await everything(rag), before)
 
 
-VAULTS = ("canvas-samples", "dataview-example", "kepano-obsidian", "obsidian-help-sandbox")
+VAULTS = ("canvas-samples", "dataview-example", "obsidian-help-sandbox")
 """The larger of their kinds are parsed and chunked in test_shared_vaults.py."""
 
 

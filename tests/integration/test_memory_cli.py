@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,21 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     return partial(command_line(tmp_path, 80, monkeypatch, capsys), "memory")
 
 
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which Ada has said where she lived and lives, and what she prefers."""
+    folder = tmp_path_factory.mktemp("said")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for text, at in ((f"{OSLO}. {ANSWERS}", "2024-01-10"), (BERGEN, "2024-06-05")):
+            added = CliRunner().invoke(app, ["memory", "add", text, "--user-id", "ada", "--at", at])
+            assert added.exit_code == 0
+    return folder
+
+
 @pytest.fixture
-def told(memory: Run) -> Run:
-    """Ada has said where she lived and lives, and what she prefers."""
-    assert memory("add", f"{OSLO}. {ANSWERS}", "--user-id", "ada", "--at", "2024-01-10").code == 0
-    assert memory("add", BERGEN, "--user-id", "ada", "--at", "2024-06-05").code == 0
+def told(memory: Run, said: Path, tmp_path: Path) -> Run:
+    shutil.copytree(said, tmp_path, dirs_exist_ok=True)
     return memory
 
 

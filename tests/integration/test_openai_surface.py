@@ -30,17 +30,16 @@ def service(example_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield address
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client(service: str) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=service, timeout=60) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def plain(service: str) -> dict[str, str]:
+def plain(client: httpx.Client) -> dict[str, str]:
     """By path: the answer to a request without parameters."""
-    with httpx.Client(base_url=service, timeout=60) as client:
-        return {path: _text(_ask(client, path)) for path in (COMPLETIONS, ANSWERS)}
+    return {path: _text(_ask(client, path)) for path in (COMPLETIONS, ANSWERS)}
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from functools import partial
 from pathlib import Path
@@ -43,21 +44,20 @@ async def found(rag: Rag) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def on_lancedb(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("reference") / "data"
-
-
-async def expected(folder: Path) -> dict[str, Any]:
-    async with open_rag(RagConfig(data_dir=folder), embedding=HashingEmbedding()) as rag:
-        if not await rag.ledger.datasets():
+def on_lancedb(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    async def expected() -> dict[str, Any]:
+        config = RagConfig(data_dir=tmp_path_factory.mktemp("reference"))
+        async with open_rag(config, embedding=HashingEmbedding()) as rag:
             await rag.ingest(EXAMPLE_VAULT)
-        return await found(rag)
+            return await found(rag)
+
+    return asyncio.run(expected())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", list(EXTRAS))
 async def test_the_same_is_found_as_on_lancedb(
-    backend: str, on_lancedb: Path, tmp_path: Path, request: pytest.FixtureRequest
+    backend: str, on_lancedb: dict[str, Any], tmp_path: Path, request: pytest.FixtureRequest
 ):
     skip_without(backend)
     vectors = {"backend": backend, "uri": uri_of(backend, tmp_path, request)}
@@ -66,7 +66,7 @@ async def test_the_same_is_found_as_on_lancedb(
     async with open_rag(config, embedding=embedding) as rag:
         report = await rag.ingest(EXAMPLE_VAULT)
         assert report.count("failed") == 0
-        assert await found(rag) == await expected(on_lancedb)
+        assert await found(rag) == on_lancedb
         embedding.embedded_texts.clear()
         again = await rag.ingest(EXAMPLE_VAULT)
         assert again.count("unchanged") == len(again.files)
@@ -76,7 +76,7 @@ async def test_the_same_is_found_as_on_lancedb(
             result.id for result in await rag.search(QUESTIONS[0], top_k=3)
         ]
     async with open_rag(config, embedding=embedding) as rag:
-        assert await found(rag) == await expected(on_lancedb)
+        assert await found(rag) == on_lancedb
 
 
 async def test_another_store_is_filled_by_the_next_ingest(tmp_path: Path):

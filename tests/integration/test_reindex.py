@@ -192,7 +192,7 @@ async def test_one_dataset_at_a_time(vault: Path, tmp_path: Path) -> None:
 async def test_readers_search_all_the_time(vault: Path, tmp_path: Path) -> None:
     """With the old model until the switch, with the new one from then on; never anything in between."""
     data = tmp_path / "data"
-    write_notes(vault, range(300))
+    write_notes(vault, range(60))
     await ingested(data, vault)
     truth: dict[int, list[Any]] = {}
     async with opened(data, OLD) as rag:
@@ -201,7 +201,7 @@ async def test_readers_search_all_the_time(vault: Path, tmp_path: Path) -> None:
     async with opened(tmp_path / "fresh", NEW) as rag:
         truth[NEW] = await found(rag)
     searched = {OLD: 0, NEW: 0}
-    last_old, first_new, switched = 0.0, 0.0, asyncio.Event()
+    last_old, first_new, often, switched = 0.0, 0.0, asyncio.Event(), asyncio.Event()
 
     async def read(dimension: int) -> None:
         nonlocal last_old, first_new
@@ -218,11 +218,14 @@ async def test_readers_search_all_the_time(vault: Path, tmp_path: Path) -> None:
                 searched[dimension] += 1
                 if dimension == OLD:
                     last_old = time.perf_counter()
+                    if searched[OLD] > 2:
+                        often.set()
                 elif not first_new:
                     first_new = time.perf_counter()
+                await asyncio.sleep(0.02)  # for who converts
 
     async def convert() -> None:
-        await asyncio.sleep(1)
+        await often.wait()
         async with opened(data, NEW, Slow(NEW)) as rag:
             await rag.reindex()
         switched.set()

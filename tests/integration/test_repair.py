@@ -43,6 +43,8 @@ from stored import Stored, assert_same, tables
 QUESTION = "How does polyphenol oxidase act on catechins?"
 COMMAND = "run: agentic-rag repair"
 ADA = "u_6d656d6f72793a616461"
+NOTES = 4
+"""Of each of the two datasets."""
 DATA, MANIFEST = "data/*.lance", "_versions/*.manifest"
 
 
@@ -104,12 +106,11 @@ class Base:
 
     def __init__(self, folder: Path) -> None:
         self.vault = folder / "vault"
-        self.other = EXAMPLE_VAULT / "processing"
+        self.other = EXAMPLE_VAULT / "brewing"
         self.data = folder / "data"
 
     async def make(self) -> None:
-        for part in ("chemistry", "brewing"):
-            shutil.copytree(EXAMPLE_VAULT / part, self.vault / part)
+        shutil.copytree(EXAMPLE_VAULT / "chemistry", self.vault / "chemistry")
         async with opened(self.data) as rag:
             await rag.ingest(self.vault)
             await rag.ingest(self.other, dataset="other")
@@ -303,7 +304,7 @@ async def test_files_that_nothing_depends_on(base: Base, tmp_path: Path, harm: H
     assert await told(folder) == {}
     assert not (await repaired(folder)).tables
     async with opened(folder) as rag:
-        assert (await rag.ingest(base.vault)).count("unchanged") == 8
+        assert (await rag.ingest(base.vault)).count("unchanged") == NOTES
 
 
 @pytest.mark.parametrize("harm", [deleted, emptied])
@@ -411,13 +412,13 @@ async def test_documents_whose_folder_nothing_tells_any_more(base: Base, tmp_pat
     folder = base.copied(tmp_path / "data")
     damage_all(folder / "vectors" / "ledger.lance", DATA, garbage)
     report = await repaired(folder)
-    assert [(one.dataset, one.pending) for one in report.datasets] == [("default", 8), ("other", 8)]
+    assert [(one.dataset, one.pending) for one in report.datasets] == [("default", NOTES), ("other", NOTES)]
     vault = shutil.copytree(base.vault, tmp_path / "vault")
     (vault / "chemistry" / "Caffeine.md").unlink()
     async with opened(folder) as rag:
         assert (await rag.ask(QUESTION)).citations
         done = await rag.ingest(vault)
-        assert (done.count("changed"), done.count("added")) == (7, 0)
+        assert (done.count("changed"), done.count("added")) == (NOTES - 1, 0)
         (left,) = [file for file in done.files if file.action == "skipped"]
         assert "1 of its documents are stored" in (left.reason or "")
         removed = await rag.remove(left.path)
@@ -473,11 +474,11 @@ async def test_another_model_than_the_configured_one(base: Base, tmp_path: Path)
     damage(folder / "vectors" / "graph_default_facts.lance", DATA, deleted)
     other = HashingEmbedding(32)
     (report,) = (await repair(RagConfig(data_dir=folder), embedding=other)).datasets
-    assert report.pending == 8
+    assert report.pending == NOTES
     assert "agentic-rag reindex --dataset default" in (report.problem or "")
     async with open_rag(RagConfig(data_dir=folder), embedding=other) as rag:
         await rag.reindex()
-        assert (await rag.ingest(base.vault)).count("changed") == 8
+        assert (await rag.ingest(base.vault)).count("changed") == NOTES
         counts = await rag.knowledge.counts("default")
         assert counts.facts == len(base.stored.rows["graph_default_facts"])
 
@@ -494,7 +495,7 @@ async def test_which_generation_and_model_are_in_force_is_found_out(base: Base, 
     now = (await tables(folder)).rows["datasets"]
     assert {row["name"] for row in now.values()} == {"default", "other", "memory:ada"}
     async with opened(folder) as rag:
-        assert (await rag.ingest(base.vault)).count("unchanged") == 8
+        assert (await rag.ingest(base.vault)).count("unchanged") == NOTES
         manifests = Manifests(rag.chunks.connection, model="hashing-64", dimension=64)  # type: ignore[attr-defined]
         assert await manifests.generation("default") == 1
         assert await manifests.generation("other") == 0
@@ -522,11 +523,11 @@ async def test_who_has_the_folder_open_reads_the_mended_table(base: Base, tmp_pa
         await repaired(folder)
         await asyncio.sleep(1.1)
         assert await rag.search(QUESTION)
-        assert (await rag.ingest(base.vault)).count("unchanged") == 8
+        assert (await rag.ingest(base.vault)).count("unchanged") == NOTES
         assert (await rag.ask(QUESTION)).outcomes["lancedb"]["status"] == "ok"
 
 
-@pytest.mark.parametrize("text", ['{"default": {"facts": [1]}}', "[1]", "{", "\0\1"])
+@pytest.mark.parametrize("text", ['{"default": {"facts": [1]}}', "\0\1"])
 async def test_a_damaged_journal_costs_a_look_at_everything(base: Base, tmp_path: Path, text: str):
     folder = base.copied(tmp_path / "data")
     (folder / JOURNAL).write_text(text, "utf-8")

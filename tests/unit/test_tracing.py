@@ -14,6 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from agentic_rag import Rag, RagConfig, open_rag, tracing
+from asked_vaults import stored
 from local_openai_server import LocalOpenAIServer, refused
 
 QUESTION = "Where does the secret tea come from?"
@@ -30,15 +31,17 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
     provider.shutdown()
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    note = {"hidden name.md": "The secret tea comes from a garden in China.\n"}
+    return stored(tmp_path_factory.mktemp("traced"), note)
+
+
 @pytest.fixture
-async def rag(tmp_path: Path, model_server: LocalOpenAIServer) -> AsyncIterator[Rag]:
-    note = tmp_path / "vault" / "hidden name.md"
-    note.parent.mkdir()
-    note.write_text("The secret tea comes from a garden in China.\n", encoding="utf-8")
+async def rag(data: Path, model_server: LocalOpenAIServer) -> AsyncIterator[Rag]:
     chat = {"base_url": model_server.base_url, "model": "small", "api_key": "sk-secret-key"}
-    config = {"data_dir": tmp_path / "data", "chat": chat, "answer": {"method": "chat"}}
+    config = {"data_dir": data, "chat": chat, "answer": {"method": "chat"}}
     async with open_rag(RagConfig.model_validate(config)) as rag:
-        await rag.ingest(note.parent)
         yield rag
 
 

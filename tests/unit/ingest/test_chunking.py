@@ -156,7 +156,7 @@ MARKDOWN = st.text(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(MARKDOWN, st.integers(1, 60), st.integers(1, 40), st.sampled_from([count_words, by_characters]))
 @example("#\r1", 1, 1, count_words)  # a heading that leaves no room
 def test_chunks_partition_any_note(text: str, limit: int, target: int, counter: object) -> None:
@@ -171,7 +171,7 @@ def test_chunks_partition_any_note(text: str, limit: int, target: int, counter: 
         assert all(len(chunk.text.strip()) <= limit for chunk in found)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(st.text(max_size=30), max_size=20), st.integers(1, 30))
 def test_chunks_partition_any_plain_text(lines: list[str], limit: int) -> None:
     document = parse_text("n.txt", "n.txt", "\n".join(lines))

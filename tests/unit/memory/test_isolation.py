@@ -88,7 +88,7 @@ async def owners_seen(
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(what=said, other=user_ids, query=texts, strategy=st.none() | st.sampled_from(RetrievalStrategy))
 def test_each_sees_what_is_their_own_alone(
     what: list[tuple[str, str]], other: str, query: str, strategy: RetrievalStrategy | None
@@ -104,7 +104,7 @@ def test_each_sees_what_is_their_own_alone(
     asyncio.run(run())
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(what=said, data=st.data())
 def test_what_one_forgets_the_others_keep(what: list[tuple[str, str]], data: st.DataObject) -> None:
     async def run() -> None:

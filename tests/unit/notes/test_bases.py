@@ -281,7 +281,7 @@ VIEWS = st.builds(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @example(BaseView("Mine", And((Comparison("folder", "$exists", False),)), (), (), None), [note("Tea.md")])
 @example(
     BaseView("Mine", And((Comparison("folder", "$eq", None),)), (), (), None),

@@ -276,7 +276,7 @@ NOTES = st.text(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(st.sampled_from(["", "---\n", "---\na: b\n---\n", "- ", "> ", "```\n"]), NOTES)
 def test_any_text_parses_and_is_covered(start: str, text: str) -> None:
     check_blocks(note(start + text))

@@ -64,7 +64,7 @@ def holds(wanted: Condition, items: set[str]) -> bool:
             return bool(items & set(listed)) != negated
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(EXPRESSIONS, st.lists(METADATA, min_size=1, max_size=5), st.booleans())
 def test_a_condition_is_what_the_filter_means(
     expression: Expression, several: list[dict[str, Any]], negated: bool

@@ -35,7 +35,8 @@ def pdf(*pages: str) -> bytes:
     return packed.getvalue()
 
 
-def test_a_pdf_has_pages() -> None:
+def test_a_pdf_has_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentic_rag_readers.formats.pdf_files.missing_ocr", lambda: MISSING_OCR)
     found = extract(pdf("The first page is about lilies.", "", "The third is about bread."), ".pdf")
     assert found.pages == (1, 3)
     document = parse_extracted("a.pdf", "a.pdf", found)

@@ -29,7 +29,7 @@ async def test_no_orphans_after_many_changes(
     topics = [f"topic{i}" for i in range(12)]
     live: dict[str, tuple[str, ...]] = {}
     async with opened(tmp_path, embedding, **options) as store:
-        for _ in range(30):
+        for _ in range(18):
             names = chance.sample([f"note{i}" for i in range(6)], k=2)
             if chance.random() < 0.3:
                 await store.remove_documents("笔记", names)
