@@ -464,6 +464,19 @@ async def test_a_namespace_is_cleared_before_the_first_write(make: Make, name: s
         assert (await world.knowledge.counts(stored)).episodes == kept
 
 
+async def test_what_is_deleted_leaves_no_row(make: Make, name: str, world: World) -> None:
+    only(name, STORED, "uses no store")
+    own = "deleted-" + name
+    stored = memory_dataset(own) if name == "orchestrated_memory" else own
+    service = make(own)
+    await told(service, WORK)
+    assert isinstance(service, Deletes)
+    await service.delete("m00000001")
+    if isinstance(service, Closes):  # what it writes behind is written by then
+        await service.close()
+    assert await world.chunks.count(stored) == 0
+
+
 async def test_two_namespaces_know_nothing_of_each_other(make: Make, name: str) -> None:
     keeps(name)
     one, other = make(), make()
