@@ -121,6 +121,15 @@ async def test_rows_of_other_pages_stay(folder: Path, tmp_path: Path):
     assert keys >= FIRST
 
 
+async def test_the_other_rows_of_a_page_stay(folder: Path, tmp_path: Path):
+    file = max((folder / "t.lance" / "data").glob("*.lance"), key=lambda one: one.stat().st_mtime_ns)
+    raw = file.read_bytes()
+    assert raw.count(b"00077") == 1
+    file.write_bytes(raw.replace(b"00077", b"000\xff\xff"))
+    _, keys = await kept(folder, tmp_path)
+    assert keys == (FIRST | SECOND) - {"00077"}
+
+
 @pytest.mark.parametrize("harm", HARMS)
 async def test_the_version_before_stands_in_for_the_latest(folder: Path, tmp_path: Path, harm: str):
     harmed(folder, "_versions/*.manifest", harm, last=True)
