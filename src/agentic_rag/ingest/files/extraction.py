@@ -17,8 +17,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -119,9 +119,11 @@ class Extractor:
         return digest(content_hash, str(self.timeout_seconds))
 
     def _answer(self, raw: bytes, suffix: str) -> ExtractedText:
-        with _POOL.turns:
+        with _POOL.call(self) as call, _POOL.turns:
             process = _POOL.take(self)
             try:
+                if call.is_interrupted:  # there was no process yet that could be
+                    raise _ProcessEnd(-signal.SIGINT, late=False)
                 answer = process.answer(raw, suffix)
                 text = _text(answer[1:]) if answer[:1] == TEXT else None
             except BaseException:
@@ -275,6 +277,14 @@ class _Process:
         return answer
 
 
+@dataclass(slots=True, eq=False)
+class _Call:
+    """A file that is read, or waits for its turn or for a process."""
+
+    extractor: Extractor
+    is_interrupted: bool = False
+
+
 class _Pool:
     """The processes of this process; an idle one is used again."""
 
@@ -283,6 +293,19 @@ class _Pool:
         self._lock = threading.Lock()
         self._idle: list[_Process] = []
         self._all: set[_Process] = set()
+        self._calls: set[_Call] = set()
+
+    @contextmanager
+    def call(self, extractor: Extractor) -> Iterator[_Call]:
+        """What an extractor reads, to be interrupted from its beginning on."""
+        call = _Call(extractor)
+        with self._lock:
+            self._calls.add(call)
+        try:
+            yield call
+        finally:
+            with self._lock:
+                self._calls.discard(call)
 
     def take(self, extractor: Extractor) -> _Process:
         """An idle process, or a new one. Raises ``_ProcessEnd`` if it was killed, ``SourceError`` if it does not start."""
@@ -333,8 +356,10 @@ class _Pool:
             self._all.discard(process)
 
     def interrupt(self, extractor: Extractor) -> None:
-        """End the processes that read for this very extractor."""
+        """End what this very extractor reads, and the processes that read for it."""
         with self._lock:
+            for call in self._calls:
+                call.is_interrupted |= call.extractor is extractor
             busy = [one for one in self._all.difference(self._idle) if one.extractor is extractor]
         for process in busy:
             process.interrupt()

@@ -268,3 +268,17 @@ def test_an_interrupt_is_no_fault_of_the_file() -> None:
     with pytest.raises(RunError, match="interrupted") as interrupt:
         read("hang")
     assert not isinstance(interrupt.value, SourceError)
+
+
+def test_an_interrupt_counts_before_there_is_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    extractor, start = Extractor(30, reader="extractor_stand_in"), extraction._POOL.take
+
+    def interrupted_start(of: Extractor) -> object:
+        extractor.interrupt()
+        return start(of)
+
+    monkeypatch.setattr(extraction._POOL, "take", interrupted_start)
+    with pytest.raises(RunError, match="interrupted"):
+        extractor.extract(b"hang now", ".html")
+    monkeypatch.undo()
+    assert extractor.extract(b"Oolong.", ".html").text  # the next file is read as ever
