@@ -67,8 +67,10 @@ class Question:
         known = set(tokens(carried_text))
         computation = read_computation(simplify(text))
         limit = limit_of(text) if asks_many(text) else None
-        if limit and computation and any(limit.span.overlaps(one) for one in computation.spans):
-            computation = None  # "at least 14 beds" asks for no least
+        if limit is not None and computation is not None:
+            start, end = limit.span.start, limit.span.end + len(" ")
+            if any(start < one.end and one.start <= end for one in computation.spans):
+                computation = None  # "at least 14 beds" asks for no least, "above 900 in total" for no total
         spans = (*(computation.spans if computation else ()), *((limit.span,) if limit else ()))
         terms = without_verbs(
             text,

@@ -55,7 +55,7 @@ WRITINGS: Mapping[WrittenKind, Writing] = {
     ),
     "temperature": _writing(
         r"\btemperature\b|\bhow (?:hot|warm|cold)\b|温度|体温|多少度|\btemperatur\b|\bwie (?:heiß|heiss|warm|kalt)\b",
-        r"\d\s*(?:°|º|℃|degrees?|grad|度|[cf]\b)|gas mark|(?:oven|bake|ofen|backen)\b\D{0,12}\d|room temperature|\b(?:hot|warm|cold|boiling|lukewarm|simmer\w*)\b|[热冷沸凉]",
+        r"\d\s*(?:°|º|℃|degrees?|grad|度|[cf]\b)|gas mark|\b(?:oven|bake|ofen|backen)\b\D{0,12}[1-3]\d\d\b|room temperature|\b(?:hot|warm|cold|boiling|lukewarm|simmer\w*)\b|[热冷沸凉]",
     ),
     "energy": _writing(
         r"\bhow many (?:k?cal(?:orie)?s|kcal)\b|\bwie ?viele kalorien\b|多少(?:卡路里|大卡|千卡|热量)|热量是?多少",

@@ -168,7 +168,7 @@ async def test_parameters_of_a_request_are_few(tmp_path: Path) -> None:
 
 
 async def test_terms_beyond_the_bound_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "parse_terms", lambda _: pytest.fail("they were read"))
+    monkeypatch.setattr(asking, "term_values", lambda _: pytest.fail("they were read"))
     with pytest.raises(InputError, match="more than 500 values"):
         asking.filters_of(["year=1"] * 501)
 
