@@ -50,7 +50,6 @@ from judged_answers import answers_contained
 from judged_sets import CACHE, KeptEmbedding
 from plain_chain import Chain, plain_chain
 
-"""The vault ``example``."""
 CHOOSING = ("dataview-example", "kepano-obsidian")
 REPORTING = ("example", "howtocook-half", "obsidian-help-en")
 QUICK = ("example", "kepano-obsidian")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
@@ -193,16 +192,10 @@ def _lacks_amount(question: Question, basis: Sequence[Candidate]) -> bool:
     """Whether no unit has a value within the limit of the question, or none the measure that it asks for."""
     units = [one.unit for one in basis]
     limit = question.limit
-    if _HOW_MUCH_IS.search(question.text) and not any(fits(question, unit) for unit in units):
+    if question.asks_how_much and not any(fits(question, unit) for unit in units):
         return True
     is_beyond = limit is not None and not any(has_value_within(limit, unit) for unit in units)
     return is_beyond or lacks_measure(question, units)
-
-
-_HOW_MUCH_IS = re.compile(
-    r"^\W*how much (?:is|was|were|are|did|does) (?:the|my|our|a|an|his|her|their|it|this|that)\b",
-    re.IGNORECASE,
-)
 
 
 def _empty_properties(question: Question, basis: Sequence[Candidate]) -> set[str]:

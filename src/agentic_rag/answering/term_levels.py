@@ -7,9 +7,9 @@ words, by the embedding model's tokens.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +96,7 @@ def _with_before(units: Sequence[PlacedUnit], levels: NDArray[np.float64]) -> Le
     return np.concatenate((levels, of_before[:, None]), axis=1)
 
 
-def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
+def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> NDArray[np.float64]:
     """Levels of the terms that units have in the same letters, in another ending, or with a slip of the pen."""
     rows: dict[tuple[str, ...], int] = {}
     places = [[rows.setdefault(texts, len(rows)) for texts in _texts(unit, note)] for unit, note, _ in units]
@@ -114,28 +114,37 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> Levels:
         (VERSIONS, states_version),
         (NUMBERS, states_number),
     ):
-        named = [n for n, term in enumerate(terms) if term in nouns]
-        if named:
-            stated = np.array([states_value(unit) for unit, _, _ in units])
-            levels[:, 0, named] = np.maximum(levels[:, 0, named], SIMILAR * stated[:, None])
+        _express(levels, units, [n for n, term in enumerate(terms) if term in nouns], states_value)
     for place, names in question.attributes:
         asked = [n for n, t in enumerate(question.terms) if place.start < t.end and t.start < place.end]
-        if asked:
-            stated = np.array([is_called_one_of(names, unit) for unit, _, _ in units])
-            levels[:, 0, asked] = np.maximum(levels[:, 0, asked], SIMILAR * stated[:, None])
+        _express(levels, units, asked, partial(is_called_one_of, names))
     for row, short in _abbreviations(units):
         for n, term in enumerate(terms):
             if len(term) >= MIN_ABBREVIATED and term.startswith(short):
                 levels[row, 0, n] = max(levels[row, 0, n], SIMILAR)
     for place, value in asked_writings(question.text):
         asked = [n for n, t in enumerate(question.terms) if place.start <= t.start and t.end <= place.end]
-        if asked:
-            stated = np.array([value.search(unit.own()) is not None for unit, _, _ in units])
-            levels[:, 0, asked] = np.maximum(levels[:, 0, asked], SIMILAR * stated[:, None])
+        _express(levels, units, asked, partial(_is_written, value))
     if question.days is not None and DAYS in terms:
         of_days = [_of_days(question.days, unit, note) for unit, note, _ in units]
         levels[:, :, terms.index(DAYS)] = of_days
     return levels
+
+
+def _express(
+    levels: Levels,
+    units: Sequence[PlacedUnit],
+    asked_terms: Sequence[int],
+    states_value: Callable[[Unit], bool],
+) -> None:
+    """Raise the levels of terms in the own words of the units that state a value which expresses them."""
+    if asked_terms:
+        stated = np.array([states_value(unit) for unit, _, _ in units])
+        levels[:, 0, asked_terms] = np.maximum(levels[:, 0, asked_terms], SIMILAR * stated[:, None])
+
+
+def _is_written(value: re.Pattern[str], unit: Unit) -> bool:
+    return value.search(unit.own()) is not None
 
 
 MIN_ABBREVIATED = 5
@@ -234,7 +243,9 @@ _DAY_HINT = re.compile(
 """What a text has that names a day or month: most have none, and reading days takes time."""
 
 
-def _in_other_words(question: Question, likeness: TermLikeness, units: Sequence[PlacedUnit]) -> Levels:
+def _in_other_words(
+    question: Question, likeness: TermLikeness, units: Sequence[PlacedUnit]
+) -> NDArray[np.float64]:
     """Levels of the terms that units express in other words, by the tokens of the embedding model."""
     rows: dict[tuple[str, int, int], int] = {}
     """Of each span of a chunk the row of its levels, from 1; row 0 is nothing."""

@@ -38,6 +38,11 @@ REASON = re.compile(
     r"^\W*(?:and |but )?(?:why|how come|warum|wieso)\b|为什么|为何|为啥|怎么会", re.IGNORECASE
 )
 """Asks for a reason."""
+HOW_MUCH_IS = re.compile(
+    r"^\W*how much (?:is|was|were|are|did|does) (?:the|my|our|a|an|his|her|their|it|this|that)\b",
+    re.IGNORECASE,
+)
+"""Asks for a number of one thing, without which nothing answers: "how much was the dinner?"."""
 PRESENT = re.compile(
     r"\b(?:now|currently|current|nowadays|these days|at the moment|latest|newest|new|jetzt|aktuell\w*|derzeit|momentan|inzwischen|mittlerweile"
     r"|neue[rsnm]?)\b|现在|目前|最新|如今|新的",

@@ -10,7 +10,7 @@ from agentic_rag.dates.spans import Span
 from agentic_rag.questions.attributes import attributes_asked
 from agentic_rag.questions.comparisons import Comparison, limit_of
 from agentic_rag.questions.computations import Computation, read_computation
-from agentic_rag.questions.forms import POSSESSIVE, PRESENT, REASON, asks_many
+from agentic_rag.questions.forms import HOW_MUCH_IS, POSSESSIVE, PRESENT, REASON, asks_many
 from agentic_rag.questions.generic_words import ANSWER_STEMS, MEASURE_WORDS
 from agentic_rag.questions.han_words import mend_words, runs, without_particles, words_of
 from agentic_rag.questions.terms import DAYS, Term, is_making, is_manner, terms_of, without_verbs
@@ -108,6 +108,11 @@ class Question:
     def asks_reason(self) -> bool:
         """Whether a reason is asked for, which stands in other words than the question."""
         return REASON.search(self.text) is not None
+
+    @property
+    def asks_how_much(self) -> bool:
+        """Whether it is asked how much one thing is, which only a number says."""
+        return HOW_MUCH_IS.search(self.text) is not None
 
     @property
     def asks_present(self) -> bool:
