@@ -28,10 +28,11 @@ from agentic_rag.answering.forms.lines import (
 )
 from agentic_rag.answering.forms.lists import (
     below_lead,
+    matching_rows,
     named_note,
     of_count,
-    open_tasks,
     subheadings,
+    tasks_in_state,
     under_heading,
     whole_list,
     whole_paragraph,
@@ -51,17 +52,19 @@ from agentic_rag.answering.value_kinds import (
 )
 from agentic_rag.dates.months import day_text
 from agentic_rag.notes.units import LIST_KINDS, RECORD_KEYS, Unit
+from agentic_rag.questions.forms import asks_many
 from agentic_rag.questions.question import Question
 from agentic_rag.text import fold
 
 FORMS = (
     totals,
     within_limit,
-    open_tasks,
+    tasks_in_state,
     steps,
     side_by_side,
     definition,
     of_count,
+    matching_rows,
     below_lead,
     whole_list,
     subheadings,
@@ -226,11 +229,13 @@ def _whole_block(question: Question, near: Sequence[Candidate]) -> ComposedAnswe
 
 def says_all(question: Question, one: Candidate) -> bool:
     """Whether a unit expresses every specific term, one of them in its own words, and holds a value of the kind that is
-    wanted; never of a reason, which stands in other words."""
+    wanted, of things that are asked for several; never of a reason, which stands in other words."""
     terms = [term.token for term in question.terms if not term.is_generic]
     is_own = not terms or any(one.own.get(term, 0.0) >= CLEAR for term in terms)
     is_fit = not question.wants or (fits(question, one.unit) and has_measure_asked(question, one.unit))
-    return _expresses_all(question, one) and is_own and is_fit and not question.asks_reason
+    asks_several = question.form == "list" and asks_many(question.text)
+    is_listing = not asks_several or one.unit.kind in (*LIST_KINDS, "row")
+    return _expresses_all(question, one) and is_own and is_fit and is_listing and not question.asks_reason
 
 
 def _expresses_all(question: Question, one: Candidate) -> bool:

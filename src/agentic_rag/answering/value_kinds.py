@@ -20,6 +20,16 @@ _MONEY = re.compile(
     re.IGNORECASE,
 )
 
+_SEPARATOR = re.compile(r"[,、，;；]|\s(?:and|und|or|oder)\s|[和与]")
+
+
+def names_several(unit: Unit) -> bool:
+    """Whether a unit is one of several of its kind, an item or a row, or names several things itself."""
+    return unit.kind in (*LIST_KINDS, "row") or len(_SEPARATOR.findall(unit.own())) >= SEVERAL - 1
+
+
+SEVERAL = 3
+"""Things from which a unit lists them."""
 VERSIONS = frozenset(("version", "版本"))
 """Words that the number of a version expresses: "since 2.3.0"."""
 _VERSION = re.compile(r"(?<![\d.$€£¥:])[vV]?\d+\.\d+(?:\.\d+)*(?![\d%])")

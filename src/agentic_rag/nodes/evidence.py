@@ -34,6 +34,7 @@ from agentic_rag.questions.question import Question
 from agentic_rag.questions.terms import DAYS
 from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.retrieval.term_likeness import TermLikeness
+from agentic_rag.text import fold, starts_cjk, tokens
 
 RESULTS_READ = 10
 """Results whose notes are read for units."""
@@ -68,7 +69,8 @@ class EvidenceReader:
         """The answer to a question about many notes; None where it is none.
 
         A fact of a year stands in notes of other days as well ("the price rose to 70 in 2024"): where the passages say all
-        that is asked, they answer. So does the definition of a word that names a kind of notes too ("what are bonds?").
+        that is asked, they answer. So they do where the query leaves out a word that nothing it selects says ("my parts in
+        BIO214"), and so does the definition of a word that names a kind of notes too ("what are bonds?").
 
         Args:
             selection: what ``select_notes`` wrote.
@@ -86,9 +88,10 @@ class EvidenceReader:
             return Evidence(reason=f"no note fits {selection['reading']}{nearest}")
         of_span = is_span(selection["query"])
         is_fact = of_span and _asks_for_fact_of_year(self.question)
-        if is_fact or (self.question.form == "definition" and selection["query"]["ask"] == "list"):
+        asks_more = is_fact or (not of_span and _leaves_out_terms(self.question, selection))
+        if asks_more or (self.question.form == "definition" and selection["query"]["ask"] == "list"):
             stated = await self.of_passages()
-            if stated.lines and (stated.is_full if is_fact else stated.is_definition):
+            if stated.lines and (stated.is_full if asks_more else stated.is_definition):
                 return stated
         ids = list(dict.fromkeys(entry["document_id"] for entry in selection["entries"]))[:PAGE]
         documents = await self._documents(ids)
@@ -170,6 +173,22 @@ class EvidenceReader:
         except StoreError as error:
             logger.warning("notes cannot be read whole, so their passages alone are quoted: %s", error)
             return {}
+
+
+def _leaves_out_terms(question: Question, selection: SelectionValues) -> bool:
+    """Whether a list of notes or entries leaves out a specific term of the question, which none of them says either."""
+    query, entries = selection["query"], selection["entries"]
+    left = [
+        term.token
+        for term in question.terms
+        if not term.is_generic
+        and any(start < term.end and term.start < end for start, end in query["residual"])
+    ]
+    if query["ask"] != "list" or not left:
+        return False
+    shown = " ".join(f"{one['title']} {one['text']} {' '.join(one['headings'])}" for one in entries)
+    words, text = set(tokens(shown)), fold(shown)
+    return any(term not in words and not (starts_cjk(term) and term in text) for term in left)
 
 
 def _may_stand_elsewhere(query: QueryValues) -> bool:

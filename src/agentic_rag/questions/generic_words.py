@@ -22,7 +22,7 @@ NOTE_NOUNS = STOPWORDS | frozenset(
 MEASURE_WORDS = "个本部篇款种样件道首只条张位门台幅座辆把套双棵支"
 """Chinese words between a number and what is counted."""
 QUERY_HAN = re.compile(
-    rf"不需要|不[含用加放要带有]有?|没有|含有?|用到|加了?|放了?|要|到|我们?|你们?|的|有|是|哪些|哪[{MEASURE_WORDS}家天次]|列出|所有|全部|多少|多[大长久高远重]|几[{MEASURE_WORDS}]|吗|呢|里面?|中|在|了|和|都|篇|个|本|部|笔记|记录|标签|带|给|过|写|记|一共|总共|还|想|需?要|能|会|既|又|也|但是?|而且|东西|地方|什么|请|找|看|家|用|买|去|做好?|吃|喝"
+    rf"不需要|不[含用加放要带有]有?|没有?|含有?|用到|加了?|放了?|要|到|我们?|你们?|的|有|是|哪些|哪[{MEASURE_WORDS}家天次]|列出|所有|全部|多少|多[大长久高远重]|几[{MEASURE_WORDS}]|吗|呢|里面?|中|在|了|和|都|篇|个|本|部|笔记|记录|标签|带|给|过|写|记|一共|总共|还|想|需?要|能|会|既|又|也|但是?|而且|东西|地方|什么|请|找|看|家|用|买|去|做好?|吃|喝"
 )
 """The same in a run of Chinese."""
 BASE_WORDS = QUERY_WORDS | frozenset(
@@ -37,10 +37,10 @@ BASE_FRAME_HAN = re.compile(
 ANSWER_STEMS = frozenset(
     "accord anyth anyon someth someon thing kind sort way exact actual current usual also still ever again alreadi get got need want like come came along"
     " put let say said call name list give do happen mention concern refer fix solv handl deal first last next new good best main import note one two question answer detail info inform item"
-    " exampl possibl someon peopl time use go went gone do did done left jemand mal mr mrs ms dr herr frau sinc until till pick choos chose select chang decid keep look take took give gave think want ask tell bring own old big long short larg small more most less bigger longer shorter larger smaller cheaper fewer 少 多 大 小 长 短 做 要 能 会 用 放 加 让 把 被 给 到 个 一 里 上 下 中 后 前 时 来 去 叫 说 看 想 得 着 过 人 东西 事 号 最 没 不 进 出 发生 对 起 好 打".split()
+    " exampl possibl someon peopl time use go went gone do did done left jemand mal mr mrs ms dr herr frau sinc until till pick choos chose select chang decid keep look take took give gave think want ask tell bring own old big long short larg small more most less bigger longer shorter larger smaller cheaper fewer 少 多 大 小 长 短 做 要 能 会 用 放 加 让 把 被 给 到 个 一 里 上 下 中 后 前 时 来 去 叫 说 看 想 得 着 过 人 东西 事 号 最 没 还 但 不 进 出 发生 对 起 好 打".split()
 )
 """Stems too general to be missed in an answer. They count where they occur."""
 ANSWER_HAN = re.compile(
-    rf"(?:发现|出现|提到)了?(?=哪|什么|多少)|一起|一次|之行|[上下]次|还有(?=哪|什么|多少|几|没)|打了?(?=几分|多少分)|哪一?[年月天日周]|[几哪][次趟回]|几[点号月日年天个种星分岁]|什么时候|何时|多[久长大高重远少]时?间?|怎么(?:样|办|做|弄)?|如何|怎样|需要|应该|可以|一共|总共|大概|分别|具体|打算|处理|安排|解决|现在|目前|显示|出来|[这那][次些{MEASURE_WORDS}]|家里|哪个更?|哪[家款位]"
+    rf"(?:发现|出现|提到)了?(?=哪|什么|多少)|一起|一次|之行|[上下]次|还[有剩](?=哪|什么|多少|几|没)|打了?(?=几分|多少分)|哪一?[年月天日周]|[几哪][次趟回项件]|几[点号月日年天个种星分岁]|什么时候|何时|多[久长大高重远少]时?间?|怎么(?:样|办|做|弄)?|如何|怎样|需要|应该|可以|一共|总共|大概|分别|具体|打算|处理|安排|解决|现在|目前|显示|出来|[这那][次些边{MEASURE_WORDS}]|家里|哪个更?|哪[家款位]"
 )
 """What asks in Chinese, and no answer repeats."""

@@ -103,7 +103,7 @@ _DEFINITION = any_of(
 _THING = any_of(
     r"^\s*(?:and )?what(?:'s|’s| is| are) (?!the\b|my\b|your\b|our\b|his\b|her\b|their\b|its\b|in\b|on\b|left\b|still\b|there\b|i\b|we\b|you\b|he\b|she\b|they\b|it\b)(?:(?!['’]s\b| of\b| for\b| in\b| (?:to|from|with|at|about)\W*$)[^?]){1,40}\??\s*$",
     r"^\s*什么是[^?？]{1,20}[?？]?\s*$",
-    r"^\s*(?:and )?who(?:'s|’s| is| was) (?!the\b|my\b|your\b|our\b|\w+ing\b)(?:(?!['’]s\b| of\b| for\b| in\b| at\b)[^?]){1,40}\??\s*$",
+    r"^\s*(?:and )?who(?:'s|’s| is| was) (?!the\b|my\b|your\b|our\b|on\b|\w+ing\b)(?:(?!['’]s\b| of\b| for\b| in\b| at\b)[^?]){1,40}\??\s*$",
     r"^\s*[^?？谁]{1,12}是谁[?？]?\s*$",
 )
 """Asks what a thing is, or who a person is, by the name alone."""
@@ -118,11 +118,12 @@ REQUEST = any_of(
 """Words that only ask for an answer, for a time, or for who does something."""
 _AUXILIARIES = "did|do|does|is|was|has|had|can|could|will|would|should|must"
 _LIST = any_of(
-    rf"\b(?:which|what) (?!(?:{_AUXILIARIES})\b)(?:\w+ ){{0,2}}?\w+s\b|\blist\b|\ball (?:the |my |of )?\w+s?\b|\bnames? (?:of|all)\b|\bwhat else\b|\bwho all\b",
+    rf"\b(?:which|what) (?:(?!(?:{_AUXILIARIES})\b)\w+ ){{0,2}}?(?!(?:{_AUXILIARIES})\b)\w+s\b|\blist\b|\ball (?:the |my |of )?\w+s?\b|\bnames? (?:of|all)\b|\bwhat else\b|\bwho all\b",
     r"\bwhat (?:are|were) (?:the|my|our|his|her|their|all|some) (?:[\w-]+ ){0,3}?[\w-]+s\b",
     r"\bwhat (?:are|were) (?:i|we|they|you) \w+ing\b",
+    r"\bwhich of (?:the|my|our|these|those|his|her|their)\b|\bwho(?:['’]s| is| are| was| were) (?:on|invited|coming)\b",
     r"\bwhat (?:do|did|does) (?:i|we) (?:need|have|want|spend|buy|pack|write|do)\b|\bwhat(?:'s|’s| is) (?:on|in) (?:the|my)\b|\bingredients?\b",
-    r"哪些|有什么|有哪|列出|清单|都有|几种|什么材料|材料|原料|配料|食材",
+    r"哪些|都[\u4e00-\u9fff]{0,4}什么|有什么|有哪|列出|清单|都有|几种|什么材料|材料|原料|配料|食材",
     r"\b(?:welche(?! \w+ (?:hat|ist|war|hatte|gilt|gehört|kommt|wird|kostet|braucht|steht|passt|nimmt|macht)\b)|liste|alle)\b",
 )
 _ASKS = any_of(

@@ -21,10 +21,15 @@ from agentic_rag.answering.forms.lines import (
     stripped_span,
     with_led,
 )
+from agentic_rag.answering.term_levels import CLEAR
+from agentic_rag.answering.value_kinds import names_several
 from agentic_rag.notes.units import LIST_KINDS
-from agentic_rag.questions.comparisons import MARKS
-from agentic_rag.questions.note_queries.tasks import LEFT_TO_DO
+from agentic_rag.questions.comparisons import MARKS, NO, YES, negation_before, state
+from agentic_rag.questions.forms import WHAT
+from agentic_rag.questions.note_queries.tasks import LEFT_TO_DO, OPEN_QUESTIONS
 from agentic_rag.questions.question import Question
+from agentic_rag.questions.words import Place
+from agentic_rag.text import fold, tokens
 from agentic_rag.text.numbers import numbers
 
 SECTION = 3
@@ -83,22 +88,73 @@ def _headings_below(one: Candidate, path: tuple[str, ...]) -> tuple[Line, ...]:
     )
 
 
-def open_tasks(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
-    """The open tasks of the best note that has any and whose title or headings say at least half of what the question names,
-    where it asks what is left to do."""
+def tasks_in_state(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
+    """The tasks, in the state that is asked for, of the best note that has any and whose title or headings say at least half
+    of what the question names."""
     left = LEFT_TO_DO.search(question.text)
-    if left is None:
+    text = fold(question.text).lower()
+    asked = ("open", Place(*left.span())) if left else state(text) if WHAT.search(text) else None
+    if asked is None or OPEN_QUESTIONS.search(text):
         return None
-    named = {t.token for t in question.terms if not (t.is_generic or left.start() <= t.start < left.end())}
+    name, place = asked
+    named = {
+        t.token
+        for t in question.terms
+        if not (t.is_generic or place.start <= t.start < place.end or state(text[t.start : t.end]))
+    }
     for one in candidates:
-        if one.unit.state not in MARKS["open"]:
+        if one.unit.state not in MARKS[name]:
             continue
         spoken = named & (clear_terms(one.near) | clear_terms(one.above))
-        if spoken and 2 * len(spoken) >= len(named):
-            tasks = [unit for unit in one.note.reading.units if unit.state in MARKS["open"]]
+        if spoken and 2 * len(spoken) >= len(named) and (left or one.note is candidates[0].note):
+            tasks = [unit for unit in one.note.reading.units if unit.state in MARKS[name]]
             lines = [line_of(unit, one.note, entry_text(unit)) for unit in tasks[:MAX_LINES]]
             return ComposedAnswer(tuple(lines), (one,), is_whole=True)
     return None
+
+
+def matching_rows(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
+    """The rows of one table that each say all that is asked, where things are asked for and the best unit does not name them
+    itself."""
+    if question.form != "list":
+        return None
+    terms = [term.token for term in question.terms if not term.is_generic]
+    full = [one for one in candidates if terms and all(one.level(term) >= CLEAR for term in terms)]
+    own = [one for one in full if any(one.own.get(term, 0.0) >= CLEAR for term in terms)]
+    first = next((one for one in own if one.unit.kind == "row"), None)
+    if first is None or (own[0] is not first and names_several(own[0].unit)):
+        return None
+    rows = [one for one in own if one.note is first.note and one.unit.block == first.unit.block]
+    if len(rows) < 2:
+        return None
+    rows = sorted(_of_cells(question, rows), key=lambda one: one.unit.start)
+    return ComposedAnswer(tuple(line_of(one.unit, one.note) for one in rows[:MAX_LINES]), tuple(rows))
+
+
+def _of_cells(question: Question, rows: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The rows that have most of the terms in one cell, a column's name with its value: ``primary: Owen``; of a column that
+    is asked for and says yes or no, those that say yes, or no where the question negates it."""
+    asked = {term.token for term in question.terms if not term.is_generic}
+
+    def together(row: Candidate) -> int:
+        cells = (tokens(f"{name} {value}") for name, value in row.unit.columns)
+        return max((len(asked.intersection(cell)) for cell in cells), default=0)
+
+    most = max(map(together, rows))
+    if most > 1:
+        rows = [row for row in rows if together(row) == most]
+    text = fold(question.text).lower()
+    for term in question.terms:
+        cells = [_cell_of(term.token, row) for row in rows]
+        if not (YES.isdisjoint(cells) or NO.isdisjoint(cells)):
+            wanted = NO if negation_before(text, Place(term.start, term.end)) else YES
+            rows = [row for row, cell in zip(rows, cells, strict=True) if cell in wanted]
+    return rows
+
+
+def _cell_of(term: str, row: Candidate) -> str | None:
+    """The row's cell in the column that is called by a term, in lower case."""
+    return next((value.casefold() for name, value in row.unit.columns if term in tokens(name)), None)
 
 
 def below_lead(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
@@ -149,6 +205,11 @@ def _best_listed(question: Question, candidates: Sequence[Candidate]) -> Candida
     chosen = next(headed, None) if asked else None
     if chosen is None and best.unit.kind in LIST_KINDS:
         return best
+    if chosen is None and asked and not names_several(best.unit):
+        beside = [unit for unit in best.note.reading.units if unit.block == best.unit.block]
+        following = (one for one in listed if one.unit.block == best.unit.block + 1)
+        is_paragraph = beside == [best.unit]  # then it stands over the list that follows
+        return next(following, None) if is_paragraph else None
     return min(listed, key=lambda one: one.unit.start, default=None) if not asked and title else chosen
 
 
@@ -171,9 +232,9 @@ def subheadings(question: Question, candidates: Sequence[Candidate]) -> Composed
 def named_note(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """What the note states first, where only its name is said, "what does constinit do?": no values of its sheet."""
     best = candidates[0]
-    if question.form != "fact" or question.wants or not is_named(question, best.note):
+    if question.form not in ("fact", "list") or question.wants or not is_named(question, best.note):
         return None
-    units = [unit for unit in statements(best.note) if unit.key is None]
+    units = [unit for unit in statements(best.note) if unit.key is None or unit.kind == "sentence"]
     if not units or clear_terms(best.own) - clear_terms(best.near) - clear_terms(best.above):
         return None
     return ComposedAnswer(tuple(with_led(units[:SECTION], best.note)), (best,))

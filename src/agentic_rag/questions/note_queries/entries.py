@@ -12,7 +12,7 @@ from agentic_rag.domain.filters import Comparison, Expression, Or, matches
 from agentic_rag.domain.notes import Note, Row
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.forms import ONE, extreme_noun, head_noun, superlative_noun
-from agentic_rag.questions.note_queries.draft import Draft
+from agentic_rag.questions.note_queries.draft import Draft, places
 from agentic_rag.questions.note_queries.query import Query
 from agentic_rag.questions.note_queries.values import (
     YEARS,
@@ -31,7 +31,6 @@ from agentic_rag.questions.note_queries.vocabulary import NoteClass
 from agentic_rag.questions.words import Place, parts, stem
 from agentic_rag.text import starts_cjk
 
-_YES, _NO = (frozenset(words.split()) for words in ("yes y true ✓ ✔ 是 有", "no n false ✗ ✘ 否 无"))
 MAX_REST = 3
 """Words beside the conditions on entries; what says more asks for something else."""
 
@@ -51,7 +50,10 @@ async def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Place]]) -
         if conditions and (draft.asks_many or not draft.rest(place, *spans)):
             draft.cover(place)
             where = (Comparison("path", "$eq", note.path),)
-            return Query("entries", draft.list_or_count, (note.title,), where, tuple(conditions))
+            rest = places(draft.rest(place, *spans))
+            return Query(
+                "entries", draft.list_or_count, (note.title,), where, tuple(conditions), residual=rest
+            )
     return None
 
 
@@ -119,7 +121,7 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Place]]) -
     ask = draft.list_or_count if order is None else "extreme"
     where = (Comparison("path", "$eq", note.path),)
     names = tuple(draft.text[one.start : one.end] for one in kind)
-    return Query("entries", ask, names, where, tuple(shown), order=order)
+    return Query("entries", ask, names, where, tuple(shown), order=order, residual=places(rest))
 
 
 def _is_singular(noun: str) -> bool:
@@ -189,10 +191,12 @@ async def _row_conditions(
     for key, its in values.items():
         texts = [value for value in dict.fromkeys(map(str, its)) if not is_number(value) and len(value) > 2]
         place = draft.words.find(key)
-        if place is not None and {str(one).casefold() for one in its} <= _YES | _NO:
-            wanted = _NO if comparisons.negation_before(draft.text, place) else _YES
+        if place is not None and {str(one).casefold() for one in its} <= comparisons.YES | comparisons.NO:
+            wanted = comparisons.NO if comparisons.negation_before(draft.text, place) else comparisons.YES
             conditions.append(
-                Comparison(key, "$in", tuple(one for one in its if str(one).casefold() in wanted))
+                Comparison(
+                    key, "$in", tuple(dict.fromkeys(one for one in its if str(one).casefold() in wanted))
+                )
             )
         for value, cells in _cells_by_value(texts).items():
             place = draft.words.find(value)
@@ -202,6 +206,9 @@ async def _row_conditions(
                 met.setdefault(place, []).append(_of_cells(key, value, cells, texts))
     for place, of_place in met.items():
         exact = [one for one in of_place if one.operator == "$eq"] or of_place
+        exact = [
+            one for one in exact if draft.words.find(one.key)
+        ] or exact  # "is Bram second?" names the column
         conditions.append(exact[0] if len(exact) == 1 else Or(tuple(exact)))
         spans.append(place)
     share = {key: sum(map(is_date, its)) / len(its) for key, its in values.items()}
@@ -300,6 +307,7 @@ def entries_of_members(draft: Draft) -> Query | None:
         tuple(conditions),
         tuple(draft.entry_conditions),
         shown_keys=tuple(draft.shown_keys),
+        residual=places(rest),
     )
 
 

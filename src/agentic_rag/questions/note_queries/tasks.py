@@ -23,7 +23,7 @@ LEFT_TO_DO = any_of(
     r"还(?:需?要|得|该)[\u4e00-\u9fff]{0,2}(?:什么|哪些)|还有(?:什么|哪些)(?!问题)[\u4e00-\u9fff]{0,4}(?:没|要)|还(?:差|剩|缺)(?:什么|哪些)|(?:什么|哪些)[\u4e00-\u9fff]{0,3}还没",
 )
 """Asks for what is open of what it names: "what still has to be done for the trip?"."""
-_QUESTIONS = re.compile(r"\b(?:which|what|open|unanswered) (?:\w+ )?questions\b|哪些问题", re.IGNORECASE)
+OPEN_QUESTIONS = re.compile(r"\b(?:which|what|open|unanswered) (?:\w+ )?questions\b|哪些问题", re.IGNORECASE)
 """Questions may be open as tasks are, and stand in a list of their own."""
 FEW = 5
 """Notes up to which a question is about their tasks and not about the notes."""
@@ -43,7 +43,7 @@ def tasks_of_named(draft: Draft, titles: Sequence[tuple[Note, Place]]) -> Query 
     spans = [Place(*one.span()) for one in (word, due) if one] + ([task_state[1]] if task_state else [])
     if word is None and (
         not asks_for_tasks
-        or _QUESTIONS.search(draft.text)
+        or OPEN_QUESTIONS.search(draft.text)
         or (is_done and not COMPLETION.search(draft.text))
         or (holder is None and not _says_no_more(draft, spans))
     ):
@@ -76,9 +76,15 @@ _KEYS = {"due": _DUE, "done": re.compile(r"done|complet|finish|完成")}
 """Properties of tasks that tell when they are due or were done."""
 
 
+_PLACES = re.compile(r"的(?:地方|人)|哪里|哪儿")
+"""What is asked for and is no task: 想去但还没去的地方."""
+
+
 def _says_no_more(draft: Draft, spans: Sequence[Place]) -> bool:
     """Whether a question has no words beside these and its time, but for somebody to whom a task is given, ``@ann``."""
-    if any(draft.is_free(place) for _, place in draft.vocabulary.classes_in(draft.words)):
+    if _PLACES.search(draft.text) or any(
+        draft.is_free(place) for _, place in draft.vocabulary.classes_in(draft.words)
+    ):
         return False
     time = () if draft.time is None else (draft.time.span,)
     said = "\n".join(row.facts()[TEXT] for row in _tasks(draft)).casefold()
