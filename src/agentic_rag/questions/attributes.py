@@ -44,6 +44,26 @@ _ATTRIBUTES = tuple(
             r"\b(?:how many (?:people|persons|servings|guests)?(?: does| will)? .{1,40}? (?:serve|feed)|für wie ?viele)\b|几人[份吃]|几个人[吃的]",
             "servings serves serving portions yield persons people portionen personen 份量 人份 人数",
         ),
+        (
+            r"\b(?:runs?|ran) out\b|\b(?:expires?|expired|ends?|ended|endet|abgelaufen|läuft (?:\S+ ){1,6}(?:ab|aus))\b|过期|到期|结束",
+            "end ends expires expiry until ende ablauf bis gültig 结束 到期 有效期 租期 期限",
+        ),
+        (
+            r"\b(?:starts?|started|begins?|began|beginnt|begann)\b|开始",
+            "start starts begin begins since from beginn anfang 开始 起始",
+        ),
+        (
+            r"\b(?:bought|purchased|gekauft|angeschafft)\b|[购买]的|购买|入手",
+            "bought purchased purchase acquired gekauft kauf kaufdatum 购入 购买 购买日期 买入",
+        ),
+        (
+            r"\bcosts?\b|\b(?:kostete?n?|gekostet)\b|多少钱",
+            "price cost costs fee rate preis kosten gebühr 价格 单价 费用",
+        ),
+        (
+            r"\b(?:finished|done|ready|complete|completed|closed|over|running|active|paid|approved|fertig|erledigt|abgeschlossen|bezahlt)(?=\W*$)",
+            "status state stand zustand 状态 进度",
+        ),
         (r"\b(?:married|verheiratet)\b|结婚", "spouse wife husband partner ehefrau ehemann 配偶 妻子 丈夫"),
     )
 )

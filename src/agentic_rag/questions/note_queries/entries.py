@@ -226,18 +226,22 @@ async def _row_conditions(
 
 _BETWEEN_VALUES = re.compile(r"[,;]\s+|[、，；]")
 _REMARK = re.compile(r"\s*[（(][^()（）]*[)）]")
+_NAME_WITH_VERSION = re.compile(r"([^\W\d][^\d\s]{2,}) v?\d+(?:\.\d+)+")
+"""A name with a version: ``Ubuntu 24.04``."""
 MAX_VALUE = 40
 """Code points of one value among several of a cell."""
 
 
 def _cells_by_value(cells: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The cells that have each value: whole ones, and those that list it, ``Finesse, light, thrown (range 20/60)``."""
+    """The cells that have each value: whole ones, those that list it, ``Finesse, light, thrown (range 20/60)``, and those that
+    have a version of it."""
     by_value: dict[str, list[str]] = {cell: [cell] for cell in cells}
     written: dict[str, str] = {}
     for value in by_value:
         written.setdefault(value.casefold(), value)
     for cell in cells:
         parts = _BETWEEN_VALUES.split(_REMARK.sub("", cell))
+        parts += [match[1] for part in parts if (match := _NAME_WITH_VERSION.fullmatch(part))]
         for part in dict.fromkeys(parts if max(map(len, parts)) <= MAX_VALUE else ()):
             if len(part) > 2:
                 having = by_value.setdefault(written.setdefault(part.casefold(), part), [])
