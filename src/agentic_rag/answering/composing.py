@@ -23,6 +23,7 @@ from agentic_rag.answering.forms.lines import (
     entry_text,
     is_title,
     line_of,
+    more_text,
     statements,
     titled_text,
 )
@@ -103,8 +104,17 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
             continue
         answer = form(question, candidates)
         if answer is not None:
-            return answer
+            return _of_readable_length(question, answer)
     return _best_units(question, candidates)
+
+
+def _of_readable_length(question: Question, answer: ComposedAnswer) -> ComposedAnswer:
+    """The first MAX_LINES lines of an answer, and how many there are beyond."""
+    beyond = len(answer.lines) - MAX_LINES
+    if beyond <= 0:
+        return answer
+    tail = more_text(beyond, is_chinese=question.is_chinese)
+    return replace(answer, lines=answer.lines[:MAX_LINES], tail=tail)
 
 
 def that_can_answer(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:

@@ -154,9 +154,32 @@ def test_a_block_is_cited_as_a_whole_and_other_lines_by_themselves():
     } <= set(plain)
 
 
-def test_a_long_list_ends():
-    items = "".join(f"- item {n}\n" for n in range(MAX_LINES + 9))
-    assert len(texts("What is on the shopping list?", Shopping=f"# Shopping list\n\n{items}")) == MAX_LINES
+LONG = MAX_LINES + 9
+
+
+@pytest.mark.parametrize(
+    ("question", "note"),
+    [
+        (
+            "What is on the shopping list?",
+            "# Shopping list\n\n" + "".join(f"- item {n}\n" for n in range(LONG)),
+        ),
+        (
+            "What is left to do in Shopping?",
+            "# Shopping\n\n" + "".join(f"- [ ] item {n}\n" for n in range(LONG)),
+        ),
+        (
+            "Which items are in the red box?",
+            "# Shopping\n\n| item | box |\n|---|---|\n"
+            + "".join(f"| item {n} | red |\n" for n in range(LONG)),
+        ),
+    ],
+    ids=["list", "tasks", "rows"],
+)
+def test_of_a_long_list_it_is_said_how_much_is_not_shown(question: str, note: str) -> None:
+    answer = answer_of(question, {"Shopping.md": note})
+    assert len(answer.lines) == MAX_LINES
+    assert answer.tail == "… and 9 more"
 
 
 def test_an_answer_stops_where_the_question_is_answered():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agentic_rag.answering.amounts import amounts
 from agentic_rag.answering.evidence import Candidate
 from agentic_rag.answering.forms.entry_values import EntryValue, column_values, read_values
-from agentic_rag.answering.forms.lines import MAX_LINES, ComposedAnswer, entry_text, line_of, more_text
+from agentic_rag.answering.forms.lines import ComposedAnswer, entry_text, line_of
 from agentic_rag.answering.forms.totals import opening
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.comparisons import Comparison
@@ -78,12 +78,9 @@ def within_limit(question: Question, candidates: Sequence[Candidate]) -> Compose
     if not basis:
         return None
     lines = tuple(
-        line_of(unit, best.note, None if unit.kind == "row" else entry_text(unit))
-        for unit in within[:MAX_LINES]
+        line_of(unit, best.note, None if unit.kind == "row" else entry_text(unit)) for unit in within
     )
-    left = len(within) - len(lines)
-    tail = more_text(left, is_chinese=question.is_chinese) if left else ""
-    return ComposedAnswer(lines, basis, tail=tail)
+    return ComposedAnswer(lines, basis)
 
 
 def has_value_within(comparison: Comparison, unit: Unit) -> bool:

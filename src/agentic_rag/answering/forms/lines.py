@@ -114,7 +114,7 @@ def line_of(unit: Unit, note: SourceNote, text: str | None = None) -> Line:
 def block_of(units: Sequence[Unit], note: SourceNote, texts: Sequence[str]) -> tuple[Line, ...]:
     """Lines of one block, which is cited as a whole."""
     start, end = units[0].start, max(unit.end for unit in units)
-    return tuple(Line(text, note, start, end, units[0].headings) for text in texts[:MAX_LINES])
+    return tuple(Line(text, note, start, end, units[0].headings) for text in texts)
 
 
 def clear_terms(levels: Mapping[str, float]) -> set[str]:
@@ -174,7 +174,7 @@ def with_led(units: Sequence[Unit], note: SourceNote) -> list[Line]:
         ]
         lines += [line_of(one, note, entry_text(one)) for one in led]
         shown |= {one.start for one in led}
-    return lines[:MAX_LINES]
+    return lines
 
 
 def statements(note: SourceNote) -> list[Unit]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from agentic_rag.answering.evidence import Candidate
 from agentic_rag.answering.forms.lines import (
-    MAX_LINES,
     NEAR,
     NEAR_TIE,
     ComposedAnswer,
@@ -108,7 +107,7 @@ def tasks_in_state(question: Question, candidates: Sequence[Candidate]) -> Compo
         spoken = named & (clear_terms(one.near) | clear_terms(one.above))
         if spoken and 2 * len(spoken) >= len(named) and (left or one.note is candidates[0].note):
             tasks = [unit for unit in one.note.reading.units if unit.state in MARKS[name]]
-            lines = [line_of(unit, one.note, entry_text(unit)) for unit in tasks[:MAX_LINES]]
+            lines = [line_of(unit, one.note, entry_text(unit)) for unit in tasks]
             return ComposedAnswer(tuple(lines), (one,), is_whole=True)
     return None
 
@@ -128,7 +127,7 @@ def matching_rows(question: Question, candidates: Sequence[Candidate]) -> Compos
     if len(rows) < 2:
         return None
     rows = sorted(_of_cells(question, rows), key=lambda one: one.unit.start)
-    return ComposedAnswer(tuple(line_of(one.unit, one.note) for one in rows[:MAX_LINES]), tuple(rows))
+    return ComposedAnswer(tuple(line_of(one.unit, one.note) for one in rows), tuple(rows))
 
 
 def _of_cells(question: Question, rows: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -225,7 +224,7 @@ def subheadings(question: Question, candidates: Sequence[Candidate]) -> Composed
         lines = _headings_below(best, path)
         spoken = clear_terms(best.near) if depth == len(best.unit.headings) else clear_terms(best.above)
         if len(lines) >= 2 and spoken:
-            return ComposedAnswer(lines[:MAX_LINES], (best,))
+            return ComposedAnswer(lines, (best,))
     return None
 
 
@@ -259,13 +258,13 @@ def under_heading(question: Question, candidates: Sequence[Candidate]) -> Compos
         return None
     first = units[0]
     if first.kind == "property":
-        return ComposedAnswer(tuple(line_of(unit, best.note) for unit in units[:MAX_LINES]), (best,))
+        return ComposedAnswer(tuple(line_of(unit, best.note) for unit in units), (best,))
     if first.kind in LIST_KINDS:
         block = [unit for unit in units if unit.block == first.block]
         return ComposedAnswer(block_of(block, best.note, [entry_text(unit) for unit in block]), (best,))
     if first.kind in ("code", "row"):
         block = [unit for unit in units if unit.block == first.block]
-        return ComposedAnswer(tuple(line_of(unit, best.note) for unit in block[:MAX_LINES]), (best,))
+        return ComposedAnswer(tuple(line_of(unit, best.note) for unit in block), (best,))
     return ComposedAnswer(tuple(with_led(units[:SECTION], best.note)), (best,))
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from agentic_rag.answering.evidence import Candidate
 from agentic_rag.answering.forms.lines import (
-    MAX_LINES,
     NEAR,
     ComposedAnswer,
     Line,
@@ -161,7 +160,7 @@ def _numbered_sections(
         value = 2.0 * words + 2.0
         if best is None or value > best[0]:
             lines = []
-            for path in paths[:MAX_LINES]:
+            for path in paths:
                 place = stripped_span(note, note.reading.headings[path])
                 below = [unit for unit in note.reading.units if unit.headings == path][:BELOW]
                 is_bare = _BARE_NUMBER.fullmatch(path[-1]) is not None

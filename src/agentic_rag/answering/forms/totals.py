@@ -19,12 +19,10 @@ from agentic_rag.answering.forms.entry_values import (
 )
 from agentic_rag.answering.forms.lines import (
     AGGREGATES,
-    MAX_LINES,
     NEAR,
     ComposedAnswer,
     count_text,
     line_of,
-    more_text,
     titled_text,
 )
 from agentic_rag.answering.term_levels import CLEAR, SIMILAR
@@ -111,7 +109,7 @@ def _of_group(
         entries = _of_question(question, computation, group, is_measured=False)
         entries = _of_times([one for one in entries if not _CALLED_OFF.search(one.unit.own())])
         head = count_text(len(entries), "entries", is_chinese=question.is_chinese)
-        return _answer(question, entries, head) if entries else None
+        return _answer(entries, head) if entries else None
     measure = _measure_of(question, computation, [one.unit for one in group])
     if measure is None:
         return None
@@ -124,14 +122,12 @@ def _of_group(
     if computation.result in ("largest", "smallest"):
         pick = max if computation.result == "largest" else min
         best_number = pick(value.in_base_unit() for _, value in values)
-        return _answer(question, [one for one, value in values if value.in_base_unit() == best_number])
+        return _answer([one for one, value in values if value.in_base_unit() == best_number])
     if len(values) == 1:
-        return _answer(question, [values[0][0]])
+        return _answer([values[0][0]])
     result = add_values([value for _, value in values], is_average=computation.result == "average")
     head = _result_text(question, computation, measure, result)
-    return _answer(
-        question, [one for one, _ in values], _with_count(question, head, len(values), len(entries))
-    )
+    return _answer([one for one, _ in values], _with_count(question, head, len(values), len(entries)))
 
 
 def _is_entry(unit: Unit) -> bool:
@@ -375,8 +371,6 @@ def _of_times(group: Sequence[Candidate]) -> list[Candidate]:
     return list(first.values())
 
 
-def _answer(question: Question, entries: Sequence[Candidate], head: str = "") -> ComposedAnswer:
-    lines = tuple(line_of(one.unit, one.note, titled_text(one)) for one in entries[:MAX_LINES])
-    more = len(entries) - len(lines)
-    tail = more_text(more, is_chinese=question.is_chinese) if more else ""
-    return ComposedAnswer(lines, tuple(entries), head=head, tail=tail, is_whole=True)
+def _answer(entries: Sequence[Candidate], head: str = "") -> ComposedAnswer:
+    lines = tuple(line_of(one.unit, one.note, titled_text(one)) for one in entries)
+    return ComposedAnswer(lines, tuple(entries), head=head, is_whole=True)
