@@ -29,6 +29,7 @@ VAULT = {
     "the noise, three evenings running.\n",
     "Survey.md": "---\nkind: report\nstand: Entwurf\nstatus: waiting for the yard\n---\nThe surveyor came twice.\n",
     "Fuel 2026.md": "Diesel of the season: 30 litres on 2 June, 44 litres on 19 July, 25 litres on 8 August.\n",
+    "Harbour dues 2026.md": "# Harbour dues 2026\n\n| month | Sula | Petrel |\n|---|---|---|\n| Jun | 118 | 96 |\n| Jul | 131 | 99 |\n| Aug | 140 | 104 |\n",
     "2026-07-05.md": "Rain all day, we stayed in port and mended the sprayhood.\n",
     "2026-07-06.md": "Wind from the west, four reefs of washing on the line.\n",
     "Werkzeug.md": "# Werkzeug an Bord\n\n| Teil | Platz | verliehen |\n|---|---|---|\n| Bolzenschneider | Backskiste | ja |\n| Ratsche | Salon | nein |\n"
@@ -112,6 +113,10 @@ async def test_all_of_them_are_listed(
         pytest.param(
             "How much diesel did we take in July 2026?", "44 litres", id="a day that stands in the text"
         ),
+        pytest.param(
+            "How high were the harbour dues of the Petrel in July 2026?", "Petrel: 99", id="a month in a cell"
+        ),
+        pytest.param("Who is second on Wednesday?", "second: Bram", id="a weekday in short"),
     ],
 )
 async def test_a_property_has_another_name_than_the_verb(data_dir: Path, question: str, stated: str) -> None:

@@ -50,6 +50,11 @@ class Evidence:
         """Whether the lines express every specific term."""
         return bool(self.support) and min(self.support.values()) >= FULL
 
+    @property
+    def lacks_nothing(self) -> bool:
+        """Whether the lines express every specific term at least in part."""
+        return bool(self.support) and min(self.support.values()) > MISSING
+
 
 @dataclass(frozen=True, slots=True)
 class PassageReading:

@@ -220,9 +220,23 @@ def _best_units(question: Question, candidates: Sequence[Candidate]) -> Composed
     lines = []
     for one in chosen:
         is_bare = one.unit.kind == "property" or len(one.unit.text.split()) <= SHORT
-        lines.append(line_of(one.unit, one.note, titled_text(one) if is_bare else None))
+        spoken_of = None if is_bare else _spoken_of(one)
+        if spoken_of is None or any(other.unit is spoken_of for other in chosen):
+            lines.append(line_of(one.unit, one.note, titled_text(one) if is_bare else None))
+        else:
+            text = f"{spoken_of.display_text()} {one.unit.display_text()}"
+            lines.append(Line(text, one.note, spoken_of.start, one.unit.end, one.unit.headings))
     basis = [one for one in chosen if one.note is best.note or _shares_term(question, best, one)]
     return ComposedAnswer(tuple(lines), (*basis, *(one for one in others if one not in basis)))
+
+
+def _spoken_of(one: Candidate) -> Unit | None:
+    """The sentence right before one that begins with "It" or its like, which says what it speaks of."""
+    unit = one.unit
+    if unit.kind != "sentence" or unit.lead is None or _is_under_label(unit):
+        return None
+    before = [other for other in one.note.reading.units if other.end <= unit.start]
+    return before[-1] if before and before[-1].text == unit.lead else None
 
 
 def _whole_block(question: Question, near: Sequence[Candidate]) -> ComposedAnswer | None:

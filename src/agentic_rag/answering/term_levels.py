@@ -212,7 +212,7 @@ def _of_days(days: Span, unit: Unit, note: SourceNote) -> tuple[float, float, fl
     above = (*unit.headings, *unit.parents)
     own_day = None if note.date is None else date.fromisoformat(note.date[:10])
     return (
-        _overlap(days, unit.own(), own_day),
+        max(_overlap(days, text, own_day) for text in (unit.own(), *(cell for _, cell in unit.columns))),
         max((_overlap(days, text, own_day) for text in above), default=0.0),
         float(own_day is not None and days.covers(own_day)),
     )

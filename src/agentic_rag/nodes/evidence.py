@@ -102,7 +102,7 @@ class EvidenceReader:
             of_days = await asyncio.to_thread(from_days, question, selection, documents, likeness)
             # The days may stand in the text, a row of June, or in a title, and not be the day of a note.
             stated = of_days if of_days.lines else await self.of_passages()
-            return stated if stated.lines and stated.is_full else of_days
+            return stated if stated.lines and stated.lacks_nothing else of_days
         return await asyncio.to_thread(from_selection, question, selection, documents)
 
     async def of_passages(self) -> Evidence:

@@ -192,6 +192,9 @@ IRREGULAR = {
     "eaten": "eat", "ate": "eat", "driven": "drive", "drove": "drive", "chosen": "choos", "chose": "choos", "worn": "wear", "built": "build",
     "sent": "send", "sold": "sell", "brought": "bring", "taught": "teach", "caught": "catch", "held": "hold", "broken": "break", "lent": "lend",
     "dailies": "daili", "dailys": "daili", "children": "child", "movies": "movi", "films": "film", "began": "begin", "begun": "begin", "dice": "die",
+    "jan": "januari", "feb": "februari", "mar": "march", "apr": "april", "jun": "june", "jul": "juli", "aug": "august", "sep": "septemb",
+    "sept": "septemb", "oct": "octob", "nov": "novemb", "dec": "decemb",
+    "mon": "monday", "tue": "tuesday", "tues": "tuesday", "wed": "wednesday", "thu": "thursday", "fri": "friday", "sat": "saturday", "sun": "sunday",
 }  # fmt: skip
 """What ``regular`` maps to another word; no form is its own."""
 

@@ -187,6 +187,23 @@ def test_an_answer_stops_where_the_question_is_answered():
     assert texts("When does the ferry leave?", Ferry=note) == ["The ferry leaves at nine."]
 
 
+@pytest.mark.parametrize(
+    ("note", "expected"),
+    [
+        ("The pump is a Lowara. It was fitted in 2011.\n", "The pump is a Lowara. It was fitted in 2011."),
+        (
+            "Das Rad ist grün. Es wurde 2011 in Kiel gekauft und fitted.\n",
+            "Das Rad ist grün. Es wurde 2011 in Kiel gekauft und fitted.",
+        ),
+        ("The pump is old. We had it fitted in 2011.\n", "We had it fitted in 2011."),
+        ("- The pump is a Lowara.\n- It was fitted in 2011.\n", "It was fitted in 2011."),
+    ],
+    ids=["it", "es", "names it itself", "an item is alone"],
+)
+def test_a_sentence_that_speaks_of_the_one_before_is_shown_with_it(note: str, expected: str) -> None:
+    assert expected in texts("When was it fitted?", Pump=note)
+
+
 def test_without_candidates_there_is_no_answer():
     assert compose_answer(Question.of("What is Dune?"), []) == ComposedAnswer()
 
