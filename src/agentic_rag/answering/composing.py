@@ -98,7 +98,9 @@ def compose_answer(question: Question, candidates: Sequence[Candidate]) -> Compo
         return ComposedAnswer(tuple(lines), tuple(near))
     if question.form == "howto":
         candidates = by_total(candidates)
-    is_compared = any(one.nearness for one in candidates) and not _expresses_all(question, candidates[0])
+    is_compared = any(one.nearness for one in candidates) and not candidates[0].expresses(
+        question.specific_tokens
+    )
     for form in FORMS:
         if is_compared and form in OF_NOTE:
             continue
@@ -220,23 +222,24 @@ def _best_units(question: Question, candidates: Sequence[Candidate]) -> Composed
     lines = []
     for one in chosen:
         is_bare = one.unit.kind == "property" or len(one.unit.text.split()) <= SHORT
-        spoken_of = None if is_bare else _spoken_of(one)
-        if spoken_of is None or any(other.unit is spoken_of for other in chosen):
+        antecedent = None if is_bare else _antecedent(one)
+        if antecedent is None or any(other.unit is antecedent for other in chosen):
             lines.append(line_of(one.unit, one.note, titled_text(one) if is_bare else None))
         else:
-            text = f"{spoken_of.display_text()} {one.unit.display_text()}"
-            lines.append(Line(text, one.note, spoken_of.start, one.unit.end, one.unit.headings))
+            text = f"{antecedent.display_text()} {one.unit.display_text()}"
+            lines.append(Line(text, one.note, antecedent.start, one.unit.end, one.unit.headings))
     basis = [one for one in chosen if one.note is best.note or _shares_term(question, best, one)]
     return ComposedAnswer(tuple(lines), (*basis, *(one for one in others if one not in basis)))
 
 
-def _spoken_of(one: Candidate) -> Unit | None:
+def _antecedent(one: Candidate) -> Unit | None:
     """The sentence right before one that begins with "It" or its like, which says what it speaks of."""
     unit = one.unit
     if unit.kind != "sentence" or unit.lead is None or _is_under_label(unit):
         return None
-    before = [other for other in one.note.reading.units if other.end <= unit.start]
-    return before[-1] if before and before[-1].text == unit.lead else None
+    units = one.note.reading.units
+    before = next((other for other in reversed(units) if other.end <= unit.start), None)
+    return before if before is not None and before.text == unit.lead else None
 
 
 def _whole_block(question: Question, near: Sequence[Candidate]) -> ComposedAnswer | None:
@@ -254,23 +257,17 @@ def _whole_block(question: Question, near: Sequence[Candidate]) -> ComposedAnswe
 def says_all(question: Question, one: Candidate) -> bool:
     """Whether a unit expresses every specific term, one of them in its own words, and holds a value of the kind that is
     wanted, of things that are asked for several; never of a reason, which stands in other words."""
-    terms = [term.token for term in question.terms if not term.is_generic]
+    terms = question.specific_tokens
     is_own = not terms or any(one.own.get(term, 0.0) >= CLEAR for term in terms)
     is_fit = not question.wants or (fits(question, one.unit) and has_measure_asked(question, one.unit))
     asks_several = question.form == "list" and asks_many(question.text)
     is_listing = not asks_several or one.unit.kind in (*LIST_KINDS, "row")
-    return _expresses_all(question, one) and is_own and is_fit and is_listing and not question.asks_reason
-
-
-def _expresses_all(question: Question, one: Candidate) -> bool:
-    """Whether a unit, with what stands above it, expresses every specific term."""
-    return all(one.level(term.token) >= CLEAR for term in question.terms if not term.is_generic)
+    return one.expresses(terms) and is_own and is_fit and is_listing and not question.asks_reason
 
 
 def _shares_term(question: Question, best: Candidate, one: Candidate) -> bool:
     """Whether two units speak of the same specific word of the question: else one supports nothing that the other says."""
-    specific = [term.token for term in question.terms if not term.is_generic]
-    return any(best.level(term) >= CLEAR and one.level(term) >= CLEAR for term in specific)
+    return any(best.expresses((term,)) and one.expresses((term,)) for term in question.specific_tokens)
 
 
 def _of_other_names(
@@ -286,7 +283,7 @@ def _of_other_names(
     ]
     others: list[Candidate] = []
     for name in question.names():
-        if any(_names(one, name) for one in (*chosen_units, *others)):
+        if any(one.expresses(name) for one in (*chosen_units, *others)):
             continue
         beside = (
             one
@@ -296,9 +293,9 @@ def _of_other_names(
         elsewhere = (
             one
             for one in candidates
-            if _names(one, name)
+            if one.expresses(name)
             and (one.unit.key == best.unit.key if best.unit.key else plain)
-            and all(one.level(token) >= CLEAR for token in plain)
+            and one.expresses(plain)
         )
         others += [one for one in (next(beside, None) or next(elsewhere, None),) if one is not None]
     return others
@@ -342,10 +339,6 @@ def _value_beside(
         return []
     note = chosen_units[0].note
     return [one for one in by_total(candidates) if one.note is note and fits(question, one.unit)][:1]
-
-
-def _names(one: Candidate, name: Sequence[str]) -> bool:
-    return all(one.level(token) >= CLEAR for token in name)
 
 
 def _as_much(best: Candidate, one: Candidate) -> bool:

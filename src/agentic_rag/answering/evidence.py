@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -111,6 +111,10 @@ class Candidate:
         """How far the unit with its context expresses a term, in [0, 1]."""
         places = (self.own, self.near, self.above, self.before)
         return max(levels.get(term, 0.0) for levels in places)
+
+    def expresses(self, terms: Iterable[str]) -> bool:
+        """Whether the unit with its context clearly expresses all of these terms."""
+        return all(self.level(term) >= CLEAR for term in terms)
 
 
 def score_units(

@@ -31,10 +31,9 @@ from agentic_rag.fusion.strategy_selector import NOTE_SOURCES
 from agentic_rag.nodes.request import Request
 from agentic_rag.questions.note_queries.query import is_span
 from agentic_rag.questions.question import Question
-from agentic_rag.questions.terms import DAYS
+from agentic_rag.questions.terms import DAYS, has_terms
 from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.retrieval.term_likeness import TermLikeness
-from agentic_rag.text import fold, starts_cjk, tokens
 
 RESULTS_READ = 10
 """Results whose notes are read for units."""
@@ -78,6 +77,7 @@ class EvidenceReader:
         selection = selection or {}
         if selection.get("status") not in ("ok", "none"):
             return None
+        stated: Evidence | None = None
         if selection["status"] == "none":
             # Of a number that is a limit the passages' own values are compared.
             if self.question.limit is not None or _may_stand_elsewhere(selection["query"]):
@@ -101,8 +101,11 @@ class EvidenceReader:
             likeness = await self._likeness(question, documents)
             of_days = await asyncio.to_thread(from_days, question, selection, documents, likeness)
             # The days may stand in the text, a row of June, or in a title, and not be the day of a note.
-            stated = of_days if of_days.lines else await self.of_passages()
-            return stated if stated.lines and stated.lacks_nothing else of_days
+            if not of_days.lines:
+                stated = stated or await self.of_passages()
+                if stated.lines and stated.lacks_nothing:
+                    return stated
+            return of_days
         return await asyncio.to_thread(from_selection, question, selection, documents)
 
     async def of_passages(self) -> Evidence:
@@ -190,8 +193,7 @@ def _leaves_out_terms(question: Question, selection: SelectionValues) -> bool:
     if query["ask"] != "list" or not left:
         return False
     shown = " ".join(f"{one['title']} {one['text']} {' '.join(one['headings'])}" for one in entries)
-    words, text = set(tokens(shown)), fold(shown)
-    return any(term not in words and not (starts_cjk(term) and term in text) for term in left)
+    return not has_terms(shown, left)
 
 
 def _may_stand_elsewhere(query: QueryValues) -> bool:

@@ -332,19 +332,21 @@ def lack_before(text: str, span: Place) -> Place | None:
 
 Open = Literal["open", "done", "cancelled", "doing"]
 _STATES: tuple[tuple[Open, re.Pattern[str]], ...] = (
-    ("open", re.compile(r"(?<![a-z])(?:(?:not|n['’]t)(?: yet)? (?:\w+ )?(?:done|finished|completed?|ticked|watched|read|bought)|un(?:done|finished|completed|ticked|checked|watched|read)|open|pending|outstanding|incomplete|remaining|left|still|yet|todo)(?![a-z])|未完成|没完成|还没|尚未|待办|要做|没[做办买弄看写交定]|剩下|未[读看阅玩听学]|还有什么|还要|offen\w*", re.IGNORECASE)),
+    ("open", re.compile(r"(?<![a-z])(?:(?:not|n['’]t)(?: yet)? (?:\w+ )?(?:done|finished|completed?|ticked|watched|read|bought)|un(?:done|finished|completed|ticked|checked|watched|read)|open|pending|outstanding|incomplete|remaining|left|still|yet)(?![a-z])|未完成|没完成|还没|尚未|要做|没[做办买弄看写交定]|剩下|未[读看阅玩听学]|还有什么|还要|offen\w*", re.IGNORECASE)),
     ("doing", re.compile(r"(?<![a-z])(?:in progress|being done|ongoing|under way|doing)(?![a-z])|进行中|正在|^在[读看阅玩听学]$", re.IGNORECASE)),
     ("cancelled", re.compile(r"(?<![a-z])(?:cancell?ed|dropped|abandoned)(?![a-z])|取消", re.IGNORECASE)),
     ("done", re.compile(r"(?<![a-z])(?:done|finish(?:ed)?|completed?|ticked(?: off)?|checked(?: off)?|already|accomplished|watched|crossed off)(?![a-z])|已完成|完成|做完|做了|已经|已[读看阅玩听学买做]|[勾划打][掉选上]?[掉勾了]|[读看阅玩听学][完过]|erledigt\w*", re.IGNORECASE)),
+    ("open", re.compile(r"(?<![a-z])todo(?![a-z])|待办", re.IGNORECASE)),  # a list that may have done ones, too
 )  # fmt: skip
 
 
 def state(text: str) -> tuple[Open, Place] | None:
     """The state of tasks that a question names; None without one."""
-    matches = [(name, match) for name, pattern in _STATES if (match := pattern.search(text))]
-    # A list of what is to be done has what is done already, too.
-    matches = [one for one in matches if one[1].group() not in ("待办", "todo")] or matches
-    return (matches[0][0], Place(*matches[0][1].span())) if matches else None
+    for name, pattern in _STATES:
+        match = pattern.search(text)
+        if match is not None:
+            return name, Place(*match.span())
+    return None
 
 
 MARKS: Mapping[str, frozenset[str]] = {
@@ -356,3 +358,8 @@ MARKS: Mapping[str, frozenset[str]] = {
 """Marks of tasks by what a question calls them. What is begun, deferred or important is still open."""
 YES, NO = (frozenset(words.split()) for words in ("yes y true ja ✓ ✔ 是 有", "no n false nein ✗ ✘ 否 无"))
 """What cells say of whether something is so, in lower case."""
+
+
+def answer_wanted(text: str, column: Place) -> frozenset[str]:
+    """Which of YES and NO a question wants of a column that it names: NO where it negates it."""
+    return NO if negation_before(text, column) else YES

@@ -95,6 +95,11 @@ class Question:
         )  # fmt: skip
 
     @property
+    def specific_tokens(self) -> tuple[str, ...]:
+        """The tokens of the terms that are not generic, in order."""
+        return tuple(term.token for term in self.terms if not term.is_generic)
+
+    @property
     def is_chinese(self) -> bool:
         """Whether it is written in Chinese characters."""
         return self.script == "cjk"

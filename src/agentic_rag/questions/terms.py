@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from agentic_rag.questions.generic_words import ANSWER_HAN, ANSWER_STEMS
 from agentic_rag.questions.wording import COMPARE, HOW, REQUEST, STEPS_LEAD
 from agentic_rag.questions.words import Place, regular
-from agentic_rag.text import STOPWORDS, fold, placed_contents, starts_cjk
+from agentic_rag.text import STOPWORDS, fold, placed_contents, starts_cjk, tokens
 from agentic_rag.text.languages import function_words, language
 
 _KIND_OF = re.compile(r"\b(?:what|which) (?:kinds?|types?|sorts?) of (?P<noun>\w+)", re.IGNORECASE)
@@ -122,3 +122,10 @@ def _name_spans(text: str) -> list[tuple[int, int]]:
         capitals = _CAPITALISED_NAME.finditer(text, begin)
         spans += [match.span() for match in capitals if match.group().casefold() not in STOPWORDS]
     return spans
+
+
+def has_terms(text: str, terms: Iterable[str]) -> bool:
+    """Whether a text has all terms: stems among its words, Chinese anywhere in it."""
+    plain = fold(text).casefold()
+    words = set(tokens(text))
+    return all(term in words or (starts_cjk(term) and term in plain) for term in terms)

@@ -21,6 +21,7 @@ from agentic_rag.answering.forms.lines import (
 from agentic_rag.answering.source_notes import SourceNote
 from agentic_rag.notes.units import RECORD_KEYS, Unit
 from agentic_rag.questions.question import Question
+from agentic_rag.questions.terms import has_terms
 from agentic_rag.questions.words import parts
 from agentic_rag.text import fold, starts_cjk, tokens
 
@@ -59,7 +60,7 @@ def _defining(
         unit = one.unit
         if unit.kind not in ("sentence", "item", "step") or clear_terms(one.own) < terms:
             continue
-        is_keyed = unit.key is not None and _has_all(unit.key, terms)
+        is_keyed = unit.key is not None and has_terms(unit.key, terms)
         verb = _IS.search(unit.text[: 40 + sum(map(len, terms))])
         head = str(unit.key) if is_keyed else unit.text[: verb.start()] if verb is not None else None
         if head is not None and len(head) <= 30 + sum(map(len, terms)):
@@ -97,17 +98,13 @@ def _below_heading(candidates: Sequence[Candidate], terms: Set[str]) -> Iterator
                 yield replace(one, unit=first)
 
 
-def _has_all(text: str, terms: Set[str]) -> bool:
-    plain = fold(text).casefold()
-    words = {*tokens(text)}
-    return all(term in words or (starts_cjk(term) and term in plain) for term in terms)
-
-
 def _begins_with_all(head: str, terms: Set[str]) -> bool:
     """Whether a subject is the terms, "a ketch", "a ketch with two masts", and nothing of theirs, "one flaw of a ketch"."""
     begin = _BEFORE_NAME.match(head)
     opening = head if begin is None else head[begin.end() :]
-    return _has_all(opening, terms) and any(_has_all(opening.split(maxsplit=1)[0], {term}) for term in terms)
+    return has_terms(opening, terms) and any(
+        has_terms(opening.split(maxsplit=1)[0], {term}) for term in terms
+    )
 
 
 _BEFORE_NAME = re.compile(

@@ -63,7 +63,7 @@ def within_limit(question: Question, candidates: Sequence[Candidate]) -> Compose
         for unit in best.note.reading.units
         if unit.block == best.unit.block and not is_total_entry(opening(unit))
     ]
-    words = {term.token for term in question.terms if not term.is_generic}
+    words = set(question.specific_tokens)
     general = {term.token for term in question.terms if term.is_generic and not term.token[0].isdigit()}
     values = _column(entries, limit, words, general) or [
         _value_in(unit.own(), limit, words) for unit in entries

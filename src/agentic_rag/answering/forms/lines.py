@@ -139,7 +139,7 @@ def is_named(question: Question, note: SourceNote) -> bool:
     """Whether a question names the note's title, of a person a part of it, and nothing else."""
     title = fold(note.title).casefold()
     words = set(tokens(title))
-    named = [term.token for term in question.terms if not term.is_generic]
+    named = question.specific_tokens
     is_person = bool(named) and len(words) > 1 and WHO.search(question.text) is not None
     return (is_person or title in fold(question.text).casefold()) and all(
         token in words or token in title for token in named

@@ -23,7 +23,7 @@ from agentic_rag.answering.forms.lines import (
 from agentic_rag.answering.term_levels import CLEAR
 from agentic_rag.answering.value_kinds import names_several
 from agentic_rag.notes.units import LIST_KINDS
-from agentic_rag.questions.comparisons import MARKS, NO, YES, negation_before, state
+from agentic_rag.questions.comparisons import MARKS, NO, YES, answer_wanted, state
 from agentic_rag.questions.forms import WHAT
 from agentic_rag.questions.note_queries.tasks import LEFT_TO_DO, OPEN_QUESTIONS
 from agentic_rag.questions.question import Question
@@ -115,15 +115,21 @@ def tasks_in_state(question: Question, candidates: Sequence[Candidate]) -> Compo
 def matching_rows(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """The rows of one table that each say all that is asked, where things are asked for and the best unit does not name them
     itself."""
-    if question.form != "list":
+    terms = question.specific_tokens
+    if question.form != "list" or not terms:
         return None
-    terms = [term.token for term in question.terms if not term.is_generic]
-    full = [one for one in candidates if terms and all(one.level(term) >= CLEAR for term in terms)]
-    own = [one for one in full if any(one.own.get(term, 0.0) >= CLEAR for term in terms)]
-    first = next((one for one in own if one.unit.kind == "row"), None)
-    if first is None or (own[0] is not first and names_several(own[0].unit)):
+
+    def is_full(one: Candidate) -> bool:
+        return one.expresses(terms) and any(one.own.get(term, 0.0) >= CLEAR for term in terms)
+
+    first = next((one for one in candidates if one.unit.kind == "row" and is_full(one)), None)
+    if first is None:
         return None
-    rows = [one for one in own if one.note is first.note and one.unit.block == first.unit.block]
+    best = next(filter(is_full, candidates))
+    if best is not first and names_several(best.unit):
+        return None
+    table = (one for one in candidates if one.note is first.note and one.unit.block == first.unit.block)
+    rows = list(filter(is_full, table))
     if len(rows) < 2:
         return None
     rows = sorted(_of_cells(question, rows), key=lambda one: one.unit.start)
@@ -133,7 +139,7 @@ def matching_rows(question: Question, candidates: Sequence[Candidate]) -> Compos
 def _of_cells(question: Question, rows: Sequence[Candidate]) -> Sequence[Candidate]:
     """The rows that have most of the terms in one cell, a column's name with its value: ``primary: Owen``; of a column that
     is asked for and says yes or no, those that say yes, or no where the question negates it."""
-    asked = {term.token for term in question.terms if not term.is_generic}
+    asked = set(question.specific_tokens)
 
     def together(row: Candidate) -> int:
         cells = (tokens(f"{name} {value}") for name, value in row.unit.columns)
@@ -146,7 +152,7 @@ def _of_cells(question: Question, rows: Sequence[Candidate]) -> Sequence[Candida
     for term in question.terms:
         cells = [_cell_of(term.token, row) for row in rows]
         if not (YES.isdisjoint(cells) or NO.isdisjoint(cells)):
-            wanted = NO if negation_before(text, Place(term.start, term.end)) else YES
+            wanted = answer_wanted(text, Place(term.start, term.end))
             rows = [row for row, cell in zip(rows, cells, strict=True) if cell in wanted]
     return rows
 
@@ -198,7 +204,7 @@ def _best_listed(question: Question, candidates: Sequence[Candidate]) -> Candida
     else the best unit, where it belongs to a list; else, where only the note is named, the first of its lists."""
     best = candidates[0]
     title = {term for term, level in best.above.items() if level == 1.0}
-    asked = [term.token for term in question.terms if not term.is_generic and term.token not in title]
+    asked = [term for term in question.specific_tokens if term not in title]
     listed = [one for one in candidates if one.note is best.note and one.unit.kind in LIST_KINDS]
     headed = (one for one in listed if one.score >= best.score - NEAR and set(asked) <= clear_terms(one.near))
     chosen = next(headed, None) if asked else None

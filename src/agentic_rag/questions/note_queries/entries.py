@@ -47,10 +47,10 @@ async def entries_of_named(draft: Draft, titles: Sequence[tuple[Note, Place]]) -
             continue
         rows = [row for row in note.rows if row.fields and row.state is None]
         conditions, spans = await _row_conditions(draft, rows, place) if len(rows) > 1 else ([], [])
-        if conditions and (draft.asks_many or not draft.rest(place, *spans)):
+        rest = places(draft.rest(place, *spans))
+        if conditions and (draft.asks_many or not rest):
             draft.cover(place)
             where = (Comparison("path", "$eq", note.path),)
-            rest = places(draft.rest(place, *spans))
             return Query(
                 "entries", draft.list_or_count, (note.title,), where, tuple(conditions), residual=rest
             )
@@ -192,7 +192,7 @@ async def _row_conditions(
         texts = [value for value in dict.fromkeys(map(str, its)) if not is_number(value) and len(value) > 2]
         place = draft.words.find(key)
         if place is not None and {str(one).casefold() for one in its} <= comparisons.YES | comparisons.NO:
-            wanted = comparisons.NO if comparisons.negation_before(draft.text, place) else comparisons.YES
+            wanted = comparisons.answer_wanted(draft.text, place)
             conditions.append(
                 Comparison(
                     key, "$in", tuple(dict.fromkeys(one for one in its if str(one).casefold() in wanted))
@@ -206,9 +206,8 @@ async def _row_conditions(
                 met.setdefault(place, []).append(_of_cells(key, value, cells, texts))
     for place, of_place in met.items():
         exact = [one for one in of_place if one.operator == "$eq"] or of_place
-        exact = [
-            one for one in exact if draft.words.find(one.key)
-        ] or exact  # "is Bram second?" names the column
+        # "Is Bram second?" names the column.
+        exact = [one for one in exact if draft.words.find(one.key)] or exact
         conditions.append(exact[0] if len(exact) == 1 else Or(tuple(exact)))
         spans.append(place)
     share = {key: sum(map(is_date, its)) / len(its) for key, its in values.items()}

@@ -76,13 +76,13 @@ _KEYS = {"due": _DUE, "done": re.compile(r"done|complet|finish|完成")}
 """Properties of tasks that tell when they are due or were done."""
 
 
-_PLACES = re.compile(r"的(?:地方|人)|哪里|哪儿")
+_NO_TASKS = re.compile(r"的(?:地方|人)|哪里|哪儿")
 """What is asked for and is no task: 想去但还没去的地方."""
 
 
 def _says_no_more(draft: Draft, spans: Sequence[Place]) -> bool:
     """Whether a question has no words beside these and its time, but for somebody to whom a task is given, ``@ann``."""
-    if _PLACES.search(draft.text) or any(
+    if _NO_TASKS.search(draft.text) or any(
         draft.is_free(place) for _, place in draft.vocabulary.classes_in(draft.words)
     ):
         return False
