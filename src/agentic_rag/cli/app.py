@@ -144,6 +144,7 @@ def ingest(
 
     Unchanged files are not processed again; removed files are deleted from the dataset.
     """
+    warm(config)
     from agentic_rag.cli.datasets import print_ingest, run_with_bars
 
     def work(rag: Rag, progress: Progress) -> Awaitable[IngestReport]:
@@ -175,6 +176,7 @@ def watch(
 
     First brings it up to date, then follows every change; other programs can ask meanwhile.
     """
+    warm(config)
     from agentic_rag.cli.datasets import watch_folders
 
     run(watch_folders(config, folders, dataset, as_json=as_json), goes_on=True)

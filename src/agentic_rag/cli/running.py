@@ -8,12 +8,13 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
 from agentic_rag.cli.open_process import answered_elsewhere, as_json
+from agentic_rag.cli.options import warm
 
 if TYPE_CHECKING:
     from agentic_rag.settings.config import RagConfig
@@ -52,20 +53,21 @@ def run_on_rag(config: RagConfig, command: str, **arguments: Any) -> Any:
     """
     if reply := answered_elsewhere(config, command, arguments):
         return reply.result
-    return as_json(run(_on_own_rag(config, command, arguments)))
-
-
-async def _on_own_rag(config: RagConfig, command: str, arguments: Mapping[str, Any]) -> Any:
-    from agentic_rag.cli.options import warm
-
+    # Imports go before ``run``, which lets garbage be collected: during imports that takes .5 s.
     warm(config)
     from agentic_rag.cli.command_server import command_function
+
+    return as_json(run(_on_own_rag(config, command_function(command), arguments)))
+
+
+async def _on_own_rag(
+    config: RagConfig, function: Callable[..., Awaitable[Any]], arguments: Mapping[str, Any]
+) -> Any:
     from agentic_rag.rag import open_rag
 
     # Failed sources and agents are reported below the answer, or in the error.
     for name in ("agentic_rag.nodes.retrieve", "agentic_rag.memory"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    function = command_function(command)
     async with open_rag(config) as rag:
         return await function(rag, **arguments)
 

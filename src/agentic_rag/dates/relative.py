@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from agentic_rag.dates.months import MONTH, month_number
 from agentic_rag.dates.spans import ONE_DAY, Precision, Span, day_span, months_span, week_span
 from agentic_rag.dates.written import COUNT, WrittenDate, number_of
+from agentic_rag.text.patterns import lazy_pattern
 
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
@@ -139,7 +140,7 @@ _CUE = re.compile(
 
 
 def _compile_forms(*forms: tuple[str, _ReadDate]) -> tuple[tuple[re.Pattern[str], _ReadDate], ...]:
-    return tuple((re.compile(pattern, re.IGNORECASE), read) for pattern, read in forms)
+    return tuple((lazy_pattern(pattern, re.IGNORECASE), read) for pattern, read in forms)
 
 
 _FORMS = _compile_forms(

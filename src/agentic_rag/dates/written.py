@@ -13,6 +13,7 @@ from typing import Literal
 
 from agentic_rag.dates.months import MONTH, month_number
 from agentic_rag.dates.spans import ONE_DAY, Precision, Span, day_span, months_span
+from agentic_rag.text.patterns import lazy_pattern
 
 HAN_DIGITS = "〇一二三四五六七八九"
 YEAR = r"(?:[1１]\d{3}|[2２][0０]\d{2})"
@@ -158,7 +159,7 @@ _CUES: tuple[tuple[str, tuple[tuple[Precision, str], ...]], ...] = (
 _FORMS = tuple(
     (
         re.compile(cue, re.IGNORECASE),
-        tuple((precision, re.compile(form, re.IGNORECASE)) for precision, form in forms),
+        tuple((precision, lazy_pattern(form, re.IGNORECASE)) for precision, form in forms),
     )
     for cue, forms in _CUES
 )

@@ -9,6 +9,7 @@ from typing import Literal
 
 from agentic_rag.questions.words import Place
 from agentic_rag.text.numbers import NUMBER_WORDS, decimal, numbers
+from agentic_rag.text.patterns import lazy_pattern
 
 Operator = Literal["$eq", "$gt", "$gte", "$lt", "$lte"]
 
@@ -73,30 +74,30 @@ _ANY_NUMBER = _NUMBER.replace(
 )
 """A number that is compared may be a word, "more than three", "less than half an hour"."""
 _BEFORE = tuple(
-    (operator, re.compile(rf"{words}\s*{_ANY_NUMBER}{_UNIT}", re.IGNORECASE)) for operator, words in _WORDS
+    (operator, lazy_pattern(rf"{words}\s*{_ANY_NUMBER}{_UNIT}", re.IGNORECASE)) for operator, words in _WORDS
 )
 _AFTER: tuple[tuple[Operator, re.Pattern[str]], ...] = (
     (
         "$gte",
-        re.compile(
+        lazy_pattern(
             rf"{_NUMBER}{_UNIT}\s*(?:or (?:more|above|higher|over|better)|and (?:above|over|more)|\+|以上|及以上|或以上)",
             re.IGNORECASE,
         ),
     ),
     (
         "$lte",
-        re.compile(
+        lazy_pattern(
             rf"{_NUMBER}{_UNIT}\s*(?:or (?:less|below|lower|under|fewer)|and (?:below|under)|以下|及以下|以内|之内)",
             re.IGNORECASE,
         ),
     ),
 )
 _HAN_THAN: tuple[tuple[Operator, re.Pattern[str]], ...] = (
-    ("$gt", re.compile(rf"比\s*{_NUMBER}{_UNIT}\s*(?:还|要|更)?[大多高贵长重久远老]")),
-    ("$lt", re.compile(rf"比\s*{_NUMBER}{_UNIT}\s*(?:还|要|更)?(?:[小少低短轻近]|便宜)")),
+    ("$gt", lazy_pattern(rf"比\s*{_NUMBER}{_UNIT}\s*(?:还|要|更)?[大多高贵长重久远老]")),
+    ("$lt", lazy_pattern(rf"比\s*{_NUMBER}{_UNIT}\s*(?:还|要|更)?(?:[小少低短轻近]|便宜)")),
 )
 _DIMENSIONS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (concept, re.compile(words, re.IGNORECASE))
+    (concept, lazy_pattern(words, re.IGNORECASE))
     for concept, words in (
         ("price", r"cheaper|expensive|costly|pricier|[贵]|便宜"),
         ("size", r"larger|bigger|smaller|比.+[大小]"),
@@ -117,7 +118,7 @@ def _range(first: str, join: str, last: str, behind: str = "") -> re.Pattern[str
     """Two numbers and the words around them."""
     number = rf"[$€£¥￥]?\s*(?P<{{}}>\d[\d,]*(?:\.\d+)?|{_HAN_NUMBER})"
     unit = r"(?:[ \t]*-?(?P<{}>stars?|points?|dollars?|euros?|pages?|minutes?|hours?|min|kg|km|cm|公里|个?小时|分钟|[$€£¥￥%元块页分克个岁集季部本天星次]))?"
-    return re.compile(
+    return lazy_pattern(
         rf"{first}{number.format('low')}{unit.format('unit')}\s*(?:{join})\s*{number.format('high')}{unit.format('behind')}"
         + (behind or rf"(?![\w-]*\d|[.,:/]\d){last}"),
         re.IGNORECASE,
@@ -134,17 +135,17 @@ _RANGES = (
 )
 """Ranges, both ends within: "between 3 and 5", "3-5 stars", 3到5."""
 _OR = re.compile(r"\s*(?:,|or|oder|、|或者?|还是)\s*", re.IGNORECASE)
-_HAN_EQUAL = re.compile(
+_HAN_EQUAL = lazy_pattern(
     rf"(?<=[\u4e00-\u9fff])(?<!星期)(?<![第周\d一二两三四五六七八九十百千万])(?:等于|[是为])?\s*(?P<number>\d+(?:\.\d+)?|{_HAN_NUMBER})(?:[元块页分克岁集季天年]|分钟|小时)?(?=[的吗么呢且和或与,，。?？\s]|$)"
 )
 """A number right behind a Chinese word, which names what is equal to it: 难度是1, 难度1的, 保修三年的."""
 _LAST = _NUMBER.replace("(?P<number>", rf"(?P<number>(?:{'|'.join(NUMBER_WORDS)})(?=\W*$)|")
 """A number that something is equal to may be a word where it comes last: "which recipes serve two?"."""
-_EQUAL = re.compile(
+_EQUAL = lazy_pattern(
     rf"(?<![\w.,/-]){_LAST}(?![\w-]|[.,:/]\d)(?:[ \t]+(?P<unit>stars?|points?|dollars?|euros?|pages?|[kmc]?[gm]|[kmgt]b|ml|lbs?|oz)\b)?",
     re.IGNORECASE,
 )
-_STARS = re.compile(
+_STARS = lazy_pattern(
     r"(?P<number>[一二两三四五六七八九十]|(?<![\d.])\d{1,2}(?:\.\d)?)\s*(?:颗?星(?!期)|分(?![钟之]))|(?P<word>one|two|three|four|five)[ -]stars?",
     re.IGNORECASE,
 )

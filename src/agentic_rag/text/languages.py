@@ -46,7 +46,8 @@ def _function_words(name: str) -> frozenset[str]:
     from stop_words import get_stop_words
 
     also = _ALSO_GERMAN.split() if name == "german" else []
-    return frozenset(fold(word).casefold() for word in (*get_stop_words(name), *also))
+    # Folded together: one by one the words of all languages take a tenth of a second.
+    return frozenset(fold("\n".join((*get_stop_words(name), *also))).casefold().split("\n"))
 
 
 @cache

@@ -14,6 +14,7 @@ from agentic_rag.answering.quotes import Card, CardKind
 from agentic_rag.domain.results import Passage
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.text import content_tokens, script, tokens
+from agentic_rag.text.patterns import lazy_pattern
 
 GAP = "____"
 MAX_TEXT = 240
@@ -271,7 +272,7 @@ _PREPARES = re.compile(
 )
 """What is done in any order before the first step."""
 _MATERIALS = re.compile(r"\bingredients?\b|原料|材料|食材|用料|配料|计算|用量", re.IGNORECASE)
-_NAMED_AMOUNT = re.compile(
+_NAMED_AMOUNT = lazy_pattern(
     r"(?P<name>[^\d:：=＝]{1,20}?)\s*[:：=＝]?\s*(?P<amount>[\d.]+\s?(?:[-–~～至到]\s?[\d.]+)?\s?(?:[a-zA-Z]{1,3}|[\u4e00-\u9fff]{1,2}))"
 )
 
@@ -419,7 +420,7 @@ _UNIT = (
 )
 _FIGURE = r"(?:\d{1,3}(?:[,\s]\d{3})+|\d+)(?:\.\d+)?(?:\s?(?:–|-|~|to|至|到)\s?\d[\d.]*)?"
 _HAN_FIGURE = r"[一二三四五六七八九十百千万两半]{1,6}(?:至[一二三四五六七八九十]{1,5})?"
-_AMOUNT = re.compile(
+_AMOUNT = lazy_pattern(
     rf"(?<![\w.,×/–-])-?(?:{_FIGURE}\s?{_UNIT}(?:\s?{_FIGURE}\s?{_UNIT})?|{_HAN_FIGURE}(?:摄氏)?{_UNIT})(?![\d\w-](?<![\u4e00-\u9fff]))|(?<=\b[Ii]n )1\d{{3}}\b(?!s)"
     rf"|(?<![\u4e00-\u9fff几数第]){_HAN_FIGURE}{_UNIT}"
 )

@@ -10,6 +10,7 @@ from agentic_rag.dates.stated import asked_interval
 from agentic_rag.ingest.facts.named_things import named_things
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.text import as_written, fold
+from agentic_rag.text.patterns import lazy_pattern
 
 LONGEST = 2_000
 """Maximum characters of a query that are read; a long pasted text matches rules of every type."""
@@ -29,7 +30,7 @@ class RoutingEvidence:
 def _pattern(*alternatives: str) -> re.Pattern[str]:
     """Any of the alternatives, as whole words: ``~`` is any ending, ``…`` up to 40 characters within a clause."""
     joined = "|".join(alternatives).replace("~", "[a-z]*").replace("…", "[^.,;:?!。，；：？！]{0,40}?")
-    return re.compile(rf"(?<![a-z])(?:{joined})(?![a-z])", re.IGNORECASE)
+    return lazy_pattern(rf"(?<![a-z])(?:{joined})(?![a-z])", re.IGNORECASE)
 
 
 _PAST = (
