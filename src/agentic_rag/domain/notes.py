@@ -11,10 +11,9 @@ import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from agentic_rag.domain import folders_above, with_parent_tags
+from agentic_rag.domain import folders_above, name_and_suffix, with_parent_tags
 from agentic_rag.text import fold
 
 RowKind = Literal["task", "item", "row"]
@@ -109,12 +108,13 @@ class Note:
             values = [] if known is None else known if isinstance(known, list) else [known]
             values = [*values, *(field.value if isinstance(field.value, list) else [field.value])]
             found[field.key] = values[0] if len(values) == 1 and not isinstance(field.value, list) else values
+        folders, (name, suffix) = folders_above(self.path), name_and_suffix(self.path)
         place = {
             "document_id": self.document_id,
             "path": self.path,
             "title": self.title,
             "date": self.date,
-            "folder": folders_above(self.path),
+            "folder": folders,
         }
         own = found.get("links")
         links = [*self.links, *(own if isinstance(own, list) else [] if own is None else [own])]
@@ -124,9 +124,9 @@ class Note:
             "tags": with_parent_tags(self.tags),
             "links": links,
             ITEMS: [row.text for row in self.rows],
-            "file.name": PurePosixPath(self.path).stem,
-            "file.folder": next(iter(folders_above(self.path)), "/"),
-            "file.ext": PurePosixPath(self.path).suffix.removeprefix("."),
+            "file.name": name,
+            "file.folder": next(iter(folders), "/"),
+            "file.ext": suffix.removeprefix("."),
         }
         return {key: value for key, value in facts.items() if value not in ([], ())}
 

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any, TypedDict
 
 from agentic_rag.dates.instants import moment_of
-from agentic_rag.domain import Document
+from agentic_rag.domain import Document, name_and_suffix
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.notes import Field, Note, Row
 from agentic_rag.errors import FilterError
@@ -174,9 +174,13 @@ class Schema:
     """Of list items and table rows."""
 
     @classmethod
-    def of(cls, notes: Sequence[Note]) -> Schema:
-        """The schema of the notes."""
-        facts = [note.facts() for note in notes]
+    def of(cls, notes: Sequence[Note], facts: Iterable[Mapping[str, Any]] | None = None) -> Schema:
+        """The schema of the notes.
+
+        Args:
+            facts: of each note, where they are known.
+        """
+        facts = [note.facts() for note in notes] if facts is None else list(facts)
         return cls(
             len(notes),
             _keys((f.key, f.value) for note in notes for f in note.fields),
@@ -216,8 +220,10 @@ class Schema:
 def _bases(rows: Iterable[Note]) -> dict[str, Base]:
     bases: dict[str, Base] = {}
     for row in rows:
-        name = PurePosixPath(row.path).stem.casefold()
-        if row.base is not None and name not in bases:
+        if row.base is None:
+            continue
+        name = name_and_suffix(row.path)[0].casefold()
+        if name not in bases:
             # Ingest refuses what cannot be read; a row may be of a version that read more.
             with suppress(FilterError):
                 bases[name] = read_base(row.base, row.path)
@@ -305,6 +311,8 @@ class Snapshot:
     """All notes of a dataset at one moment, and their schema. Equal to itself alone, so that caches can hold by it."""
 
     notes: tuple[Note, ...] = ()
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    """What filters compare of each note, by document id."""
     schema: Schema = field(default_factory=lambda: Schema(0))
     bases: Mapping[str, Base] = field(default_factory=dict)
     """Selections of notes that people named, by the name of the file without suffix, case folded; of one name the first
@@ -322,12 +330,8 @@ class Snapshot:
         lines = Counter(key for note in notes for key in {f.key for f in note.fields if f.is_line})
         shared = {key for key, count in lines.items() if count >= MIN_SHARED_NOTES}
         stated = tuple(_with_stated(note, shared) for note in notes)
-        return cls(stated, Schema.of(stated), _bases(ordered), documents, pending)
-
-    @cached_property
-    def facts(self) -> Mapping[str, Json]:
-        """What filters compare of each note, by document id."""
-        return {note.document_id: note.facts() for note in self.notes}
+        facts = {note.document_id: note.facts() for note in stated}
+        return cls(stated, facts, Schema.of(stated, facts.values()), _bases(ordered), documents, pending)
 
     @cached_property
     def days(self) -> frozenset[date]:
@@ -362,7 +366,7 @@ class Snapshot:
         """Notes by title and alias, case folded; the first of a name."""
         named: dict[str, Note] = {}
         for note in self.notes:
-            for name in (note.title, *note.aliases, PurePosixPath(note.path).stem):
+            for name in (note.title, *note.aliases, name_and_suffix(note.path)[0]):
                 named.setdefault(name.casefold(), note)
         return named
 

@@ -69,9 +69,7 @@ class PassageGraph:
         chunks, entities = len(links.chunk_ids), len(links.names)
         frequency = np.maximum(np.bincount(links.mentioned_entities, minlength=entities), 1)
         self._rarity: NDArray[np.float64] = np.log1p(chunks / frequency)
-        places = range(entities - 1, -1, -1)
-        first = dict(zip(map(entity_key, reversed(list(links.names))), places, strict=True))
-        titled = np.array([first.get(key, -1) for key in keys], dtype=np.int32)
+        titled = np.fromiter(map(self._names.place, keys), np.int32, len(keys))
         mentioned = self._rarity[links.mentioned_entities]
         self._own: NDArray[np.int32] = titled[links.documents]
         """Of each passage, the place of its document's entity; -1 for none."""

@@ -117,16 +117,16 @@ def tokens(text: str) -> tuple[str, ...]:
     found: list[str] = []
     plain = fold(text)
     for name in _IDENTIFIER.findall(plain):
-        found.extend(_stem(part.casefold()) for part in _PART.findall(name))
+        found.extend(word_stem(part.casefold()) for part in _PART.findall(name))
     found.extend(form.casefold() for form in amount_forms(plain))
     cased = plain.casefold()
     if cased.isascii():
-        return (*found, *map(_stem, _TOKEN.findall(cased)))
+        return (*found, *map(word_stem, _TOKEN.findall(cased)))
     for word in _TOKEN.findall(cased):
         if word.isascii():
-            found.append(_stem(word))
+            found.append(word_stem(word))
         elif not starts_cjk(word):
-            found.extend(map(_stem, thai_words(word)))
+            found.extend(map(word_stem, thai_words(word)))
         elif len(word) == 1:
             found.append(word)
         else:
@@ -142,7 +142,7 @@ def placed_tokens(text: str) -> list[tuple[str, int, int]]:
         at = word.start()
         if not starts_cjk(word.group()):
             for part in thai_words(word.group()):
-                found.append((_stem(fold(part).casefold()), at, at + len(part)))
+                found.append((word_stem(fold(part).casefold()), at, at + len(part)))
                 at += len(part)
             continue
         plain = fold(word.group()).casefold()
@@ -176,7 +176,8 @@ def without_possessive(word: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def _stem(word: str) -> str:
+def word_stem(word: str) -> str:
+    """The stem of one folded word of Latin letters."""
     with _stemming:
         return str(_stemmer().stemWord(without_possessive(word)))
 

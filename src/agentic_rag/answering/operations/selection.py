@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from operator import itemgetter
 from typing import Any
 
@@ -154,8 +155,9 @@ def is_statement(quote: Quote) -> bool:
     unit = quote.unit
     if unit.kind == "code" or unit.text.endswith((":", "：")):
         return False
-    unlinked = sum(character.isalnum() for character in _LINK.sub("", quote.text))
-    return unlinked >= MIN_UNLINKED and len(tokens(unit.display_text())) >= MIN_TERMS
+    unlinked = filter(str.isalnum, _LINK.sub("", quote.text))
+    has_enough = next(islice(unlinked, MIN_UNLINKED - 1, None), None) is not None
+    return has_enough and len(tokens(unit.display_text())) >= MIN_TERMS
 
 
 def _cap_per_document(quotes: Sequence[Quote], per_document: int) -> list[Quote]:
