@@ -24,14 +24,15 @@ MOST_UNITS = 8
 REACH = 0.35
 """Distance in score from the best unit up to which others are compared, a little more than ``evidence.FIT``. Of 250 questions
 the unit that wins is within it for 99 %; a third of the texts is left out, and 677 questions are answered right as often."""
-MAX_TEXT = 200
-"""Code points of a unit that are read, with what stands above it."""
+MAX_ABOVE, MAX_TEXT = 50, 90
+"""Code points that are read of what stands above a unit, and of the unit. Half of the time of a question was in reading 200
+of both; of 1,577 questions the answers to 3 are lost by it, and none of the 779 by which it was chosen."""
 
 
 def unit_text(one: Candidate) -> str:
-    """The unit's words behind its note's title, its innermost heading and what leads it."""
+    """The beginning of the unit's words, behind that of its note's title, its innermost heading and what leads it."""
     above = (one.note.title, *one.unit.headings[-1:], one.unit.lead or "")
-    return ": ".join([*filter(None, above), one.unit.display_text()])[:MAX_TEXT]
+    return f"{': '.join(filter(None, above))[:MAX_ABOVE]}: {one.unit.display_text()[:MAX_TEXT]}"
 
 
 def units_to_compare(candidates: Sequence[Candidate]) -> list[Candidate]:
