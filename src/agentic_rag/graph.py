@@ -39,6 +39,10 @@ from agentic_rag.retrieval.ports import GraphSearch, MemorySearch, NoteCatalogue
 from agentic_rag.retrieval.sources import CANDIDATES, GraphSource, MemorySource, Source, VectorSource
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
 from agentic_rag.state import CanvasRAGState, state_with
+from agentic_rag.text.cache import TextCache
+
+UNIT_VECTORS = 2_048
+"""Lines whose vectors are kept for later questions, 1.5 kB each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +174,12 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
     later: dict[str, Node] = {
         "fuse_results": fuse_results,
         "rerank": partial(rerank, rerankers=parts.rerankers),
-        "check_quality": partial(check_quality, engine=parts.lancedb, embedding=parts.embedding),
+        "check_quality": partial(
+            check_quality,
+            engine=parts.lancedb,
+            embedding=parts.embedding,
+            unit_vectors=TextCache(UNIT_VECTORS),
+        ),
         "rewrite_query": partial(rewrite_query, chat=parts.chat),
         "agent": partial(
             agent,

@@ -161,7 +161,7 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
     is_unfit = bool(question.wants) and not any(fits(question, one.unit) for one in answer.basis)
     lacking = sum(weights.get(term.token, 1.0) for term in missing)
     is_nameless = question.form != "yesno" and any(term.is_name for term in missing)
-    allowed = _allowed(question, weights)
+    allowed = _max_missing(question, weights)
     counted = question.amount_names
     reason: str | None = None
     if missing and (empty or is_nameless or is_unfit or lacking >= allowed):
@@ -204,7 +204,7 @@ def _cannot_answer(question: Question, candidates: Sequence[Candidate], titles: 
     if question.form != "yesno" and any(term.is_name for term in missing):
         return True
     weights = _weights(question, ())
-    return bool(missing) and sum(weights[t.token] for t in missing) >= _allowed(question, weights)
+    return bool(missing) and sum(weights[t.token] for t in missing) >= _max_missing(question, weights)
 
 
 def _missing(question: Question, levels: Mapping[str, float], titles: Set[str]) -> list[Term]:
@@ -213,7 +213,7 @@ def _missing(question: Question, levels: Mapping[str, float], titles: Set[str]) 
     return [t for t in question.terms if levels.get(t.token, 1.0) <= (FULL if t.token in titles else floor)]
 
 
-def _allowed(question: Question, weights: Mapping[str, float]) -> float:
+def _max_missing(question: Question, weights: Mapping[str, float]) -> float:
     """Weight of missing terms from which units are no answer."""
     share = OF_MANY if question.form == "list" else OF_VALUE if question.wants else MAX_MISSING
     return share * sum(weights.values())

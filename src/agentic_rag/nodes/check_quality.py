@@ -11,7 +11,7 @@ from typing import Literal
 from agentic_rag.answering.answers import Evidence
 from agentic_rag.channels import in_full
 from agentic_rag.dates.spans import Span
-from agentic_rag.domain.ports import Embedding
+from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.domain.results import Result
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.evidence import EvidenceReader
@@ -23,6 +23,7 @@ from agentic_rag.retrieval.late_interaction import USUAL
 from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.state import CanvasRAGState
 from agentic_rag.text import script, script_beside
+from agentic_rag.text.cache import TextCache
 
 Decision = Literal["answer", "rewrite", "abstain"]
 MAX_REWRITES = 1
@@ -38,7 +39,11 @@ which it cannot have. Chosen on the first halves of the sets across Chinese and 
 
 
 async def check_quality(
-    state: CanvasRAGState, *, engine: VectorSearch | None = None, embedding: Embedding | None = None
+    state: CanvasRAGState,
+    *,
+    engine: VectorSearch | None = None,
+    embedding: Embedding | None = None,
+    unit_vectors: TextCache[FloatArray] | None = None,
 ) -> CanvasRAGState:
     """Writes ``quality``: grade, best relevance, reasons and decision; and ``units``: the lines that answer.
 
@@ -64,7 +69,7 @@ async def check_quality(
     evidence = Evidence()
     if _is_read_as_units(request):
         question = _question(request, state)
-        reader = EvidenceReader(request, question, results, relevance, engine, embedding)
+        reader = EvidenceReader(request, question, results, relevance, engine, embedding, unit_vectors)
         selected = await reader.of_selection(state.get("selection"))
         if selected is not None:
             evidence, decision = selected, "answer" if selected.lines else "abstain"

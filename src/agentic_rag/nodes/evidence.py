@@ -23,7 +23,7 @@ from agentic_rag.answering.answers import (
 )
 from agentic_rag.answering.meaning import unit_text, units_to_compare, with_nearness
 from agentic_rag.domain import Chunk
-from agentic_rag.domain.ports import Embedding
+from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.domain.results import Result
 from agentic_rag.domain.selection import QueryValues, SelectionValues
 from agentic_rag.errors import ModelError, StoreError
@@ -34,6 +34,7 @@ from agentic_rag.questions.question import Question
 from agentic_rag.questions.terms import DAYS, has_terms
 from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.retrieval.term_likeness import TermLikeness
+from agentic_rag.text.cache import TextCache
 
 RESULTS_READ = 10
 """Results whose notes are read for units."""
@@ -63,6 +64,8 @@ class EvidenceReader:
     """Reads notes whole; None: the results' own passages are read."""
     embedding: Embedding | None
     """Compares lines and names of properties by meaning; None: they are compared by their words."""
+    unit_vectors: TextCache[FloatArray] | None = None
+    """Of lines by their text, all by ``embedding``; None: each is made anew. A follow-up question is about the same notes."""
 
     async def of_selection(self, selection: SelectionValues | None) -> Evidence | None:
         """The answer to a question about many notes; None where it is none.
@@ -137,12 +140,18 @@ class EvidenceReader:
             return replace(reading, candidates=with_nearness(reading.candidates, np.ones(1, np.float32)))
         try:
             vectors, question = await asyncio.gather(
-                self.embedding.embed_passages(texts), self.embedding.embed_queries([reading.question.text])
+                self._vectors(texts, self.embedding),
+                self.embedding.embed_queries([reading.question.text]),
             )
         except ModelError as error:
             logger.warning("units are compared by their words alone: %s", error)
             return reading
-        return replace(reading, candidates=with_nearness(reading.candidates, vectors @ question[0]))
+        return replace(reading, candidates=with_nearness(reading.candidates, np.array(vectors) @ question[0]))
+
+    async def _vectors(self, texts: list[str], embedding: Embedding) -> Sequence[FloatArray]:
+        if self.unit_vectors is None:
+            return list(await embedding.embed_passages(texts))
+        return await self.unit_vectors.of(texts, embedding.embed_passages)
 
     async def _keys(self, documents: Documents) -> dict[str, float]:
         """How likely each property name of the notes is what is asked for, in [0, 1]: its cosine with the question above the

@@ -618,6 +618,8 @@ class _Reader:
 
     def _fields(self, start: int, end: int) -> tuple[InlineField, ...]:
         """Named values in a span of the note."""
+        if not self._all_fields:
+            return ()
         first = bisect_left(self._all_fields, start, key=lambda one: one.start)
         inside = takewhile(lambda one: one.start <= end, islice(self._all_fields, first, None))
         return tuple(one for one in inside if one.end <= end)
