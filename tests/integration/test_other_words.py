@@ -83,7 +83,6 @@ def test_the_command_line_shows_the_lines_instead_of_the_notes(data_dir: Path):
 async def test_where_the_model_fails_the_words_alone_count(data_dir: Path, caplog: pytest.LogCaptureFixture):
     question = "Which liquid stops wasp attacks on the hive?"
     async with open_rag(RagConfig(data_dir=data_dir)) as rag:
-        await rag.ask(question)  # the vectors of questions are cached
         failing = AsyncMock(side_effect=ModelError("out of memory"))
         with (
             patch.object(type(rag.parts.embedding), "embed_passages", failing),
