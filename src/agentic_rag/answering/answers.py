@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from agentic_rag.answering.composing import compose_answer, of_notes, says_all, that_can_answer
 from agentic_rag.answering.evidence import Candidate, is_question, score_units, support
 from agentic_rag.answering.forms.limits import has_value_within
@@ -15,7 +13,6 @@ from agentic_rag.answering.forms.totals import lacks_measure
 from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.answering.owners import of_asker
 from agentic_rag.answering.source_notes import SourceNote, note_of_chunks, source_notes, vocabulary_of
-from agentic_rag.answering.term_levels import UNLIKE
 from agentic_rag.answering.value_kinds import STRICT, fits
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import AnswerLine, Passage
@@ -74,12 +71,8 @@ class PassageReading:
 
     @property
     def is_open(self) -> bool:
-        """Whether no unit says all that is asked in its words, and what they mean may tell which one answers."""
-        return (
-            bool(self.candidates)
-            and not says_all(self.question, self.candidates[0])
-            and not _cannot_answer(self.question, self.candidates, self.titles)
-        )
+        """Whether no unit says all that is asked in its words."""
+        return bool(self.candidates) and not says_all(self.question, self.candidates[0])
 
 
 def read_passages(
@@ -154,14 +147,19 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
     lines = tuple(line.to_dict() for line in answer.lines)
     if answer.is_whole:
         levels = dict.fromkeys(levels, 1.0)
+    floor = UNCLEAR if question.form == "howto" else MISSING
     empty = _empty_properties(question, answer.basis) | _of_another(question, answer.basis)
-    lacks = _missing(question, levels, titles)
-    missing = [t for t in question.terms if t in lacks or t.token in empty]
+    missing = [
+        t
+        for t in question.terms
+        if levels.get(t.token, 1.0) <= (FULL if t.token in titles else floor) or t.token in empty
+    ]
     weights = _weights(question, answer.basis)
     is_unfit = bool(question.wants) and not any(fits(question, one.unit) for one in answer.basis)
     lacking = sum(weights.get(term.token, 1.0) for term in missing)
     is_nameless = question.form != "yesno" and any(term.is_name for term in missing)
-    allowed = _max_missing(question, weights)
+    share = OF_MANY if question.form == "list" else OF_VALUE if question.wants else MAX_MISSING
+    allowed = share * sum(weights.values())
     counted = question.amount_names
     reason: str | None = None
     if missing and (empty or is_nameless or is_unfit or lacking >= allowed):
@@ -179,44 +177,6 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
         support=levels,
         is_definition=answer.is_definition,
     )
-
-
-def _cannot_answer(question: Question, candidates: Sequence[Candidate], titles: Set[str]) -> bool:
-    """Whether no choice among the units makes an answer: none holds a value of the kind without which nothing answers, or what
-    none of them expresses is a name, or much of what is asked.
-
-    See ``_with_support``, whose weights of the terms are at most these.
-    """
-    if question.computation is not None:  # is answered by all entries of a log
-        return False
-    needs_value = question.asks_how_much or not STRICT.isdisjoint(question.wants)
-    if needs_value and not any(fits(question, one.unit) for one in candidates):
-        return True
-    of_units = np.array([one.levels.max(axis=0) for one in candidates])
-    places = {term.token: n for n, term in enumerate(question.terms) if not term.is_generic}
-    levels = {token: float(of_units[:, n].max()) for token, n in places.items()}
-    for name in question.names():
-        own = [places[token] for token in name if token in places]
-        together = float(of_units[:, own].min(axis=1, initial=1.0).max())
-        if together <= UNLIKE:
-            levels |= {token: min(levels[token], together) for token in name if token in places}
-    missing = _missing(question, levels, titles)
-    if question.form != "yesno" and any(term.is_name for term in missing):
-        return True
-    weights = _weights(question, ())
-    return bool(missing) and sum(weights[t.token] for t in missing) >= _max_missing(question, weights)
-
-
-def _missing(question: Question, levels: Mapping[str, float], titles: Set[str]) -> list[Term]:
-    """The specific terms that are not expressed, by how far each one is; those of a title have to be expressed whole."""
-    floor = UNCLEAR if question.form == "howto" else MISSING
-    return [t for t in question.terms if levels.get(t.token, 1.0) <= (FULL if t.token in titles else floor)]
-
-
-def _max_missing(question: Question, weights: Mapping[str, float]) -> float:
-    """Weight of missing terms from which units are no answer."""
-    share = OF_MANY if question.form == "list" else OF_VALUE if question.wants else MAX_MISSING
-    return share * sum(weights.values())
 
 
 def _with_value(question: Question, basis: Sequence[Candidate]) -> Sequence[Candidate]:
