@@ -171,6 +171,7 @@ async def _asked(
 ) -> tuple[dict[str, Any], float]:
     if isinstance(rag.embedding, Forgetful):
         rag.embedding.clear_cache()
+        rag.parts.unit_vectors.clear()
     started = time.perf_counter()
     state = await rag.graph.ainvoke({"query": question, "operation": operation}, context=context)
     return state, (time.perf_counter() - started) * 1e3

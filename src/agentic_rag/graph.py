@@ -15,7 +15,7 @@ from typing_extensions import get_protocol_members  # typing has it from Python 
 
 from agentic_rag import tracing
 from agentic_rag.compiled import Node, RagGraph, RagStateGraph
-from agentic_rag.domain.ports import Chat, Embedding, MessageChat
+from agentic_rag.domain.ports import Chat, Embedding, FloatArray, MessageChat
 from agentic_rag.domain.usage import counting
 from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.cascade_retrieval import decide_tier
@@ -62,6 +62,10 @@ class GraphParts:
     """The event loop on which stores and models work, see ``RagGraph``; None: any."""
     sources: Mapping[str, Source] = field(default_factory=dict)
     """Further sources by name, asked beside the graph and the vector store, under the cascade in its second tier."""
+    unit_vectors: TextCache[FloatArray] = field(
+        default_factory=lambda: TextCache(UNIT_VECTORS), init=False, compare=False, repr=False
+    )
+    """By ``embedding``, of lines that were compared with questions: a follow-up question is about the same notes."""
 
     def __post_init__(self) -> None:
         for name, port in _PORTS.items():
@@ -178,7 +182,7 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
             check_quality,
             engine=parts.lancedb,
             embedding=parts.embedding,
-            unit_vectors=TextCache(UNIT_VECTORS),
+            unit_vectors=parts.unit_vectors,
         ),
         "rewrite_query": partial(rewrite_query, chat=parts.chat),
         "agent": partial(

@@ -125,7 +125,8 @@ class Systems:
                 raise InputError(f"unknown system {name!r}; use some of: {known}")
 
     def clear_cache(self) -> None:
-        """Clear the cache of question vectors, so that each system embeds the question itself, as for a reader."""
+        """Clear the caches of the vectors of questions and lines, so that each system embeds them itself, as for a reader."""
+        self._rag.parts.unit_vectors.clear()
         if isinstance(self._rag.embedding, CachedEmbedding):
             self._rag.embedding.clear_cache()
 

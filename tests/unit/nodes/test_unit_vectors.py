@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
 from agentic_rag.answering.answers import PassageReading, read_passages
 from agentic_rag.domain.ports import FloatArray
+from agentic_rag.graph import GraphParts
 from agentic_rag.nodes.evidence import EvidenceReader
 from agentic_rag.questions.question import Question
-from agentic_rag.testing import HashingEmbedding
+from agentic_rag.testing import FakeGraphEngine, FakeRetrievalEngine, HashingEmbedding
 from agentic_rag.text.cache import TextCache
 from retrieved import documents_of, results_of
 
@@ -54,3 +56,9 @@ async def test_a_later_question_takes_the_vectors_of_the_lines_it_shares() -> No
         np.testing.assert_allclose(
             [one.nearness for one in other.candidates], [one.nearness for one in first.candidates], rtol=1e-6
         )
+
+
+def test_parts_with_another_model_begin_without_vectors() -> None:
+    parts = GraphParts(FakeGraphEngine([]), FakeRetrievalEngine([]), HashingEmbedding())
+    parts.unit_vectors.keep([("line", np.zeros(2, np.float32))])
+    assert not list(replace(parts, embedding=CountingEmbedding()).unit_vectors)
