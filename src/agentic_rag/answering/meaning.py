@@ -25,8 +25,8 @@ REACH = 0.35
 """Distance in score from the best unit up to which others are compared, a little more than ``evidence.FIT``. Of 250 questions
 the unit that wins is within it for 99 %; a third of the texts is left out, and 677 questions are answered right as often."""
 MAX_ABOVE, MAX_TEXT = 50, 90
-"""Code points that are read of what stands above a unit, and of the unit. To read 200 of both takes 60 ms of processor time
-more; 3 of 1,577 questions were answered right by it, none of the 779 by which this was chosen."""
+"""Code points that are read of what stands above a unit, and of the unit. To read 200 of both takes 30 to 60 ms of processor
+time more; 3 of 1,577 questions were answered right by it, none of the 779 by which this was chosen."""
 
 
 def unit_text(one: Candidate) -> str:

@@ -311,9 +311,6 @@ class Snapshot:
     """All notes of a dataset at one moment, and their schema. Equal to itself alone, so that caches can hold by it."""
 
     notes: tuple[Note, ...] = ()
-    facts: Mapping[str, Json] = field(default_factory=dict)
-    """What filters compare of each note, by document id."""
-    schema: Schema = field(default_factory=lambda: Schema(0))
     bases: Mapping[str, Base] = field(default_factory=dict)
     """Selections of notes that people named, by the name of the file without suffix, case folded; of one name the first
     by path. They are not among the notes."""
@@ -330,8 +327,19 @@ class Snapshot:
         lines = Counter(key for note in notes for key in {f.key for f in note.fields if f.is_line})
         shared = {key for key, count in lines.items() if count >= MIN_SHARED_NOTES}
         stated = tuple(_with_stated(note, shared) for note in notes)
-        facts = {note.document_id: note.facts() for note in stated}
-        return cls(stated, facts, Schema.of(stated, facts.values()), _bases(ordered), documents, pending)
+        snapshot = cls(stated, _bases(ordered), documents, pending)
+        _ = snapshot.schema  # is made here, in the thread that reads the notes
+        return snapshot
+
+    @cached_property
+    def facts(self) -> Mapping[str, Json]:
+        """What filters compare of each note, by document id."""
+        return {note.document_id: note.facts() for note in self.notes}
+
+    @cached_property
+    def schema(self) -> Schema:
+        """What the notes state, with counts."""
+        return Schema.of(self.notes, self.facts.values())
 
     @cached_property
     def days(self) -> frozenset[date]:

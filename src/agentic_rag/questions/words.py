@@ -12,7 +12,7 @@ import regex
 from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
-from agentic_rag.text import CJK, STOPWORDS, fold, tokens, word_stem
+from agentic_rag.text import CJK, STOPWORDS, fold, tokens
 
 _WORD = regex.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_]+)?")
 _CJK = regex.compile(rf"[{CJK}]")
@@ -173,8 +173,6 @@ def stem(word: str) -> str:
     known = regular(word)
     if known != word:
         return known
-    if word.isascii() and word.isalpha() and word.islower():
-        return word_stem(word)
     if _CJK.search(word) is not None:
         return word
     terms: Sequence[str] = tokens(word)

@@ -114,19 +114,21 @@ def tokens(text: str) -> tuple[str, ...]:
 
     Cached for recent texts, because the same passages recur.
     """
+    if text.isascii() and text.isalpha() and text.islower():  # one plain word, as names are read
+        return (_stem(text),)
     found: list[str] = []
     plain = fold(text)
     for name in _IDENTIFIER.findall(plain):
-        found.extend(word_stem(part.casefold()) for part in _PART.findall(name))
+        found.extend(_stem(part.casefold()) for part in _PART.findall(name))
     found.extend(form.casefold() for form in amount_forms(plain))
     cased = plain.casefold()
     if cased.isascii():
-        return (*found, *map(word_stem, _TOKEN.findall(cased)))
+        return (*found, *map(_stem, _TOKEN.findall(cased)))
     for word in _TOKEN.findall(cased):
         if word.isascii():
-            found.append(word_stem(word))
+            found.append(_stem(word))
         elif not starts_cjk(word):
-            found.extend(map(word_stem, thai_words(word)))
+            found.extend(map(_stem, thai_words(word)))
         elif len(word) == 1:
             found.append(word)
         else:
@@ -142,7 +144,7 @@ def placed_tokens(text: str) -> list[tuple[str, int, int]]:
         at = word.start()
         if not starts_cjk(word.group()):
             for part in thai_words(word.group()):
-                found.append((word_stem(fold(part).casefold()), at, at + len(part)))
+                found.append((_stem(fold(part).casefold()), at, at + len(part)))
                 at += len(part)
             continue
         plain = fold(word.group()).casefold()
@@ -176,8 +178,7 @@ def without_possessive(word: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def word_stem(word: str) -> str:
-    """The stem of one folded word of Latin letters."""
+def _stem(word: str) -> str:
     with _stemming:
         return str(_stemmer().stemWord(without_possessive(word)))
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any, cast
-
-_MEMBERS = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split", "pattern", "flags")
 
 
 def lazy_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
@@ -27,8 +26,11 @@ class _LazyPattern:
     def __init__(self, pattern: str, flags: int) -> None:
         self._source = pattern, flags
 
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile(*self._source)
+
     def __getattr__(self, name: str) -> Any:
-        compiled = re.compile(*self._source)
         # From now on an attribute of its own is read, as quickly as the compiled pattern's.
-        self.__dict__.update((member, getattr(compiled, member)) for member in _MEMBERS)
-        return getattr(compiled, name)
+        self.__dict__[name] = member = getattr(self._pattern, name)
+        return member

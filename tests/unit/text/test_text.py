@@ -103,11 +103,11 @@ def test_threads_do_not_mix_up_words():
     """LangGraph runs plain functions in threads, and a stemmer keeps the word it works on in itself."""
     draw = random.Random(7)
     words = ["".join(draw.choices(string.ascii_lowercase, k=12)) + "ational" for _ in range(4000)]
-    text_module.word_stem.cache_clear()
+    text_module._stem.cache_clear()
     with ThreadPoolExecutor(8) as threads:
-        mixed = list(threads.map(text_module.word_stem, words))
-    text_module.word_stem.cache_clear()
-    assert mixed == [text_module.word_stem(word) for word in words]
+        mixed = list(threads.map(text_module._stem, words))
+    text_module._stem.cache_clear()
+    assert mixed == [text_module._stem(word) for word in words]
 
 
 @pytest.mark.parametrize(
