@@ -18,6 +18,7 @@ from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError, ModelError, RunError
 from agentic_rag.ingest.files.extraction import Extractor
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag_backends.distributed.cluster import open_cluster
 from agentic_rag_backends.distributed.engine import PARSED_TOGETHER
 from example_vault import EXAMPLE_VAULT
 from ray_nodes import kill, workers
@@ -191,6 +192,15 @@ async def test_a_model_that_fails_is_told_as_it_is(address: str, vault: Path, tm
     async with open_rag(RagConfig(data_dir=tmp_path / "data"), embedding=BrokenEmbedding()) as rag:
         with pytest.raises(ModelError, match="the model is out of order"):
             await rag.ingest(vault, engine="ray", address=address)
+
+
+async def test_nothing_joins_a_cluster_that_was_left(address: str) -> None:
+    """A thread of Ray Data may outlive the connection, and Ray joins a cluster by itself where it is used."""
+    async with open_cluster(address) as cluster:
+        ray = cluster.connect()
+    with pytest.raises(Exception, match=r"not connected to Ray|not been started"):
+        ray.put(1)
+    assert not ray.is_initialized()
 
 
 @pytest.mark.parametrize(

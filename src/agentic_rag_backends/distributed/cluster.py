@@ -14,11 +14,13 @@ from typing import Any
 
 from agentic_rag.errors import InputError, RunError, needing
 
-_QUIET = {
+_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     # At every start of actors Ray Data reports, as an error on stderr, how it starts them.
     "RAY_BACKEND_LOG_LEVEL": "fatal",
+    # A thread of Ray Data that is still ending when this process leaves its cluster would join it again.
+    "RAY_ENABLE_AUTO_CONNECT": "0",
 }
 """Environment variables that Ray reads at import or at the start of a process; values set by the user are kept."""
 
@@ -80,7 +82,7 @@ async def open_cluster(address: str | None) -> AsyncIterator[Cluster]:
 
 def import_ray() -> Any:
     """The module ``ray``; raises ``MissingExtra``."""
-    for name, value in _QUIET.items():
+    for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     with needing("the engine 'ray'", "distributed"):
         import ray
