@@ -33,9 +33,6 @@ WEAK_ODDS = 1.5
 UNSURE = 0.3
 """Share of ``answer.abstain_below`` from which a unit that says all that is asked is an answer, however its passage was
 judged: a misspelled word lowers the judgement of passages."""
-ACROSS = 0.6
-"""Relevance from which a passage in another script than the question is quoted although no unit has the question's words,
-which it cannot have. Chosen on the first halves of the sets across Chinese and English (see ``late_interaction``)."""
 
 
 async def check_quality(
@@ -84,8 +81,8 @@ async def check_quality(
                 evidence = Evidence()  # mistakes or relations are shown in their own form
             elif not evidence.lines and _is_passage(request, question):
                 reasons.append(evidence.reason or "no unit of the notes answers")
-                across = best >= ACROSS and _is_across(request.asked, results)
-                across = across and not evidence.is_of_another
+                # A passage in another script cannot have the question's words.
+                across = _is_across(request.asked, results) and not evidence.is_of_another
                 # A chat model reads the passages, and says itself what they lack; who names the operation asks for
                 # passages.
                 if parameters.answer.method != "chat" and not across and not request.is_operation_named:
@@ -114,6 +111,8 @@ def _weak_below(floor: float) -> float:
 def _is_across(question: str, results: Sequence[Result]) -> bool:
     """Whether the note of the first result is in another script than the question, in all its passages that were found:
     the properties of a Chinese note have English names."""
+    if not results:
+        return False
     asked_in, first = script(question), results[0]["metadata"].get("document_id")
     return all(
         script_pair((asked_in, script_beside(asked_in, one["content"]))) in USUAL

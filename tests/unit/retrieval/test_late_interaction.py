@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +20,9 @@ from agentic_rag.retrieval.late_interaction import (
     FAMILIAR,
     MAX_LIFT,
     NAME_RELEVANCE,
+    STANDING_OUT,
     UNFAMILIAR,
+    USUAL,
     WEIGHT,
     LateInteraction,
     judged_by_tokens,
@@ -65,7 +68,7 @@ def logistic(value: float) -> float:
 
 @pytest.mark.parametrize(
     ("question", "text", "usual"),
-    [("它在哪里？", "tea leaves", 0.34), ("where is it?", "茶叶在仓库里放着", 0.395), ("where is it?", "leaves", None)],
+    [("它在哪里？", "tea leaves", USUAL["cjk_latin"]), ("where is it?", "茶叶在仓库里放着", USUAL["latin_cjk"]), ("where is it?", "leaves", None)],
 )  # fmt: skip
 @pytest.mark.parametrize("nearest", [0.55, 0.3])
 def test_across_scripts_all_rise_or_fall_with_the_nearest_tokens(
@@ -76,6 +79,24 @@ def test_across_scripts_all_rise_or_fall_with_the_nearest_tokens(
     found = judged_by_tokens(question, results, near, 1.0)
     rise = 0.0 if usual is None else 10 * ACROSS * (nearest - usual)
     assert odds(found[0].score) == pytest.approx(odds(0.3) + rise)
+
+
+def test_across_scripts_all_rise_with_what_the_nearest_by_tokens_exceeds_the_median_cosine_by():
+    cosines = {"a": 0.8, "b": 0.84, "c": 0.79}
+    results = [
+        replace(result(name, 0.3, "茶叶在仓库里放着"), legs={"dense": Leg(rank, cosine)})
+        for rank, (name, cosine) in enumerate(cosines.items(), start=1)
+    ]
+    unfound = replace(result("d", 0.3, "茶叶在仓库里放着"), legs={"sparse": Leg(1, 7.0)})
+
+    def rise(nearest: str) -> float:
+        near = {f"{name}#0": 0.5 if name == nearest else 0.2 for name in "abcd"}
+        found = judged_by_tokens("where is it?", [*results, unfound], near, 1.0)
+        return odds(found[0].score) - odds(0.3) - 10 * ACROSS * (0.5 - USUAL["latin_cjk"])
+
+    assert rise("b") == pytest.approx(10 * STANDING_OUT * 0.04)
+    assert rise("c") == pytest.approx(-10 * STANDING_OUT * 0.01)
+    assert rise("d") == pytest.approx(0.0)  # found by its words alone
 
 
 def test_a_passage_falls_by_how_far_its_tokens_lie_behind():
