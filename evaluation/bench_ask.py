@@ -1,8 +1,9 @@
-"""Latency of a question on the example vault: fusion, warm asks, the cascade's tiers, parallelism, cold start.
+"""Latency of a question on the example vault: warm asks, the cascade's tiers, parallelism, cold start.
 
-    python evaluation/bench_ask.py [--quick] [--json FILE]
+    python evaluation/bench_ask.py [--quick] [--json FILE] [--beside CHECKOUT [--corpus DIR] [--keep DIR]]
 
-All operations are measured in one process tree, in turns. Exits 1 when a floor is missed.
+All operations are measured in one process tree, in turns. Exits 1 when a floor is missed. With ``--beside`` another
+checkout is asked in turns instead, on a vault or a labelled set.
 """
 
 from __future__ import annotations
@@ -11,22 +12,20 @@ import asyncio
 import gc
 import json
 import os
-import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from agentic_rag import GraphParts, Rag, RagConfig, build_rag_graph, open_rag
-from agentic_rag.domain import Hit
-from agentic_rag.fusion import reciprocal_rank_fusion, weighted_fusion
 from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.state import OperationName
-from figures import EXAMPLE, Row, options, percentiles, report, row
+from beside import WARMED_BY, beside_rows
+from figures import COMMAND, EXAMPLE, Row, data_folder, options, percentiles, report, row
 
 OPERATIONS: tuple[OperationName, ...] = (
     "verification_canvas",
@@ -46,77 +45,8 @@ QUESTIONS = (
     "审评用多少克茶?",
     "武夷岩茶怎么焙火?",
 )
-HITS = 100
 SLEEP = 0.2
-COLD = """
-import json, sys, time
-laps, last = {}, time.perf_counter()
-def lap(name):
-    global last
-    now = time.perf_counter()
-    laps[name], last = now - last, now
-print("started", flush=True)
-import gc
-gc.disable()
-import asyncio, pathlib
-import agentic_rag.cli.app
-from agentic_rag.settings.environment import load_config
-config = load_config(pathlib.Path(sys.argv[1]))
-lap("imports")
-from agentic_rag.cli.options import require_data, warm
-require_data(config, "default")
-warm(config)
-import agentic_rag.cli.ask
-lap("imports2")
-from agentic_rag.models import bundled
-bundled._load()
-lap("model")
-async def main():
-    from agentic_rag.rag import open_rag
-    async with open_rag(config) as rag:
-        lap("stores")
-        await rag.ask(sys.argv[2], operation="document_retrieval")
-        lap("graph")
-    lap("closing")
-asyncio.run(main())
-laps["imports"] += laps.pop("imports2")
-print(json.dumps(laps))
-"""
-
-
-def fusion_rows(rounds: int) -> list[Row]:
-    """Two lists of 100 hits, half of them common to both."""
-    chance = random.Random(3)
-    graph, vector = _hits(chance, 0), _hits(chance, HITS // 2)
-    fusions: dict[str, Callable[[], object]] = {
-        "RRF": lambda: reciprocal_rank_fusion(graph, vector),
-        "weighted, min-max": lambda: weighted_fusion(graph, vector),
-        "weighted, z-score": lambda: weighted_fusion(graph, vector, normalization="z_score"),
-    }
-    taken: dict[str, list[float]] = {name: [] for name in fusions}
-    for _ in range(rounds):
-        for name, fuse in fusions.items():
-            started = time.perf_counter()
-            fuse()
-            taken[name].append((time.perf_counter() - started) * 1e3)
-    rows = []
-    for name, values in taken.items():
-        p50, p95 = percentiles(values)
-        rows += [row(f"fuse 2 × {HITS} hits, {name}: p50", "ms", p50)]
-        rows += [row(f"fuse 2 × {HITS} hits, {name}: p95", "ms", p95, floor=1.0)]
-    return rows
-
-
-def _hits(chance: random.Random, first: int) -> list[Hit]:
-    ids = [f"note-{number}.md#{number}" for number in range(first, first + HITS)]
-    chance.shuffle(ids)
-    return [
-        {
-            "id": name, "content": "Steam and stone. " * 20, "type": "document", "rank": rank,
-            "score": 1.0 - rank / 200, "metadata": {"document_id": name, "title": "note"}, "evidence": {}, "facts": [],
-        }
-        for rank, name in enumerate(ids, start=1)
-    ]  # fmt: skip
+ASKED_BESIDE = 60
 
 
 async def warm_rows(rag: Rag, rounds: int) -> list[Row]:
@@ -227,10 +157,9 @@ async def parallel_rows(rag: Rag, rounds: int) -> list[Row]:
 
 
 def cold_rows(data: Path, rounds: int) -> list[Row]:
-    """Whole processes, and the parts of an instrumented process."""
-    command = str(Path(sys.executable).with_name("agentic-rag"))
+    """Whole processes."""
     ask = [
-        command,
+        *COMMAND,
         "ask",
         QUESTIONS[0],
         "--data-dir",
@@ -239,42 +168,22 @@ def cold_rows(data: Path, rounds: int) -> list[Row]:
         "document_retrieval",
         "--json",
     ]
-    asks, helps, imports, parts = [], [], [], []
+    asks, helps, imports = [], [], []
     for _ in range(rounds):
         asks.append(_timed(ask))
-        helps.append(_timed([command, "--help"]))
+        helps.append(_timed([*COMMAND, "--help"]))
         imports.append(_timed([sys.executable, "-c", "import agentic_rag"]))
-        parts.append(_parts(data))
-    rows = [row(f"cold `agentic-rag ask`, median of {rounds}", "s", statistics.median(asks), floor=4)]
-    for name, told in (
-        ("python", "Python starts"),
-        ("imports", "imports (the model loads beside them)"),
-        ("model", "waiting for the model still"),
-        ("stores", "opening the stores"),
-        ("graph", "the graph's run"),
-        ("closing", "closing"),
-    ):
-        rows.append(row(f"  of it: {told}", "s", statistics.median(part[name] for part in parts)))
-    rows.append(row("`import agentic_rag`, with Python's start", "s", statistics.median(imports), floor=0.3))
-    rows.append(row("`agentic-rag --help`", "s", statistics.median(helps), floor=0.7))
-    return rows
+    return [
+        row(f"cold `agentic-rag ask`, median of {rounds}", "s", statistics.median(asks), floor=4),
+        row("`import agentic_rag`, with Python's start", "s", statistics.median(imports), floor=0.3),
+        row("`agentic-rag --help`", "s", statistics.median(helps), floor=0.7),
+    ]
 
 
 def _timed(command: list[str]) -> float:
     started = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - started
-
-
-def _parts(data: Path) -> dict[str, float]:
-    started = time.perf_counter()
-    command = [sys.executable, "-c", COLD, str(data), QUESTIONS[0]]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        if process.stdout is None or process.stdout.readline().strip() != "started":
-            raise RuntimeError("the timed process did not start")
-        python = time.perf_counter() - started
-        laps: dict[str, float] = json.loads(process.stdout.read())
-    return {"python": python, **laps}
 
 
 async def measured(data: Path, *, quick: bool) -> list[Row]:
@@ -285,20 +194,42 @@ async def measured(data: Path, *, quick: bool) -> list[Row]:
         gc.collect()
         gc.freeze()
         return [
-            *fusion_rows(300 if quick else 2000),
             *await warm_rows(rag, 3 if quick else 15),
             *await cascade_rows(rag, 3 if quick else 15),
             *await parallel_rows(rag, 5 if quick else 10),
         ]
 
 
+def questions_of(corpus: Path) -> list[str]:
+    """The first questions of a labelled set; of a vault those of the example."""
+    labelled = corpus / "queries.jsonl"
+    if not labelled.is_file():
+        return list(QUESTIONS)
+    with labelled.open(encoding="utf-8") as lines:
+        return [json.loads(line)["text"] for line in islice(lines, WARMED_BY + ASKED_BESIDE)]
+
+
 def main() -> int:
-    arguments = options(__doc__, "fewer rounds, the same rows").parse_args()
+    parser = options(__doc__, "fewer rounds, the same rows")
+    parser.add_argument(
+        "--beside", type=Path, metavar="CHECKOUT", help="ask this other checkout in turns instead"
+    )
+    parser.add_argument("--corpus", type=Path, default=EXAMPLE, metavar="DIR", help="what --beside asks")
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="keep the stores of --beside there, and use them"
+    )
+    arguments = parser.parse_args()
     os.environ.setdefault("LANGSMITH_TRACING", "false")
+    colds = 3 if arguments.quick else 7
+    if arguments.beside is not None:
+        asked = questions_of(arguments.corpus)
+        with data_folder(arguments.keep) as data:
+            rows = beside_rows(arguments.beside, data, arguments.corpus.resolve(), asked, colds)
+        return report(f"asking {arguments.corpus.name}, beside {arguments.beside}", rows, arguments.json)
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder)
         rows = asyncio.run(measured(data, quick=arguments.quick))
-        rows += cold_rows(data, 3 if arguments.quick else 7)
+        rows += cold_rows(data, colds)
     return report("asking the example vault", rows, arguments.json)
 
 
