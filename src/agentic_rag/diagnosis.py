@@ -236,9 +236,9 @@ async def _graph(config: RagConfig) -> Finding:
     graph = config.graph
     if graph.backend == "embedded":
         return Finding("graph", "ok", "embedded, in the data folder")
-    from agentic_rag.stores.graphiti.driver_server import server_driver
+    from agentic_rag.stores.graph.servers import graph_server
 
-    driver = server_driver(graph, committer=None)
+    driver = graph_server(graph.backend).driver(graph, None)
     try:
         await driver.reach()
     finally:

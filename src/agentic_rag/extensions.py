@@ -4,6 +4,7 @@
 |---|---|---|
 | ``agentic_rag.commands`` | any | a ``typer.Typer``, whose commands ``agentic-rag`` has too |
 | ``agentic_rag.vector_stores`` | value of ``vectors.backend`` | a ``VectorStore`` |
+| ``agentic_rag.graph_servers`` | value of ``graph.backend`` | a ``stores.graph.servers.GraphServer`` |
 | ``agentic_rag.engines`` | value of ``--engine`` | a ``workers.Engine``: a cluster for bulk work |
 | ``agentic_rag.sources`` | one of ``sources`` in the settings | a function of a ``RagConfig`` that gives a ``retrieval.sources.Source`` |
 | ``agentic_rag.readers`` | any | a subclass of ``ingest.files.readers.Reader``: the documents of another program's exports |
@@ -31,7 +32,15 @@ if TYPE_CHECKING:
     from agentic_rag.settings.config import VectorsConfig
 
 Group = Literal[
-    "commands", "vector_stores", "engines", "sources", "readers", "formats", "actions", "drawings"
+    "commands",
+    "vector_stores",
+    "graph_servers",
+    "engines",
+    "sources",
+    "readers",
+    "formats",
+    "actions",
+    "drawings",
 ]
 
 

@@ -1,1 +1,2 @@
-"""Stores and engines beside the embedded ones: Chroma, Milvus, PostgreSQL, Ray. Each needs the extra of its name."""
+"""Stores and engines beside the embedded ones: Chroma, Milvus, PostgreSQL, Neo4j, FalkorDB, Ray. Each but
+Neo4j needs the extra of its name."""

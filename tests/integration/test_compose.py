@@ -12,7 +12,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from agentic_rag.settings.config import GraphConfig
-from agentic_rag.stores.graphiti.driver_server import server_driver
+from agentic_rag_backends.graphservers.drivers import server_driver
 from graph_servers import free_port
 
 PROJECT = Path(__file__).parents[2]

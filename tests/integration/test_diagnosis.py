@@ -25,7 +25,7 @@ from agentic_rag.cli.doctor import print_findings
 from agentic_rag.diagnosis import EXTRAS, Finding, examine
 from agentic_rag.errors import AgenticRagError, ConfigError, StoreAway
 from agentic_rag.settings.config import GraphConfig
-from agentic_rag.stores.graphiti.driver_server import server_driver
+from agentic_rag_backends.graphservers.drivers import server_driver
 from agentic_rag_backends.vectorstores import VectorsConfig, open_vector_store
 from agentic_rag_backends.vectorstores.adapter import VectorStoreChunks
 from graph_servers import free_port

@@ -326,7 +326,7 @@ async def assert_ends(server: GraphServer, sent: signal.Signals, vault: Path, da
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("agentic_rag.ingest.pipeline.BATCH_DOCUMENTS", 8)
             for name in ("GREETING_SECONDS", "SILENT_SECONDS"):
-                patched.setattr(f"agentic_rag.stores.graphiti.driver_server.{name}", 2.0)
+                patched.setattr(f"agentic_rag_backends.graphservers.drivers.{name}", 2.0)
             with pytest.raises(StoreAway, match=told):
                 await rag.ingest(vault)
 

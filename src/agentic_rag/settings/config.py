@@ -42,8 +42,10 @@ def endpoint_address(address: str | None) -> str | None:
 class GraphConfig(Section):
     """Where the knowledge graph lives and how it is built."""
 
-    backend: Literal["embedded", "neo4j", "falkordb"] = Field(
-        "embedded", description="in the data folder, or also on a server"
+    backend: str = Field(
+        "embedded",
+        description="in the data folder, or also on a server: embedded, neo4j, falkordb (which needs the extra of that "
+        "name), or one that an installed package adds",
     )
     uri: str | None = Field(
         None,

@@ -37,7 +37,7 @@ def test_it_is_frozen_all_the_way_down():
         ({"fusion": {"kk": 1}}, r"'fusion.kk': no such setting; use one of: strategy, k, "),
         ({"fusion": {"k": 0}}, r"'fusion.k': .*greater than or equal to 1 \(given: 0\)"),
         ({"fusion": 3}, r"'fusion'"),
-        ({"graph": {"backend": "oracle"}}, r"'graph.backend': .*'embedded'.*\(given: 'oracle'\)"),
+        ({"graph": {"extraction": "oracle"}}, r"'graph.extraction': .*'written'.*\(given: 'oracle'\)"),
         ({"answer": {"abstain_below": float("nan")}}, r"'answer.abstain_below'"),
         ({"budget": {"tokens": 0}, "answer": {"method": "many"}}, r"'answer.method'.*; 'budget.tokens'"),
         ({"chat": {"timeout_seconds": 0}}, r"'chat.timeout_seconds'"),

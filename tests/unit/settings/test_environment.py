@@ -109,7 +109,7 @@ def test_secrets_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch):
         ("agentic_rag_fuson", "1", r"AGENTIC_RAG_FUSON"),
         ("AGENTIC_RAG_FUSION", "{", r"cannot read the environment.*JSON"),
         ("AGENTIC_RAG_STORAGE_OPTIONS", "key=secret", r"storage_options"),
-        ("AGENTIC_RAG_GRAPH__BACKEND", "oracle", r"'graph.backend'"),
+        ("AGENTIC_RAG_GRAPH__EXTRACTION", "oracle", r"'graph.extraction'"),
     ],
 )
 def test_a_wrong_variable_is_told(

@@ -10,7 +10,7 @@ from typing import Any
 
 from agentic_rag.stores.graph.change import Change
 from agentic_rag.stores.graph.journal import Journal
-from agentic_rag.stores.graph.server_graph import Run
+from agentic_rag.stores.graph.mirror import Run
 from agentic_rag.stores.graph.settling import Settling
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb.process_lock import process_lock

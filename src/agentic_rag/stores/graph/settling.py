@@ -6,8 +6,8 @@ import logging
 from collections.abc import Collection
 
 from agentic_rag.stores.graph.change import CANDIDATES, Change, TouchedRows
+from agentic_rag.stores.graph.mirror import Mirror, Run
 from agentic_rag.stores.graph.schemas import KINDS, Kind, Row, columns
-from agentic_rag.stores.graph.server_graph import Run, ServerGraph
 from agentic_rag.stores.graph.shared_entities import labels_given, named_entities, relabel
 from agentic_rag.stores.graph.tables import GraphTables
 
@@ -22,7 +22,7 @@ class Settling:
         server: how the graph server is read and written; None where there is none.
     """
 
-    def __init__(self, tables: GraphTables, server: ServerGraph | None) -> None:
+    def __init__(self, tables: GraphTables, server: Mirror | None) -> None:
         self._tables = tables
         self._server = server
         self._is_compared = False
@@ -60,7 +60,7 @@ class Settling:
                     await change.apply(self._tables)
 
     async def _level_all(
-        self, server: ServerGraph, run: Run, touched_rows: TouchedRows, *, everything: bool
+        self, server: Mirror, run: Run, touched_rows: TouchedRows, *, everything: bool
     ) -> None:
         groups = set(touched_rows) if self._is_compared else {*touched_rows, *await self._tables.groups()}
         written = deleted = 0
@@ -77,7 +77,7 @@ class Settling:
 
     async def _level(
         self,
-        server: ServerGraph,
+        server: Mirror,
         run: Run,
         group: str,
         kind: Kind,

@@ -19,8 +19,8 @@ from agentic_rag.stores.graph.contribution import (
     plan_contributions,
     settle_entity,
 )
+from agentic_rag.stores.graph.mirror import Mirror
 from agentic_rag.stores.graph.schemas import Row
-from agentic_rag.stores.graph.server_graph import Mirror
 from agentic_rag.stores.graph.shared_entities import (
     labels_given,
     named_entities,

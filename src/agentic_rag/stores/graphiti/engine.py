@@ -13,12 +13,12 @@ from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.settings.config import GraphConfig
 from agentic_rag.stores.graph.commit import Committer
 from agentic_rag.stores.graph.links import LinkReader
-from agentic_rag.stores.graph.server_graph import Mirror, ServerGraph
+from agentic_rag.stores.graph.mirror import Mirror
+from agentic_rag.stores.graph.servers import graph_server
 from agentic_rag.stores.graph.settling import Settling
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graph.writing import GraphWriter
 from agentic_rag.stores.graphiti.driver_embedded import EmbeddedDriver
-from agentic_rag.stores.graphiti.driver_server import server_driver
 from agentic_rag.stores.graphiti.library import CrossEncoderClient, EmbedderClient, Graphiti, LLMClient
 from agentic_rag.stores.graphiti.operations import GraphOperations
 from agentic_rag.stores.graphiti.search_interface import LanceSearch
@@ -47,13 +47,13 @@ def build(
 ) -> Engine:
     """A real Graphiti that also (or only) writes to LanceDB, and searches in LanceDB."""
     tables = GraphTables(connection, model=embedding.name, dimension=embedding.dimension)
-    server = None if graph.backend == "embedded" else ServerGraph()
-    committer = Committer(tables, Settling(tables, server), folder)
-    driver: Any = EmbeddedDriver(committer) if server is None else server_driver(graph, committer)
-    mirror = server or Mirror()
+    server = None if graph.backend == "embedded" else graph_server(graph.backend)
+    mirror = server.mirror if server else None
+    committer = Committer(tables, Settling(tables, mirror), folder)
+    driver: Any = EmbeddedDriver(committer) if server is None else server.driver(graph, committer)
     embedder = PortEmbedder(embedding)
     driver.search_interface = LanceSearch(tables)
-    driver.graph_operations_interface = GraphOperations(tables, mirror, embedder)
+    driver.graph_operations_interface = GraphOperations(tables, mirror or Mirror(), embedder)
     graphiti = Graphiti(
         graph_driver=driver,
         llm_client=NoLanguageModel(),
@@ -64,7 +64,7 @@ def build(
     return Engine(
         graphiti=graphiti,
         tables=tables,
-        writer=GraphWriter(tables, driver, mirror, embedding),
+        writer=GraphWriter(tables, driver, mirror or Mirror(), embedding),
         links=links,
         searcher=Searcher(graphiti, tables, links),
         folder=folder,

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import ConfigDict, PrivateAttr
 
+from agentic_rag.stores.graph.mirror import Mirror
 from agentic_rag.stores.graph.schemas import Kind, Row
-from agentic_rag.stores.graph.server_graph import Mirror
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graphiti import objects
 from agentic_rag.stores.graphiti.library import EmbedderClient, GraphOperationsInterface, NodeNotFoundError

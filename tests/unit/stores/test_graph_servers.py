@@ -11,7 +11,8 @@ from neo4j.exceptions import Neo4jError
 
 from agentic_rag.errors import ConfigError, StoreAway
 from agentic_rag.settings.config import GraphConfig
-from agentic_rag.stores.graphiti.driver_server import _DRIVERS, server_driver
+from agentic_rag.stores.graph.servers import graph_server
+from agentic_rag_backends.graphservers.drivers import _DRIVERS, server_driver
 
 
 def configured(backend: str, uri: str) -> GraphConfig:
@@ -25,6 +26,13 @@ def configured(backend: str, uri: str) -> GraphConfig:
 def test_a_missing_setting_is_named(backend: str, uri: str | None, setting: str) -> None:
     with pytest.raises(ConfigError, match=setting):
         server_driver(GraphConfig.model_validate({"backend": backend, "uri": uri}), None)
+
+
+def test_a_server_that_no_package_adds_is_named() -> None:
+    with pytest.raises(
+        ConfigError, match=r"unknown graph\.backend 'oracle'; use one of: embedded, falkordb, neo4j"
+    ):
+        graph_server("oracle")
 
 
 async def test_a_database_that_is_not_up_yet_is_away(monkeypatch: pytest.MonkeyPatch) -> None:

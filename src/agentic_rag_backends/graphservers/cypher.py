@@ -1,19 +1,17 @@
 """How rows are written to a graph server: grouped ``UNWIND`` statements, the same for Neo4j and FalkorDB.
 
-A ``Run`` executes one statement and gives its rows as dicts. Vectors are never written: they live in
-LanceDB, and as Cypher parameters they would travel as text.
+Vectors are never written: they live in LanceDB, and as Cypher parameters they would travel as text.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
 
 from agentic_rag.stores.batch import batches
+from agentic_rag.stores.graph.mirror import Mirror, Run
 from agentic_rag.stores.graph.schemas import Kind, Row
 
-Run = Callable[..., Awaitable[Any]]
 BATCH = 2_000
 """Rows a statement; bounds the memory of one parameter."""
 _LABELS: Mapping[Kind, str] = {"entities": "Entity", "episodes": "Episodic"}
@@ -36,28 +34,7 @@ _PROPERTIES: Mapping[Kind, tuple[str, ...]] = {
 """Labels, relations and properties as Graphiti's Cypher names them."""
 
 
-class Mirror:
-    """What of a write goes to a graph server beside LanceDB: here nothing, the embedded graph is LanceDB alone."""
-
-    async def put(self, transaction: Any, kind: Kind, rows: Sequence[Row]) -> None:
-        """``upsert``, and note the rows for LanceDB."""
-        await self.upsert(transaction.run, kind, rows)
-        transaction.change.put(kind, rows)
-
-    async def upsert(self, run: Run, kind: Kind, rows: Sequence[Row]) -> None:
-        """Create or replace the node or edge of each row; edges with missing ends are left out."""
-
-    async def delete_nodes(self, run: Run, uuids: Collection[str]) -> None:
-        """Delete entities and episodes with their facts and mentions."""
-
-    async def delete_edges(self, run: Run, uuids: Collection[str], kind: Kind) -> None:
-        """Delete facts or mentions."""
-
-    async def remove_label(self, run: Run, label: str, uuids: Collection[str]) -> None:
-        """Take a label off entities; ``upsert`` takes none off."""
-
-
-class ServerGraph(Mirror):
+class CypherMirror(Mirror):
     """Neo4j and FalkorDB: labels are labels, facts are relations, properties are free."""
 
     async def upsert(self, run: Run, kind: Kind, rows: Sequence[Row]) -> None:
