@@ -1,6 +1,6 @@
 """Units of measure as people write them, in the words of ``pint``, which converts them.
 
-``pint`` is imported when a unit is first converted, or a word may be the name of one (.35 s).
+``pint`` is imported when a unit is first converted (.35 s).
 """
 
 from __future__ import annotations
@@ -44,25 +44,39 @@ _SIGNS = dict(
         "mins=minute sec=second secs=second d=day t=metric_ton lb=pound lbs=pound oz=ounce ft=foot in=inch mi=mile yd=yard ha=hectare "
         "kn=knot cc=milliliter cu=cup mph=mile/hour kph=kilometer/hour kmh=kilometer/hour bpm=1/minute rpm=1/minute psi=psi "
         "tsp=teaspoon tbsp=tablespoon kilo=kilogram kilos=kilogram ohm=ohm ohms=ohm kilohm=kiloohm kilohms=kiloohm megohm=megaohm €=euro $=us_dollar "
-        "£=sterling ¥=yuan EUR=euro USD=us_dollar GBP=sterling CNY=yuan RMB=yuan JPY=yen euro=euro euros=euro dollar=us_dollar "
-        "dollars=us_dollar bucks=us_dollar yuan=yuan yen=yen centigrade=degC bar=bar bars=bar kcal=kilocalorie Wh=watt_hour mol=mole "
-        "foot=foot feet=foot cup=cup cups=cup ton=metric_ton tons=metric_ton day=day week=week year=year hour=hour gram=gram"
+        "£=sterling ¥=yuan EUR=euro USD=us_dollar GBP=sterling CNY=yuan RMB=yuan JPY=yen bucks=us_dollar "
+        "bar=bar kcal=kilocalorie Wh=watt_hour "
+        "cup=cup ton=metric_ton day=day yen=yen"
     ).split()
 )
 _PREFIXES = {"": "", "µ": "micro", "μ": "micro", "u": "micro", "m": "milli", "c": "centi", "d": "deci"} | {"n": "nano", "k": "kilo", "M": "mega", "G": "giga", "T": "tera"}  # fmt: skip
-_BASES = {"g": "gram", "m": "meter", "l": "liter", "L": "liter", "s": "second", "W": "watt", "V": "volt"} | {"A": "ampere", "Ω": "ohm", "Hz": "hertz", "J": "joule", "N": "newton", "Pa": "pascal", "B": "byte", "b": "bit", "cal": "calorie", "Wh": "watt_hour"}  # fmt: skip
+_BASES = {"g": "gram", "m": "meter", "l": "liter", "L": "liter", "s": "second", "W": "watt", "V": "volt"} | {"A": "ampere", "Ω": "ohm", "Hz": "hertz", "J": "joule", "N": "newton", "Pa": "pascal", "B": "byte", "b": "bit", "cal": "calorie", "Wh": "watt_hour", "mol": "mole"}  # fmt: skip
 _SYMBOLS = {
     sign + base: name + unit for sign, name in _PREFIXES.items() for base, unit in _BASES.items()
 } | _SIGNS
 _ANY_CASE = {symbol.casefold(): unit for symbol, unit in _SYMBOLS.items() if len(symbol) > 1}
-_NO_UNIT = frozenset(
-    "point times time count beat turn number bell page bag chain link hand shot pole rod perch slug peck dot toe thou".split()
-)
-"""Nouns that ``pint`` takes for units, in the singular."""
-_SHORT_PREFIX = re.compile(
-    r"(?:pico|nano|micro|milli|centi|deci|deca|hecto|kilo|mega|giga|tera|peta|exa)(?=[a-z])"
-)
-"""Before the name of a unit: a word without it, a cat or a pinch, is the prefix's symbol by chance."""
+_NAMES = {
+    alias: names.split("/")[0]
+    for names in (
+        "year month day week hour minute/min second century/centuries decade fortnight percent degree degC/celsius/centigrade "
+        "degF/fahrenheit kelvin mile inch/inches foot/feet yard acre hectare knot micron angstrom pound ounce metric_ton/ton/tonne "
+        "gallon pint quart cup barrel bushel tablespoon teaspoon horsepower atmosphere torr euro us_dollar/dollar sterling yuan "
+        "yen jiao jin liang decibel"
+    ).split()
+    for alias in names.split("/")
+}
+"""Names of units as people write them after a number, in the singular. ``pint`` takes many more words for units: an exam for
+an exameter, acts for attocarats."""
+_PREFIXED_NAMES = {
+    alias: names.split("/")[0]
+    for names in (
+        "meter/metre gram/gramme liter/litre second watt volt ampere/amp ohm joule newton pascal hertz calorie byte bit pixel "
+        "mole bar candela lumen dalton sievert becquerel katal radian electron_volt/electronvolt"
+    ).split()
+    for alias in names.split("/")
+}
+"""Those that take a prefix too."""
+_PREFIXES_IN_FULL = ("", *"pico nano micro milli centi deci deca hecto kilo mega giga tera peta exa".split())
 _SIMPLE = re.compile(
     r"\s?-?(?:(?P<scale>degrees?\s?(?:Celsius|centigrade|Fahrenheit|C\b|F\b)|degrees?\b|deg\b)"
     r"|(?P<power>square|cubic)\s(?P<of>[a-z]{4,12})\b"
@@ -141,17 +155,14 @@ def _word(word: str) -> str | None:
     if word.casefold() in _ANY_CASE:
         return _ANY_CASE[word.casefold()]
     name = word.casefold()
-    if (
-        len(word) < 4
-        or {name, name.removesuffix("s"), name.removesuffix("es")} & _NO_UNIT
-        or not word.isascii()
-    ):
-        return None
-    import pint
+    return _named_unit(name) or _named_unit(name.removesuffix("s"))
 
-    try:
-        unit = str(_registry().parse_units(name))
-    except (pint.errors.UndefinedUnitError, ValueError, AttributeError):
-        return None
-    prefix = _SHORT_PREFIX.match(unit)
-    return unit if prefix is None or name.startswith(prefix.group()) else None
+
+def _named_unit(name: str) -> str | None:
+    if name in _NAMES:
+        return _NAMES[name]
+    for prefix in _PREFIXES_IN_FULL:
+        unit = _PREFIXED_NAMES.get(name[len(prefix) :]) if name.startswith(prefix) else None
+        if unit is not None:
+            return prefix + unit
+    return None

@@ -101,7 +101,7 @@ def test_any_text_is_read_in_places_that_lie_apart(text: str) -> None:
 
 def test_units_are_read_without_pint_until_they_are_converted() -> None:
     code = (
-        "import sys; from agentic_rag.answering.amounts import amounts, likeness; a, b = amounts('5 mg, 7 mg');"
+        "import sys; from agentic_rag.answering.amounts import amounts, likeness; a, b, _ = amounts('5 milligrams, 7 mg, 3 people');"
         "likeness(a, b); assert 'pint' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
@@ -123,10 +123,22 @@ def test_forms_that_were_read_as_something_else(text: str, read: list[tuple[floa
 
 
 @pytest.mark.parametrize(
-    "text", ["2 cats", "3 bags", "1 pinch of salt", "10 toes", "4 links", "2 hands", "6 shots"]
-)
+    "text",
+    "2 cats/3 bags/1 pinch of salt/10 toes/4 links/2 hands/6 shots/5 acts/2 exams/3 rats/12 sections/4 leagues/2 mines".split("/"),
+)  # fmt: skip
 def test_a_noun_that_is_a_unit_by_chance_is_none(text: str):
     assert [one.unit for one in amounts(text)] == [""]
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("4 Kilometres", "kilometer"), ("2 centuries", "century"), ("6 inches", "inch"), ("5 milliamps", "milliampere"),
+        ("7 tonnes", "metric_ton"), ("3 mmol", "millimole"), ("80 degrees Celsius", "degC"), ("2 kilobytes", "kilobyte"),
+    ],
+)  # fmt: skip
+def test_names_of_units_in_their_forms(text: str, unit: str):
+    assert [one.unit for one in amounts(text)] == [unit]
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,9 @@ def item_values(units: Sequence[Unit], fits: Callable[[EntryValue], bool]) -> li
 
 def _are_times(values: Sequence[EntryValue]) -> bool:
     """Whether ``45m`` among these values is minutes."""
-    return any(value.dimension == "[time]" for value in values)
+    return any(value.label == "m" for value in values) and any(
+        value.dimension == "[time]" for value in values
+    )
 
 
 def _in_minutes(values: Sequence[EntryValue], are_times: bool) -> list[EntryValue]:
