@@ -13,7 +13,6 @@ import gc
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,7 +24,7 @@ from agentic_rag import GraphParts, Rag, RagConfig, build_rag_graph, open_rag
 from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.state import OperationName
 from beside import WARMED_BY, beside_rows
-from figures import COMMAND, EXAMPLE, Row, data_folder, options, percentiles, report, row
+from figures import COMMAND, EXAMPLE, Row, data_folder, options, percentiles, report, row, seconds_of
 
 OPERATIONS: tuple[OperationName, ...] = (
     "verification_canvas",
@@ -170,20 +169,14 @@ def cold_rows(data: Path, rounds: int) -> list[Row]:
     ]
     asks, helps, imports = [], [], []
     for _ in range(rounds):
-        asks.append(_timed(ask))
-        helps.append(_timed([*COMMAND, "--help"]))
-        imports.append(_timed([sys.executable, "-c", "import agentic_rag"]))
+        asks.append(seconds_of(ask))
+        helps.append(seconds_of([*COMMAND, "--help"]))
+        imports.append(seconds_of([sys.executable, "-c", "import agentic_rag"]))
     return [
         row(f"cold `agentic-rag ask`, median of {rounds}", "s", statistics.median(asks), floor=4),
         row("`import agentic_rag`, with Python's start", "s", statistics.median(imports), floor=0.3),
         row("`agentic-rag --help`", "s", statistics.median(helps), floor=0.7),
     ]
-
-
-def _timed(command: list[str]) -> float:
-    started = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - started
 
 
 async def measured(data: Path, *, quick: bool) -> list[Row]:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from figures import COMMAND, HERE, Row, percentiles, row
+from figures import COMMAND, HERE, Row, percentiles, row, seconds_of
 
 WARMED_BY = 2
 """Questions before those that count: they open tables and fill caches."""
@@ -46,9 +46,7 @@ class Build:
     def cold_ask(self, question: str) -> float:
         """Seconds of ``agentic-rag ask`` as a process of its own."""
         command = [*COMMAND, "ask", question, "--data-dir", str(self._store), "--json"]
-        started = time.perf_counter()
-        subprocess.run(command, env=self._environment, check=True, stdout=subprocess.DEVNULL)
-        return time.perf_counter() - started
+        return seconds_of(command, self._environment)
 
     def close(self) -> None:
         self._process.communicate()

@@ -45,8 +45,7 @@ _SIGNS = dict(
         "kn=knot cc=milliliter cu=cup mph=mile/hour kph=kilometer/hour kmh=kilometer/hour bpm=1/minute rpm=1/minute psi=psi "
         "tsp=teaspoon tbsp=tablespoon kilo=kilogram kilos=kilogram ohm=ohm ohms=ohm kilohm=kiloohm kilohms=kiloohm megohm=megaohm €=euro $=us_dollar "
         "£=sterling ¥=yuan EUR=euro USD=us_dollar GBP=sterling CNY=yuan RMB=yuan JPY=yen bucks=us_dollar "
-        "bar=bar kcal=kilocalorie Wh=watt_hour "
-        "cup=cup ton=metric_ton day=day yen=yen"
+        "bar=bar kcal=kilocalorie Wh=watt_hour cup=cup ton=metric_ton day=day yen=yen"
     ).split()
 )
 _PREFIXES = {"": "", "µ": "micro", "μ": "micro", "u": "micro", "m": "milli", "c": "centi", "d": "deci"} | {"n": "nano", "k": "kilo", "M": "mega", "G": "giga", "T": "tera"}  # fmt: skip
@@ -55,28 +54,29 @@ _SYMBOLS = {
     sign + base: name + unit for sign, name in _PREFIXES.items() for base, unit in _BASES.items()
 } | _SIGNS
 _ANY_CASE = {symbol.casefold(): unit for symbol, unit in _SYMBOLS.items() if len(symbol) > 1}
-_NAMES = {
-    alias: names.split("/")[0]
-    for names in (
-        "year month day week hour minute/min second century/centuries decade fortnight percent degree degC/celsius/centigrade "
-        "degF/fahrenheit kelvin mile inch/inches foot/feet yard acre hectare knot micron angstrom pound ounce metric_ton/ton/tonne "
-        "gallon pint quart cup barrel bushel tablespoon teaspoon horsepower atmosphere torr euro us_dollar/dollar sterling yuan "
-        "yen jiao jin liang decibel"
-    ).split()
-    for alias in names.split("/")
+_PREFIXES_IN_FULL = ("", *"pico nano micro milli centi deci deca hecto kilo mega giga tera peta exa".split())
+
+
+def _aliases(names: str) -> dict[str, str]:
+    """The unit by each of its names; the first of names between slashes is ``pint``'s."""
+    return {alias: one.split("/")[0] for one in names.split() for alias in one.split("/")}
+
+
+_NAMES = _aliases(
+    "year month day week hour minute/min century/centuries decade fortnight percent degree degC/celsius/centigrade "
+    "degF/fahrenheit kelvin mile inch/inches foot/feet yard acre hectare knot micron angstrom pound ounce metric_ton/ton/tonne "
+    "gallon pint quart cup barrel bushel tablespoon teaspoon horsepower atmosphere torr euro us_dollar/dollar sterling yuan "
+    "yen jiao jin liang decibel"
+) | {
+    prefix + alias: prefix + unit
+    for prefix in _PREFIXES_IN_FULL
+    for alias, unit in _aliases(
+        "meter/metre gram/gramme liter/litre second watt volt ampere/amp ohm joule newton pascal hertz calorie byte bit pixel "
+        "mole bar candela lumen dalton sievert becquerel katal radian electron_volt/electronvolt"
+    ).items()
 }
 """Names of units as people write them after a number, in the singular. ``pint`` takes many more words for units: an exam for
 an exameter, acts for attocarats."""
-_PREFIXED_NAMES = {
-    alias: names.split("/")[0]
-    for names in (
-        "meter/metre gram/gramme liter/litre second watt volt ampere/amp ohm joule newton pascal hertz calorie byte bit pixel "
-        "mole bar candela lumen dalton sievert becquerel katal radian electron_volt/electronvolt"
-    ).split()
-    for alias in names.split("/")
-}
-"""Those that take a prefix too."""
-_PREFIXES_IN_FULL = ("", *"pico nano micro milli centi deci deca hecto kilo mega giga tera peta exa".split())
 _SIMPLE = re.compile(
     r"\s?-?(?:(?P<scale>degrees?\s?(?:Celsius|centigrade|Fahrenheit|C\b|F\b)|degrees?\b|deg\b)"
     r"|(?P<power>square|cubic)\s(?P<of>[a-z]{4,12})\b"
@@ -155,14 +155,4 @@ def _word(word: str) -> str | None:
     if word.casefold() in _ANY_CASE:
         return _ANY_CASE[word.casefold()]
     name = word.casefold()
-    return _named_unit(name) or _named_unit(name.removesuffix("s"))
-
-
-def _named_unit(name: str) -> str | None:
-    if name in _NAMES:
-        return _NAMES[name]
-    for prefix in _PREFIXES_IN_FULL:
-        unit = _PREFIXED_NAMES.get(name[len(prefix) :]) if name.startswith(prefix) else None
-        if unit is not None:
-            return prefix + unit
-    return None
+    return _NAMES.get(name) or _NAMES.get(name.removesuffix("s"))

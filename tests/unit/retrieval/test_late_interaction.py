@@ -68,7 +68,7 @@ def logistic(value: float) -> float:
 
 @pytest.mark.parametrize(
     ("question", "text", "usual"),
-    [("它在哪里？", "tea leaves", USUAL["cjk_latin"]), ("where is it?", "茶叶在仓库里放着", USUAL["latin_cjk"]), ("where is it?", "leaves", None)],
+    [("它在哪里？", "tea leaves", 0.395), ("where is it?", "茶叶在仓库里放着", 0.45), ("where is it?", "leaves", None)],
 )  # fmt: skip
 @pytest.mark.parametrize("nearest", [0.55, 0.3])
 def test_across_scripts_all_rise_or_fall_with_the_nearest_tokens(

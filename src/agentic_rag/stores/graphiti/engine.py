@@ -48,12 +48,12 @@ def build(
     """A real Graphiti that also (or only) writes to LanceDB, and searches in LanceDB."""
     tables = GraphTables(connection, model=embedding.name, dimension=embedding.dimension)
     server = None if graph.backend == "embedded" else graph_server(graph.backend)
-    mirror = server.mirror if server else None
-    committer = Committer(tables, Settling(tables, mirror), folder)
+    mirror = server.mirror if server else Mirror()
+    committer = Committer(tables, Settling(tables, mirror if server else None), folder)
     driver: Any = EmbeddedDriver(committer) if server is None else server.driver(graph, committer)
     embedder = PortEmbedder(embedding)
     driver.search_interface = LanceSearch(tables)
-    driver.graph_operations_interface = GraphOperations(tables, mirror or Mirror(), embedder)
+    driver.graph_operations_interface = GraphOperations(tables, mirror, embedder)
     graphiti = Graphiti(
         graph_driver=driver,
         llm_client=NoLanguageModel(),
@@ -64,7 +64,7 @@ def build(
     return Engine(
         graphiti=graphiti,
         tables=tables,
-        writer=GraphWriter(tables, driver, mirror or Mirror(), embedding),
+        writer=GraphWriter(tables, driver, mirror, embedding),
         links=links,
         searcher=Searcher(graphiti, tables, links),
         folder=folder,
