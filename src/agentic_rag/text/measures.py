@@ -20,7 +20,7 @@ TEMPERATURES = ("degC", "degF", "kelvin")
 _DEFINITIONS = (
     "euro = [euro]", "us_dollar = [us_dollar]", "sterling = [sterling]", "yuan = [yuan]", "yen = [yen]",
     "jiao = 0.1 yuan", "jin = 500 gram", "liang = 50 gram", "mu = 2000 / 3 * meter ** 2", "li = 500 meter", "chi = meter / 3",
-    "teaspoon = 5 milliliter", "tablespoon = 15 milliliter", "tenth = 0.1", "ke = 15 minute",
+    "teaspoon = 5 milliliter", "tablespoon = 15 milliliter", "tenth = 0.1", "ke = 15 minute", "decennium = 10 year",
 )  # fmt: skip
 _HAN = dict(
     part.split("=")
@@ -63,7 +63,7 @@ def _aliases(names: str) -> dict[str, str]:
 
 
 _NAMES = _aliases(
-    "year month day week hour minute/min century/centuries decade fortnight percent degree degC/celsius/centigrade "
+    "year month day week hour minute/min century/centuries decennium/decade fortnight percent degree degC/celsius/centigrade "
     "degF/fahrenheit kelvin mile inch/inches foot/feet yard acre hectare knot micron angstrom pound ounce metric_ton/ton/tonne "
     "gallon pint quart cup barrel bushel tablespoon teaspoon horsepower atmosphere torr euro us_dollar/dollar sterling yuan "
     "yen jiao jin liang decibel"

@@ -46,6 +46,7 @@ def test_amounts_of_a_text(text: str, read: list[tuple[float, float, str]]) -> N
         ("1 km", "1000 m", 1.0),
         ("20 °C", "68 °F", 1.0),
         ("18 m", "59 feet", 1.0),
+        ("2.5 decades", "25 years", 1.0),
         ("9 pm", "21:00", 1.0),
         ("半斤", "250克", 1.0),
         ("三分之二", "66.7 %", 1.0),
