@@ -91,7 +91,8 @@ if TYPE_CHECKING:
     from agentic_rag.notes.catalogue import Schema, Snapshot
     from agentic_rag.retrieval.config import Strategy
     from agentic_rag.retrieval.schemas import RetrievalResult
-    from agentic_rag.stores.lancedb.reindex import Reindexable, ReindexReport
+    from agentic_rag.stores.lancedb.reindex import ReindexReport
+    from agentic_rag.stores.lancedb.vector_tables import Reindexable
 
 LOCAL_USER = "local"
 """Who answers boards where no user is named."""
@@ -687,7 +688,7 @@ class Rag:
             f"dataset {dataset!r} is being ingested into or removed from already, here or in another process; "
             "wait until that ends (asking works meanwhile), or give all paths to one call"
         )
-        extractor = self._extractor()
+        extractor = await self._extractor()
         try:
             async with (
                 changing_stores(self.config),
@@ -701,14 +702,14 @@ class Rag:
             if extractor is not None:
                 await extractor.close()
 
-    def _extractor(self) -> GraphExtractor | None:
+    async def _extractor(self) -> GraphExtractor | None:
         if self.config.graph.extraction == "written":
             return None
         if self.config.chat.base_url is None:
             raise ConfigError("graph.extraction is 'chat' but chat.base_url is not set")
         from agentic_rag.stores.graphiti.extractor import extractor_from_config
 
-        return extractor_from_config(self.knowledge, self.config.chat, self.spending)
+        return await extractor_from_config(self.knowledge, self.config.chat, self.spending)
 
 
 def _check_names(options: Mapping[str, Any]) -> None:
@@ -727,7 +728,7 @@ def _question(values: Mapping[str, Any]) -> str | None:
 
 def _reindexable(*stores: ChunkStore | GraphStore) -> list[Reindexable] | None:
     """The stores, where the vectors of all of them can be made anew."""
-    from agentic_rag.stores.lancedb.reindex import Reindexable
+    from agentic_rag.stores.lancedb.vector_tables import Reindexable
 
     able: list[Reindexable] = [store for store in stores if isinstance(store, Reindexable)]
     return able if len(able) == len(stores) else None

@@ -109,7 +109,7 @@ async def world(
 
     async with opened(folder, embedding) as store:
         with patch.object(endpoint, "TRIES", retries + 1):
-            extractor = extractor_from_config(store, config, Spending(budget))
+            extractor = await extractor_from_config(store, config, Spending(budget))
         extractor._client._sleep = sleep
         chunks = InMemoryChunkStore(dimension=embedding.dimension)
         writer = DocumentWriter(chunks, store, embedding, count_words, extractor)
@@ -583,7 +583,7 @@ async def test_facts_change_hands_when_the_way_of_extraction_does(small: World) 
 
 async def test_extraction_needs_a_model_and_our_store(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Graphiti store"):
-        extractor_from_config(object(), ChatConfig(base_url="http://x/v1", model="m"))  # type: ignore[arg-type]
+        await extractor_from_config(object(), ChatConfig(base_url="http://x/v1", model="m"))  # type: ignore[arg-type]
     async with opened(tmp_path) as store:
         with pytest.raises(ConfigError, match=r"chat\.model"):
-            extractor_from_config(store, ChatConfig(base_url="http://x/v1"))
+            await extractor_from_config(store, ChatConfig(base_url="http://x/v1"))

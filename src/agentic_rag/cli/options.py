@@ -5,17 +5,13 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from agentic_rag.cli.lean_imports import lean_imports
 from agentic_rag.errors import InputError, UnknownDataset
 
 if TYPE_CHECKING:
@@ -130,7 +126,7 @@ def with_config(command: Callable[..., None]) -> Callable[..., None]:
 
 STORES = (
     "lancedb",
-    "agentic_rag.stores.graphiti.engine",
+    "agentic_rag.stores.graphiti.store",
     "agentic_rag.stores.lancedb.chunk_store",
     "agentic_rag.stores.lancedb.ledger",
 )
@@ -185,41 +181,6 @@ def warm(config: RagConfig) -> None:
         from agentic_rag.models.bundled import load_ahead
 
         load_ahead()
-    with _left_out():
+    with lean_imports():
         for name in STORES:
             importlib.import_module(name)
-
-
-UNFOUND = frozenset({"pandas", "aiohttp"})
-"""Optional libraries that others import if installed. pyarrow and neo4j import pandas for conversions (.5 s), openai
-imports aiohttp as a transport (.3 s); neither is used here."""
-BARE = frozenset({"lance_namespace_urllib3_client"})
-"""Packages of which only submodules are needed. This one creates 130 checked functions of a REST interface (.8 s)."""
-
-
-class _LeftOut(MetaPathFinder):
-    # None in sys.modules would be shorter, but compiled modules (pyarrow's) take it for the library.
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if fullname in UNFOUND:
-            raise ModuleNotFoundError(f"{fullname} is left out of this start", name=fullname)
-        found = PathFinder.find_spec(fullname, path, target) if fullname in BARE else None
-        if found is None:
-            return None
-        bare = ModuleSpec(fullname, None, is_package=True)
-        bare.submodule_search_locations = found.submodule_search_locations
-        return bare
-
-
-@contextmanager
-def _left_out() -> Iterator[None]:
-    """Within the block, imports do not find ``UNFOUND``, and ``BARE`` packages are imported without their own
-    imports."""
-    finder = _LeftOut()
-    sys.meta_path.insert(0, finder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(finder)

@@ -19,7 +19,7 @@ from agentic_rag.ingest.files.scanning import SourceItem
 from agentic_rag.ingest.planning import Action, FileReport, Work, parse_item
 from agentic_rag.ingest.preparing import PreparedBatch, PreparedDocument
 from agentic_rag.stores.lancedb.indexes import IndexBuilder
-from agentic_rag.stores.lancedb.reindex import Reindexable
+from agentic_rag.stores.lancedb.vector_tables import Reindexable
 from agentic_rag.workers import Open
 from agentic_rag_backends.distributed.pool import Pool
 from agentic_rag_backends.distributed.preparing import (

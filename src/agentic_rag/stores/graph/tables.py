@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from agentic_rag.domain.ports import PassageVectors, StoreStats
+from agentic_rag.domain.ports import FloatArray, PassageVectors, StoreStats
 from agentic_rag.stores.graph import sql
 from agentic_rag.stores.graph.reading import TableReader, rows_of
 from agentic_rag.stores.graph.schemas import (
@@ -42,9 +42,9 @@ from agentic_rag.stores.lancedb.indexes import (
 )
 from agentic_rag.stores.lancedb.manifests import generation_name
 from agentic_rag.stores.lancedb.process_lock import writing
-from agentic_rag.stores.lancedb.reindex import VectorTable
 from agentic_rag.stores.lancedb.replacing import replace_rows
 from agentic_rag.stores.lancedb.rows import vector_array
+from agentic_rag.stores.lancedb.vector_tables import VectorTable
 
 INDEX_FROM = 2_048
 """Rows from which key indexes pay; below, a scan is as fast as the look-up."""
@@ -57,7 +57,7 @@ class GraphTables(TableReader):
         self,
         group: str,
         kind: Kind,
-        vector: Sequence[float],
+        vector: Sequence[float] | FloatArray,
         select: Sequence[str],
         *,
         where: str | None,

@@ -1,4 +1,4 @@
-"""Puts a graph store's parts together; importing this module imports Graphiti."""
+"""Puts together what writes a graph; importing this module imports Graphiti."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.settings.config import GraphConfig
 from agentic_rag.stores.graph.commit import Committer
-from agentic_rag.stores.graph.links import LinkReader
 from agentic_rag.stores.graph.mirror import Mirror
 from agentic_rag.stores.graph.servers import graph_server
 from agentic_rag.stores.graph.settling import Settling
@@ -22,31 +21,19 @@ from agentic_rag.stores.graphiti.driver_embedded import EmbeddedDriver
 from agentic_rag.stores.graphiti.library import CrossEncoderClient, EmbedderClient, Graphiti, LLMClient
 from agentic_rag.stores.graphiti.operations import GraphOperations
 from agentic_rag.stores.graphiti.search_interface import LanceSearch
-from agentic_rag.stores.graphiti.searching import Searcher
-from agentic_rag.stores.lancedb.connection import LanceConnection
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """The parts of one store."""
+    """What writes the graph of one store."""
 
     graphiti: Any
-    tables: GraphTables
+    """A real Graphiti, which extracts, and searches the same tables."""
     writer: GraphWriter
-    links: LinkReader
-    searcher: Searcher
-    folder: Path
 
 
-def build(
-    connection: LanceConnection,
-    folder: Path,
-    embedding: Embedding,
-    *,
-    graph: GraphConfig,
-) -> Engine:
+def build(tables: GraphTables, folder: Path, embedding: Embedding, graph: GraphConfig) -> Engine:
     """A real Graphiti that also (or only) writes to LanceDB, and searches in LanceDB."""
-    tables = GraphTables(connection, model=embedding.name, dimension=embedding.dimension)
     server = None if graph.backend == "embedded" else graph_server(graph.backend)
     mirror = server.mirror if server else Mirror()
     committer = Committer(tables, Settling(tables, mirror if server else None), folder)
@@ -60,15 +47,7 @@ def build(
         embedder=embedder,
         cross_encoder=PassthroughReranker(),
     )
-    links = LinkReader(tables, folder)
-    return Engine(
-        graphiti=graphiti,
-        tables=tables,
-        writer=GraphWriter(tables, driver, mirror, embedding),
-        links=links,
-        searcher=Searcher(graphiti, tables, links),
-        folder=folder,
-    )
+    return Engine(graphiti, GraphWriter(tables, driver, mirror, embedding))
 
 
 class PortEmbedder(EmbedderClient):  # type: ignore[misc]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agentic_rag.models.endpoint import Spending
     from agentic_rag.settings.config import ChatConfig
     from agentic_rag.stores.graphiti.chat_client import ChatClient
+    from agentic_rag.stores.graphiti.engine import Engine
 
 
 CONTEXT_CHUNKS = 3
@@ -57,13 +58,14 @@ class GraphitiExtractor:
 
     Args:
         store: where episodes, entities and facts go.
+        engine: the store's.
         client: the chat model.
         model: its name, kept with every episode it has read.
         quarantine: where episodes that could not be read are noted.
     """
 
     def __init__(
-        self, store: GraphitiStore, client: ChatClient, *, model: str, quarantine: Quarantine
+        self, store: GraphitiStore, engine: Engine, client: ChatClient, *, model: str, quarantine: Quarantine
     ) -> None:
         from agentic_rag.stores.graphiti.library import Graphiti
         from agentic_rag.stores.graphiti.prompts import fenced_prompts
@@ -73,10 +75,10 @@ class GraphitiExtractor:
         self._model = model
         self.quarantine = quarantine
         self._graphiti = Graphiti(
-            graph_driver=store.engine.graphiti.driver,
+            graph_driver=engine.graphiti.driver,
             llm_client=client,
-            embedder=store.engine.graphiti.embedder,
-            cross_encoder=store.engine.graphiti.cross_encoder,
+            embedder=engine.graphiti.embedder,
+            cross_encoder=engine.graphiti.cross_encoder,
             max_coroutines=PARALLEL_CALLS,
             prompt_library=fenced_prompts(),
         )
@@ -198,7 +200,7 @@ class GraphitiExtractor:
         await result.episode.save(driver)
 
 
-def extractor_from_config(
+async def extractor_from_config(
     store: GraphStore, config: ChatConfig, spending: Spending | None = None
 ) -> GraphitiExtractor:
     """The extractor for a Graphiti store and an OpenAI-compatible endpoint; its quarantine is beside the graph.
@@ -213,6 +215,7 @@ def extractor_from_config(
     module = importlib.import_module("agentic_rag.stores.graphiti.chat_client")
     return GraphitiExtractor(
         store,
+        await store.engine(),
         module.ChatClient(config, spending),
         model=config.model,
         quarantine=Quarantine(store.folder / FILE_NAME),

@@ -1,7 +1,7 @@
 """The one door through which Graphiti enters: quiet, without telemetry, without reading a ``.env``.
 
-Importing this module costs about a second, so ``store.py`` imports it (and every module that needs it)
-only when a store is opened.
+Importing this module costs half a second, so ``store.py`` imports it (and every module that needs it) only when the
+graph is written or a server keeps a copy of it.
 """
 
 from __future__ import annotations
@@ -52,9 +52,6 @@ from graphiti_core.prompts.lib import (  # noqa: E402
     create_prompt_library,
     default_chat_prompt_library,
 )
-from graphiti_core.search.search_config import (  # noqa: E402
-    EdgeSearchMethod,
-)
 from graphiti_core.search.search_config_recipes import EDGE_HYBRID_SEARCH_RRF  # noqa: E402
 from graphiti_core.search.search_filters import (  # noqa: E402
     ComparisonOperator,
@@ -72,7 +69,6 @@ __all__ = [
     "ComparisonOperator",
     "CrossEncoderClient",
     "DateFilter",
-    "EdgeSearchMethod",
     "EmbedderClient",
     "EntityEdge",
     "EntityNode",

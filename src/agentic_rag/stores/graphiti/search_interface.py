@@ -8,24 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import math
-import unicodedata
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from pydantic import ConfigDict, PrivateAttr
 
 from agentic_rag.stores.graph import sql
+from agentic_rag.stores.graph.searching import ScoredRows, searchable
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.graphiti import objects
-from agentic_rag.stores.graphiti.library import EntityEdge, SearchInterface
-from agentic_rag.stores.graphiti.restriction import RestrictedFilters, ScoredRows, visible_facts
-
-MAX_WORDS = 60
-"""Graphiti drops the full-text leg beyond 63 words on one backend and 128 on another."""
-MAX_CHARACTERS = 600
-"""Bounds scripts that put no space between words."""
-_EMPTY_FACT = EntityEdge.model_construct(uuid="")
-"""A copy of it takes a hundredth of a construction."""
+from agentic_rag.stores.graphiti.library import SearchInterface
+from agentic_rag.stores.graphiti.search_filters import edge_filter
 
 Fetch = Callable[[str, str | None], Awaitable[ScoredRows]]
 """One leg on one group: group, predicate."""
@@ -49,17 +42,13 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         group_ids: list[str] | None = None,
         limit: int = 100,
     ) -> list[Any]:
-        text, select = searchable(query), _columns(search_filter)
+        text, columns = searchable(query), objects.FACT_COLUMNS
 
         async def fetch(group: str, where: str | None) -> ScoredRows:
-            return await self._tables.matching(group, "facts", text, select, where=where, limit=limit)
+            return await self._tables.matching(group, "facts", text, columns, where=where, limit=limit)
 
         found = await self._search_leg(fetch, search_filter, group_ids, limit)
-        if isinstance(search_filter, RestrictedFilters):
-            recorder = search_filter.recorder
-            for row, score in found:
-                recorder.saw(row, score)
-        return _facts(found, search_filter)
+        return [objects.to_fact(row) for row, _ in found]
 
     async def edge_similarity_search(
         self,
@@ -74,7 +63,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
     ) -> list[Any]:
         if not _points(search_vector):
             return []
-        select = _columns(search_filter)
+        columns = objects.FACT_COLUMNS
         ends = [
             sql.is_in(column, [uuid])
             for column, uuid in {"source_uuid": source_node_uuid, "target_uuid": target_node_uuid}.items()
@@ -82,15 +71,12 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         ]
 
         async def fetch(group: str, where: str | None) -> ScoredRows:
-            return await self._tables.nearest(group, "facts", search_vector, select, where=where, limit=limit)
+            return await self._tables.nearest(
+                group, "facts", search_vector, columns, where=where, limit=limit
+            )
 
         found = await self._search_leg(fetch, search_filter, group_ids, limit, ends)
-        near = [(row, score) for row, score in found if score > min_score]
-        if isinstance(search_filter, RestrictedFilters):
-            recorder = search_filter.recorder
-            for row, _ in near:
-                recorder.saw(row)
-        return _facts(near, search_filter)
+        return [objects.to_fact(row) for row, score in found if score > min_score]
 
     async def node_similarity_search(
         self,
@@ -130,7 +116,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         ends: Sequence[str] = (),
     ) -> ScoredRows:
         """One leg over all groups, each restricted before ranks are given."""
-        where = sql.every([*visible_facts(search_filter), *ends])
+        where = sql.every([*edge_filter(search_filter), *ends])
         parts = await asyncio.gather(*(fetch(group, where) for group in await self._groups(group_ids)))
         merged = [pair for part in parts for pair in part]
         return sorted(merged, key=lambda pair: (-pair[1], pair[0]["uuid"]))[:limit]
@@ -139,28 +125,6 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         return group_ids if group_ids is not None else await self._tables.groups()
 
 
-def _columns(search_filter: Any) -> list[str]:
-    """Columns that a leg reads of the facts it finds; reading costs more than searching."""
-    if not isinstance(search_filter, RestrictedFilters):
-        return objects.FACT_COLUMNS
-    return ["uuid", "_rowid"]
-
-
-def _facts(scored_rows: ScoredRows, search_filter: Any) -> list[Any]:
-    """Graphiti's objects; those of our own searches have only a uuid, because the best rows are read
-    afterwards."""
-    if isinstance(search_filter, RestrictedFilters):
-        return [_EMPTY_FACT.model_copy(update={"uuid": row["uuid"]}) for row, _ in scored_rows]
-    return [objects.to_fact(row) for row, _ in scored_rows]
-
-
 def _points(vector: Sequence[float]) -> bool:
     """Whether a vector has a direction."""
     return all(math.isfinite(x) for x in vector) and any(vector)
-
-
-def searchable(query: str) -> str:
-    """The query without control characters and surrogates, at most 60 words; may be empty."""
-    printable = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in query[: 20 * MAX_CHARACTERS])
-    words = unicodedata.normalize("NFKC", printable).split()[:MAX_WORDS]
-    return " ".join(words)[:MAX_CHARACTERS].strip()

@@ -16,12 +16,14 @@ from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLi
 from agentic_rag.errors import AgenticRagError, StoreError, first_line
 from agentic_rag.settings.config import GraphConfig
 from agentic_rag.stores.graph.chunks import READ_BY, is_chunk, to_chunk
+from agentic_rag.stores.graph.links import LinkReader
 from agentic_rag.stores.graph.rows import utc
 from agentic_rag.stores.graph.schemas import Row, Scope
+from agentic_rag.stores.graph.searching import Searcher
 from agentic_rag.stores.graph.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import LanceConnection
 from agentic_rag.stores.lancedb.indexes import BUILT_HERE, IndexBuilder
-from agentic_rag.stores.lancedb.reindex import VectorTable
+from agentic_rag.stores.lancedb.vector_tables import VectorTable
 
 if TYPE_CHECKING:
     from agentic_rag.stores.graphiti.engine import Engine
@@ -36,10 +38,18 @@ class GraphitiStore:
     Belongs to the event loop it was opened in.
     """
 
-    def __init__(self, engine: Engine, connection: LanceConnection) -> None:
-        self._engine = engine
-        self._tables: GraphTables = engine.tables
+    def __init__(
+        self, connection: LanceConnection, folder: Path, embedding: Embedding, graph: GraphConfig
+    ) -> None:
         self._connection = connection
+        self._folder = folder
+        self._embedding = embedding
+        self._graph = graph
+        self._tables = GraphTables(connection, model=embedding.name, dimension=embedding.dimension)
+        self._links = LinkReader(self._tables, folder)
+        self._searcher = Searcher(self._tables, self._links)
+        self._engine: Engine | None = None
+        self._opening = asyncio.Lock()
 
     @classmethod
     async def open(
@@ -60,17 +70,26 @@ class GraphitiStore:
 
         Raises ``ConfigError`` for an unknown backend, ``MissingExtra`` for one that is not installed.
         """
-        # Importing Graphiti and LanceDB takes a second each; not on the event loop, not before it is needed.
+        store = cls(connection, Path(folder), embedding, graph or GraphConfig())
+        # Importing LanceDB takes a second; not on the event loop, not before it is needed.
         await asyncio.to_thread(importlib.import_module, "lancedb")
-        module = await asyncio.to_thread(importlib.import_module, "agentic_rag.stores.graphiti.engine")
-        with translated_failure("opening the graph"):
-            engine = module.build(connection, Path(folder), embedding, graph=graph or GraphConfig())
-        return cls(engine, connection)
+        if store._graph.backend != "embedded":
+            await store.engine()
+        return store
 
-    @property
-    def engine(self) -> Engine:
-        """Its parts, which the extraction uses: it writes what is searched here."""
-        return self._engine
+    async def engine(self) -> Engine:
+        """Its writer and its Graphiti, made at the first call: questions need neither, and the import takes half a second.
+
+        Raises as ``open``.
+        """
+        async with self._opening:
+            if self._engine is None:
+                module = await asyncio.to_thread(
+                    importlib.import_module, "agentic_rag.stores.graphiti.engine"
+                )
+                with translated_failure("opening the graph"):
+                    self._engine = module.build(self._tables, self._folder, self._embedding, self._graph)
+            return self._engine
 
     @property
     def connection(self) -> LanceConnection:
@@ -80,7 +99,7 @@ class GraphitiStore:
     @property
     def folder(self) -> Path:
         """The data folder."""
-        return self._engine.folder
+        return self._folder
 
     async def replace_documents(
         self,
@@ -98,15 +117,17 @@ class GraphitiStore:
             return
         episodes = [episode_uuid(dataset, chunk) for chunk in keep]
         with translated_failure(f"storing {len(graphs)} documents of {dataset!r}"):
-            await self._engine.writer.replace(dataset, group_id(dataset), graphs, episodes, vectors or {})
+            await (await self.engine()).writer.replace(
+                dataset, group_id(dataset), graphs, episodes, vectors or {}
+            )
 
     async def new_texts(self, dataset: str, graphs: Sequence[DocumentGraph]) -> list[str]:
         with translated_failure(f"reading what is stored of {len(graphs)} documents of {dataset!r}"):
-            return await self._engine.writer.new_texts(dataset, group_id(dataset), graphs)
+            return await (await self.engine()).writer.new_texts(dataset, group_id(dataset), graphs)
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         with translated_failure(f"removing {len(document_ids)} documents of {dataset!r}"):
-            await self._engine.writer.remove(group_id(dataset), document_ids)
+            await (await self.engine()).writer.remove(group_id(dataset), document_ids)
 
     async def search(
         self,
@@ -119,11 +140,11 @@ class GraphitiStore:
         with translated_failure(f"searching {dataset!r}"):
             allowed = None if query.within is None else frozenset(query.within)
             scope = Scope(dataset, group_id(dataset), utc(query.as_of), allowed)
-            return await self._engine.searcher.search(scope, query.text, query.vector, limit=limit)
+            return await self._searcher.search(scope, query.text, query.vector, limit=limit)
 
     async def links(self, dataset: str) -> GraphLinks | None:
         with translated_failure(f"reading the links of {dataset!r}"):
-            return await self._engine.links.links(group_id(dataset))
+            return await self._links.links(group_id(dataset))
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         return {chunk.id: chunk for chunk, _ in await self._episodes(dataset, chunk_ids)}
@@ -165,7 +186,7 @@ class GraphitiStore:
         with translated_failure(f"indexing {dataset!r}"):
             async with self._tables.writing([group]):
                 await self._tables.optimize(group, purge=purge, builder=builder)
-                await self._engine.links.keep(group)
+                await self._links.keep(group)
 
     async def stats(self, dataset: str) -> StoreStats:
         with translated_failure(f"looking at {dataset!r}"):
@@ -177,13 +198,15 @@ class GraphitiStore:
 
     async def reach(self) -> None:
         """Raises ``StoreError`` where the graph server cannot be used; searches do without it."""
-        with translated_failure("reaching the graph"):
-            await self._engine.graphiti.driver.reach()
+        if self._engine is not None:
+            with translated_failure("reaching the graph"):
+                await self._engine.graphiti.driver.reach()
 
     async def close(self) -> None:
         """Close the graph, and not the LanceDB connection, which was opened elsewhere."""
-        with translated_failure("closing the graph"):
-            await self._engine.graphiti.close()
+        if self._engine is not None:
+            with translated_failure("closing the graph"):
+                await self._engine.graphiti.close()
 
 
 def _chunks_of(rows: Sequence[Row]) -> list[tuple[Chunk, Mapping[str, str]]]:

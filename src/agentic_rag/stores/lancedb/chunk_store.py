@@ -42,7 +42,6 @@ from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.metadata import MetadataValues, value_items
 from agentic_rag.stores.lancedb.pieces import commit_files, write_files
 from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lock, writing
-from agentic_rag.stores.lancedb.reindex import VectorTable
 from agentic_rag.stores.lancedb.replacing import replace_rows
 from agentic_rag.stores.lancedb.rows import (
     CHUNK,
@@ -55,6 +54,7 @@ from agentic_rag.stores.lancedb.rows import (
     vectors_of,
 )
 from agentic_rag.stores.lancedb.sql import is_one_of, not_after
+from agentic_rag.stores.lancedb.vector_tables import VectorTable
 from agentic_rag.stores.uninterrupted import run_uninterrupted, without_unretrieved_warning
 
 KEYS_FROM = 4_096

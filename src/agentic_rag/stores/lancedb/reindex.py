@@ -9,13 +9,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from agentic_rag.domain.identity import dataset_name, group_id
@@ -23,66 +22,18 @@ from agentic_rag.domain.ports import Embedding, PassageVectors
 from agentic_rag.domain.progress import Meter, Progress
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.ingest.preparing import CALLS, TEXT_OVERHEAD, embed_texts, embedding_work
-from agentic_rag.stores.lancedb.connection import (
-    LanceConnection,
-    Prepare,
-    delete_keys,
-    translate_errors,
-    upsert,
-)
-from agentic_rag.stores.lancedb.indexes import BUILT_HERE, IndexBuilder, IndexPlan, tidy_table
+from agentic_rag.stores.lancedb.connection import LanceConnection, delete_keys, translate_errors, upsert
+from agentic_rag.stores.lancedb.indexes import tidy_table
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.process_lock import only_one, switching
+from agentic_rag.stores.lancedb.vector_tables import Reindexable, Row, VectorTable
 
-Row = dict[str, Any]
 PAGE = 2_048
 """Rows that are held, and then written, together."""
 FEW = 500
 """Rows changed meanwhile that may be left for when writers have to wait."""
 MAX_ROUNDS = 4
 """Most rounds of carrying changes over before writers have to wait."""
-
-
-@dataclass(frozen=True, slots=True)
-class VectorTable:
-    """One of a dataset's tables that hold vectors, and how a new generation of it is made."""
-
-    name: str
-    """What it holds: ``chunks``, ``facts``, …"""
-    base: str
-    """Name of its first generation."""
-    key: str
-    """Its primary key."""
-    columns: Sequence[str]
-    """What of a row is carried over; the rest is derived."""
-    measured_column: str
-    """The column whose text length estimates the embedding time of a row."""
-    schema: pa.Schema
-    """Of the new generation."""
-    text: Callable[[Row], str]
-    """What of a row is embedded."""
-    make_rows: Callable[[Sequence[Row], PassageVectors], pa.Table]
-    """New rows from old ones and their vectors."""
-    prepare: Prepare | None
-    """What an empty table needs before its first row."""
-    plan: IndexPlan
-    tokens: bool = False
-    """Whether its rows hold token vectors."""
-
-
-@runtime_checkable
-class Reindexable(Protocol):
-    """A store on LanceDB's tables that ``reindex`` can embed again."""
-
-    @property
-    def connection(self) -> LanceConnection: ...
-
-    def vector_tables(self, dataset: str) -> tuple[VectorTable, ...]: ...
-
-    async def optimize(
-        self, dataset: str, *, purge: bool = False, builder: IndexBuilder = BUILT_HERE
-    ) -> None:
-        """As ``ports.ChunkWriter`` says; the builder makes the indexes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import pytest
 
 from agentic_rag.domain.identity import entity_uuid, group_id
 from agentic_rag.domain.ports import GraphQuery
+from agentic_rag.stores.graph.searching import MAX_CHARACTERS, MAX_WORDS, searchable
 from agentic_rag.stores.graphiti.library import (
     EDGE_HYBRID_SEARCH_RRF,
     ComparisonOperator,
@@ -16,7 +17,6 @@ from agentic_rag.stores.graphiti.library import (
     EntityEdge,
     SearchFilters,
 )
-from agentic_rag.stores.graphiti.search_interface import MAX_CHARACTERS, MAX_WORDS, searchable
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.testing import HashingEmbedding
 from graph_fixtures import note, opened
@@ -36,8 +36,8 @@ def uuid(topic: str, dataset: str = "notes") -> str:
     return entity_uuid(dataset, topic)
 
 
-def search(store: GraphitiStore) -> Any:
-    return store.engine.graphiti.driver.search_interface
+async def search(store: GraphitiStore) -> Any:
+    return (await store.engine()).graphiti.driver.search_interface
 
 
 async def vector(embedding: HashingEmbedding, text: str) -> list[float]:
@@ -46,29 +46,29 @@ async def vector(embedding: HashingEmbedding, text: str) -> list[float]:
 
 async def test_full_text_and_cosine(store: GraphitiStore, embedding: HashingEmbedding) -> None:
     groups = ["notes"]
-    facts = await search(store).edge_fulltext_search(None, "relates to e1", NONE, groups, 5)
+    facts = await (await search(store)).edge_fulltext_search(None, "relates to e1", NONE, groups, 5)
     assert facts[0].fact == "b1 relates to e1 in two."
-    near = await search(store).edge_similarity_search(
+    near = await (await search(store)).edge_similarity_search(
         None, await vector(embedding, facts[0].fact), None, None, NONE, groups, 5, 0.9
     )
     assert [edge.uuid for edge in near] == [facts[0].uuid]
-    ends = await search(store).edge_similarity_search(
+    ends = await (await search(store)).edge_similarity_search(
         None, await vector(embedding, "relates"), uuid("a1"), uuid("b1"), NONE, groups, 5, 0.0
     )
     assert [edge.fact for edge in ends] == ["a1 relates to b1 in one."]
-    nodes = await search(store).node_similarity_search(
+    nodes = await (await search(store)).node_similarity_search(
         None, await vector(embedding, "e1"), NONE, groups, 2, 0.9
     )
     assert {node.name for node in nodes} == {"b1", "e1"}, "the ends of the nearest fact"
-    assert await search(store).node_similarity_search(None, [0.0] * 256, NONE, groups, 2, 0.0) == []
+    assert await (await search(store)).node_similarity_search(None, [0.0] * 256, NONE, groups, 2, 0.0) == []
 
 
 async def test_no_groups_means_all_and_no_terms_means_none(store: GraphitiStore) -> None:
     await store.replace_documents("笔记", [note("three", "c1", "f1")])
-    facts = await search(store).edge_fulltext_search(None, "c1", NONE, None, 5)
+    facts = await (await search(store)).edge_fulltext_search(None, "c1", NONE, None, 5)
     assert {fact.group_id for fact in facts} == {"notes", group_id("笔记")}
-    assert await search(store).edge_fulltext_search(None, "_ ?", NONE, None, 5) == []
-    assert await search(store).edge_fulltext_search(None, "c1", NONE, ["other"], 5) == []
+    assert await (await search(store)).edge_fulltext_search(None, "_ ?", NONE, None, 5) == []
+    assert await (await search(store)).edge_fulltext_search(None, "c1", NONE, ["other"], 5) == []
 
 
 async def test_date_filters(store: GraphitiStore) -> None:
@@ -84,7 +84,7 @@ async def test_date_filters(store: GraphitiStore) -> None:
             invalid_at=invalid,
         )
 
-    driver = store.engine.graphiti.driver
+    driver = (await store.engine()).graphiti.driver
     periods = [edge("open", None, None), edge("early", Y2020, Y2024), edge("late", Y2024, None)]
     await driver.graph_operations_interface.save_facts(driver, periods)
 
@@ -98,7 +98,7 @@ async def test_date_filters(store: GraphitiStore) -> None:
                 for name, alternatives in tests.items()
             }
         )
-        edges = await search(store).edge_fulltext_search(None, "period", filters, ["notes"], 9)
+        edges = await (await search(store)).edge_fulltext_search(None, "period", filters, ["notes"], 9)
         return {edge.fact.removeprefix("period ") for edge in edges}
 
     assert await found() == {"open", "early", "late"}
@@ -111,18 +111,30 @@ async def test_date_filters(store: GraphitiStore) -> None:
 
 
 async def test_edge_types_and_ends(store: GraphitiStore) -> None:
-    def count(filters: SearchFilters) -> Any:
-        return search(store).edge_fulltext_search(None, "relates", filters, ["notes"], 9)
+    async def count(filters: SearchFilters) -> Any:
+        return await (await search(store)).edge_fulltext_search(None, "relates", filters, ["notes"], 9)
 
     assert len(await count(SearchFilters(edge_types=["RELATES"]))) == 4
     assert await count(SearchFilters(edge_types=["OTHER"])) == []
     assert len(await count(SearchFilters(edge_source_node_uuids=[uuid("b1")]))) == 2
 
 
-async def test_the_shared_recipe_is_left_alone(store: GraphitiStore, embedding: HashingEmbedding) -> None:
-    before = EDGE_HYBRID_SEARCH_RRF.model_dump()
-    await store.search("notes", GraphQuery("a1", (await embedding.embed_queries(["a1"]))[0]), limit=1)
-    assert EDGE_HYBRID_SEARCH_RRF.model_dump() == before
+async def test_facts_come_in_the_order_of_graphitis_recipe(
+    store: GraphitiStore, embedding: HashingEmbedding
+) -> None:
+    await store.replace_documents("notes", [note("three", *"klmnopq"), note("four", "a1", "k", "e1", "q")])
+    graphiti = (await store.engine()).graphiti
+    for text in ("a1 relates to k", "relates in two", "q", "nothing of it"):
+        query = (await embedding.embed_queries([text]))[0]
+        recipe = EDGE_HYBRID_SEARCH_RRF.model_copy(deep=True)
+        recipe.edge_config.sim_min_score = 0.0
+        for limit in (1, 3, 40):
+            recipe.limit = limit
+            theirs = await graphiti.search_(
+                text, config=recipe, group_ids=["notes"], query_vector=query.tolist()
+            )
+            ours = await store.search("notes", GraphQuery(text, query), limit=limit)
+            assert [hit.id for hit in ours] == [edge.uuid for edge in theirs.edges]
 
 
 async def test_an_index_answers_like_the_scan(

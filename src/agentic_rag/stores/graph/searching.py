@@ -1,10 +1,10 @@
-"""One search through Graphiti's own ``search_``, and its results as hits with raw scores and chunks."""
+"""The search for facts: full text and cosine over the tables, merged by reciprocal ranks."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Any
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -12,23 +12,29 @@ from agentic_rag.domain import FactHit
 from agentic_rag.domain.identity import episode_uuid
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ManifestMismatch
+from agentic_rag.stores.graph import sql
 from agentic_rag.stores.graph.link_index import LinkIndex
 from agentic_rag.stores.graph.links import LinkReader
 from agentic_rag.stores.graph.schemas import Row, Scope
 from agentic_rag.stores.graph.tables import GraphTables
-from agentic_rag.stores.graphiti.library import EDGE_HYBRID_SEARCH_RRF, EdgeSearchMethod
-from agentic_rag.stores.graphiti.restriction import Recorder, as_of_filters
-from agentic_rag.stores.graphiti.search_interface import searchable
+from agentic_rag.stores.lancedb.sql import not_after, timestamp
 
+MAX_WORDS = 60
+"""Graphiti drops the full-text leg beyond 63 words on one backend and 128 on another."""
+MAX_CHARACTERS = 600
+"""Bounds scripts that put no space between words."""
+_OF_LEGS = ("uuid", "_rowid")
+"""Columns that a leg reads of the facts it finds; reading costs more than searching, so the best rows are read afterwards."""
 _OF_HITS = ("uuid", "name", "fact", "episodes", "source_uuid", "target_uuid", "valid_at", "invalid_at")
 """Columns that hits are made from."""
 
+ScoredRows = list[tuple[Row, float]]
+
 
 class Searcher:
-    """Facts for a query: full text and cosine by Graphiti's RRF."""
+    """Facts for a query, in the order of Graphiti's recipe ``EDGE_HYBRID_SEARCH_RRF`` on the same tables."""
 
-    def __init__(self, graphiti: Any, tables: GraphTables, links: LinkReader) -> None:
-        self._graphiti = graphiti
+    def __init__(self, tables: GraphTables, links: LinkReader) -> None:
         self._tables = tables
         self._links = links
 
@@ -44,19 +50,25 @@ class Searcher:
         text = searchable(query)
         if not text or limit < 1 or not await self._tables.exists(scope.group):
             return []
-        episodes = None
-        if scope.within is not None:
-            episodes = sorted(episode_uuid(scope.dataset, chunk) for chunk in scope.within)
-        filters = as_of_filters(scope.as_of, episodes)
         dense = self._usable(vector)
-        found = await self._graphiti.search_(
-            text,
-            config=_config(limit, dense=dense is not None),
-            group_ids=[scope.group],
-            search_filter=filters,
-            query_vector=dense.tolist() if dense is not None else [0.0] * self._tables.dimension,
+        words, near = await asyncio.gather(
+            self._matching(scope, text, 2 * limit), self._nearest(scope, dense, 2 * limit)
         )
-        return await self._hits(scope, found.edges, filters.recorder, dense)
+        rows = {row["uuid"]: row["_rowid"] for row, _ in (*words, *near)}
+        best = _by_reciprocal_ranks([row["uuid"] for row, _ in leg] for leg in (words, near))[:limit]
+        bm25 = {row["uuid"]: score for row, score in words}
+        return await self._hits(scope, {uuid: rows[uuid] for uuid in best}, bm25, dense)
+
+    async def _matching(self, scope: Scope, text: str, limit: int) -> ScoredRows:
+        where = _visible(scope)
+        return await self._tables.matching(scope.group, "facts", text, _OF_LEGS, where=where, limit=limit)
+
+    async def _nearest(self, scope: Scope, vector: FloatArray | None, limit: int) -> ScoredRows:
+        if vector is None:
+            return []
+        where = _visible(scope)
+        found = await self._tables.nearest(scope.group, "facts", vector, _OF_LEGS, where=where, limit=limit)
+        return [(row, cosine) for row, cosine in found if cosine > 0]
 
     def _usable(self, vector: FloatArray) -> FloatArray | None:
         """The query's unit vector; None for a zero vector."""
@@ -72,18 +84,18 @@ class Searcher:
         return unit
 
     async def _hits(
-        self, scope: Scope, edges: Sequence[Any], recorder: Recorder, query_vector: FloatArray | None
+        self, scope: Scope, row_ids: Mapping[str, int], bm25: Mapping[str, float], vector: FloatArray | None
     ) -> list[FactHit]:
-        ids = [recorder.rows[one.uuid] for one in edges]
-        rows = await self._tables.by_row_id(scope.group, "facts", ids, _OF_HITS, query_vector)
-        facts = [rows[one.uuid] for one in edges if one.uuid in rows]
+        """``row_ids``: of the facts by uuid, the best first."""
+        rows = await self._tables.by_row_id(scope.group, "facts", list(row_ids.values()), _OF_HITS, vector)
+        facts = [rows[uuid] for uuid in row_ids if uuid in rows]
         ends = {row[end] for row in facts for end in ("source_uuid", "target_uuid")}
         episodes = {uuid for row in facts for uuid in row["episodes"]}
         index = await self._links.latest(scope.group)
         names, chunks = await asyncio.gather(
             self._names(scope, index, ends), self._chunks_of_episodes(scope, index, episodes)
         )
-        return [_hit(rank, row, recorder.bm25, names, chunks) for rank, row in enumerate(facts, 1)]
+        return [_hit(rank, row, bm25, names, chunks) for rank, row in enumerate(facts, 1)]
 
     # What the links in memory do not know, as episodes that are no chunks, is looked up.
 
@@ -103,14 +115,32 @@ class Searcher:
         return {uuid: chunk for uuid, (chunk, date) in chunks.items() if scope.allows(chunk, date)}
 
 
-def _config(limit: int, *, dense: bool) -> Any:
-    """Graphiti's recipe for facts as a copy, for the shared one must not change."""
-    config = EDGE_HYBRID_SEARCH_RRF.model_copy(deep=True)
-    config.limit = limit
-    config.edge_config.sim_min_score = 0.0
-    if not dense:
-        config.edge_config.search_methods = [EdgeSearchMethod.bm25]
-    return config
+def searchable(query: str) -> str:
+    """The query without control characters and surrogates, at most 60 words; may be empty."""
+    printable = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in query[: 20 * MAX_CHARACTERS])
+    words = unicodedata.normalize("NFKC", printable).split()[:MAX_WORDS]
+    return " ".join(words)[:MAX_CHARACTERS].strip()
+
+
+def _visible(scope: Scope) -> str | None:
+    """The predicate on the facts that a search may return; None allows all. A missing date or bound is open."""
+    conditions = []
+    if scope.as_of is not None:
+        conditions += [not_after("valid_at", scope.as_of), not_after("chunk_date", scope.as_of)]
+        conditions.append(f"(invalid_at IS NULL OR invalid_at > {timestamp(scope.as_of)})")
+    if scope.within is not None:
+        episodes = sorted(episode_uuid(scope.dataset, chunk) for chunk in scope.within)
+        conditions.append(sql.has_any("episodes", episodes))
+    return sql.every(conditions)
+
+
+def _by_reciprocal_ranks(rankings: Iterable[Sequence[str]]) -> list[str]:
+    """All members by the sum of 1 / rank, descending; those of equal sums in the order in which they first come."""
+    sums: dict[str, float] = {}
+    for ranking in rankings:
+        for rank, one in enumerate(ranking, 1):
+            sums[one] = sums.get(one, 0.0) + 1 / rank
+    return sorted(sums, key=lambda one: -sums[one])
 
 
 def _hit(

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from agentic_rag.stores.graph import sql
 from agentic_rag.stores.graphiti.library import ComparisonOperator, DateFilter, SearchFilters
-from agentic_rag.stores.graphiti.restriction import date_filter, edge_filter
+from agentic_rag.stores.graphiti.search_filters import date_filter, edge_filter
 from agentic_rag.stores.lancedb.sql import timestamp
 
 DAY = datetime(2024, 1, 2, tzinfo=UTC)
