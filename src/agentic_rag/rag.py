@@ -62,6 +62,7 @@ from agentic_rag.opening import (
     token_counter,
     word_nats,
 )
+from agentic_rag.questions.note_queries.vocabulary import prepared_vocabulary
 from agentic_rag.retrieval.catalogue import Catalogue
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
@@ -172,7 +173,8 @@ class Rag:
         return self.parts.chat
 
     async def warm_up(self) -> None:
-        """Search every dataset once, so that no question waits for models, dictionaries, tables and graph links.
+        """Search every dataset once, so that no question waits for models, dictionaries, tables, graph links and the names
+        of notes.
 
         No search where the embedding model is behind an endpoint: its calls are paid for.
 
@@ -180,8 +182,10 @@ class Rag:
             StoreError, ModelError: something cannot be loaded; a question will tell it too.
         """
         await asyncio.to_thread(import_module, STATEMENTS)
-        if self.config.embedding.base_url is None:
-            for dataset in await self.ledger.datasets():
+        for dataset in await self.ledger.datasets():
+            if without_memories([dataset]):
+                await asyncio.to_thread(prepared_vocabulary, await self._snapshot(dataset))
+            if self.config.embedding.base_url is None:
                 await asyncio.gather(
                     self.graph_engine.find(SourceQuery(dataset, WARM_UP), 1),
                     self.retrieval.find(SourceQuery(dataset, WARM_UP), 1),

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any, Literal
+
+from pydantic import TypeAdapter
 
 from agentic_rag.domain import folders_above, name_and_suffix, with_parent_tags
 from agentic_rag.text import fold
@@ -57,14 +59,17 @@ class Row:
     """Of a task, the mark in its box: a space, ``x``, ``/``, ``-`` …; None for other rows."""
     fields: tuple[Field, ...] = ()
 
+    def signed_days(self) -> dict[str, str]:
+        """The days behind a task's signs, in ISO form, by what they tell: ``due``, ``done`` …"""
+        return {_SIGNS[match["sign"]]: match["day"] for match in _TASK_DATE.finditer(self.text)}
+
     def facts(self) -> dict[str, Any]:
-        """What conditions on entries compare: its fields by name, the days behind a task's signs, its ``text`` and ``headings``."""
-        days = {_SIGNS[match["sign"]]: match["day"] for match in _TASK_DATE.finditer(self.text)}
+        """What conditions on entries compare: its fields by name, ``signed_days``, its ``text`` and ``headings``."""
         headings = [fold(one) for one in self.headings]
         return {
             TEXT: fold(self.text),
             HEADINGS: headings,
-            **days,
+            **self.signed_days(),
             **{field.key: field.value for field in self.fields},
         }
 
@@ -137,20 +142,9 @@ class Note:
     @classmethod
     def unpack(cls, packed_note: bytes) -> Note:
         """The inverse of ``pack``."""
-        values = json.loads(zlib.decompress(packed_note))
-        return cls(
-            **{
-                **values,
-                **{key: tuple(values[key]) for key in ("tags", "aliases", "links")},
-                "fields": _fields(values["fields"]),
-                "rows": tuple(
-                    Row(**{**row, "headings": tuple(row["headings"]), "fields": _fields(row["fields"])})
-                    for row in values["rows"]
-                ),
-                "opening": None if values["opening"] is None else tuple(values["opening"]),
-            }
-        )
+        return _json().validate_json(zlib.decompress(packed_note))
 
 
-def _fields(stored_fields: list[Mapping[str, Any]]) -> tuple[Field, ...]:
-    return tuple(Field(**field) for field in stored_fields)
+@cache
+def _json() -> TypeAdapter[Note]:
+    return TypeAdapter(Note)

@@ -27,7 +27,7 @@ from agentic_rag.questions.note_queries.name_lists import asks_for_names, name_l
 from agentic_rag.questions.note_queries.overview import asks_for_everything, overview, state_of
 from agentic_rag.questions.note_queries.query import Query, Selection, is_span
 from agentic_rag.questions.note_queries.reading import read_query
-from agentic_rag.questions.note_queries.vocabulary import Vocabulary
+from agentic_rag.questions.note_queries.vocabulary import Vocabulary, prepared_vocabulary
 from agentic_rag.questions.times import named_time
 from agentic_rag.retrieval.ports import NoteCatalogue
 from agentic_rag.state import CanvasRAGState, IngestOutcome
@@ -110,7 +110,7 @@ async def _select(
         names = await asyncio.to_thread(name_list, request.asked, naming)
         if names is not None:
             return _selection_keys(names, start_time)
-    vocabulary = await asyncio.to_thread(_vocabulary, snapshot)
+    vocabulary = await asyncio.to_thread(prepared_vocabulary, snapshot)
 
     async def read_rest(question: str) -> Query | None:
         times = named_time(question, now.date(), snapshot.days, snapshot.stated_days)
@@ -183,13 +183,6 @@ async def _carried_out(query: Query | None, snapshot: Snapshot, request: Request
 
 def _choice(query: Query, snapshot: Snapshot, request: Request) -> Selection:
     return choose(query, _within(snapshot, request), snapshot.facts)
-
-
-def _vocabulary(snapshot: Snapshot) -> Vocabulary:
-    """The names of a snapshot; computes what else the reading of a question takes from it as well."""
-    vocabulary = Vocabulary.of(snapshot)
-    _ = snapshot.days, snapshot.stated_days, snapshot.facts, vocabulary.tables
-    return vocabulary
 
 
 def _within(snapshot: Snapshot, request: Request) -> tuple[Note, ...]:

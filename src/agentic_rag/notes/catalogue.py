@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any, TypedDict
 
 from agentic_rag.dates.instants import moment_of
-from agentic_rag.domain import Document, name_and_suffix
+from agentic_rag.domain import Document, folders_above, name_and_suffix, with_parent_tags
 from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.notes import Field, Note, Row
 from agentic_rag.errors import FilterError
@@ -174,18 +174,13 @@ class Schema:
     """Of list items and table rows."""
 
     @classmethod
-    def of(cls, notes: Sequence[Note], facts: Iterable[Mapping[str, Any]] | None = None) -> Schema:
-        """The schema of the notes.
-
-        Args:
-            facts: of each note, where they are known.
-        """
-        facts = [note.facts() for note in notes] if facts is None else list(facts)
+    def of(cls, notes: Sequence[Note]) -> Schema:
+        """The schema of the notes."""
         return cls(
             len(notes),
             _keys((f.key, f.value) for note in notes for f in note.fields),
-            _count_names(tag for fact in facts for tag in fact.get("tags", ())),
-            _count_names(folder for fact in facts for folder in fact.get("folder", ())),
+            _count_names(tag for note in notes if note.tags for tag in with_parent_tags(note.tags)),
+            _count_names(folder for note in notes for folder in folders_above(note.path)),
             _count_names(row.state for note in notes for row in note.rows if row.state is not None),
             _keys((f.key, f.value) for note in notes for row in note.rows for f in row.fields),
         )
@@ -333,13 +328,13 @@ class Snapshot:
 
     @cached_property
     def facts(self) -> Mapping[str, Json]:
-        """What filters compare of each note, by document id."""
-        return {note.document_id: note.facts() for note in self.notes}
+        """What filters compare of each note, by document id; each note's are made when they are first asked for."""
+        return _Facts(self.notes)
 
     @cached_property
     def schema(self) -> Schema:
         """What the notes state, with counts."""
-        return Schema.of(self.notes, self.facts.values())
+        return Schema.of(self.notes)
 
     @cached_property
     def days(self) -> frozenset[date]:
@@ -350,8 +345,10 @@ class Snapshot:
     def stated_days(self) -> frozenset[date]:
         """Days that properties, tasks and rows of tables state."""
         own = (field.value for note in self.notes for field in note.fields)
-        of_rows = (value for note in self.notes for row in note.rows for value in row.facts().values())
-        written = {text for value in (*own, *of_rows) if _DAY.fullmatch(text := str(value))}
+        rows = [row for note in self.notes for row in note.rows]
+        of_tasks = (day for row in rows for day in (row.text, *row.signed_days().values()))
+        of_rows = (field.value for row in rows for field in row.fields)
+        written = {text for value in (*own, *of_tasks, *of_rows) if _DAY.fullmatch(text := str(value))}
         moments = map(moment_of, written)  # None of a day that no month has
         return frozenset(moment.date() for moment in moments if moment is not None)
 
@@ -377,6 +374,26 @@ class Snapshot:
             for name in (note.title, *note.aliases, name_and_suffix(note.path)[0]):
                 named.setdefault(name.casefold(), note)
         return named
+
+
+class _Facts(Mapping[str, Json]):
+    """The facts of notes by document id, each made once."""
+
+    def __init__(self, notes: Sequence[Note]) -> None:
+        self._notes = {note.document_id: note for note in notes}
+        self._by_id: dict[str, Json] = {}
+
+    def __getitem__(self, document_id: str) -> Json:
+        facts = self._by_id.get(document_id)
+        return (
+            self._by_id.setdefault(document_id, self._notes[document_id].facts()) if facts is None else facts
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._notes)
+
+    def __len__(self) -> int:
+        return len(self._notes)
 
 
 def _with_stated(note: Note, shared_keys: Set[str]) -> Note:

@@ -77,6 +77,7 @@ class EntityNames:
 
     Args:
         names: of entities, which are told apart by their place in the sequence.
+        keys: the ``entity_key`` of each.
         labels: of each.
         aliases: what else one is called, by its ``entity_key``.
     """
@@ -84,11 +85,11 @@ class EntityNames:
     def __init__(
         self,
         names: Sequence[str],
+        keys: Sequence[str],
         labels: Sequence[Sequence[str]],
         aliases: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         self._labels = labels
-        keys = list(map(entity_key, names))
         self._keys = HashedPlaces(keys, lambda place: entity_key(names[place]))
         self._others: dict[str, list[int]] = defaultdict(list)
         """Places of entities by their other names: aliases, and the name without its qualifier."""

@@ -59,17 +59,18 @@ class PassageGraph:
 
     def __init__(self, links: GraphLinks) -> None:
         self._links = links
-        keys = [entity_key(name) for name in _document_names(links)]
+        keys, titles = list(map(entity_key, links.names)), list(map(entity_key, _document_names(links)))
         aliases: dict[str, set[str]] = defaultdict(set)
-        for key, names in zip(keys, links.aliases, strict=True):
+        for title, names in zip(titles, links.aliases, strict=True):
             if names:
-                aliases[key].update(names)
-        self._names = EntityNames(links.names, links.labels, aliases)
+                aliases[title].update(names)
+        self._names = EntityNames(links.names, keys, links.labels, aliases)
         self._chunks = HashedPlaces(links.chunk_ids, links.chunk_ids.__getitem__)
         chunks, entities = len(links.chunk_ids), len(links.names)
         frequency = np.maximum(np.bincount(links.mentioned_entities, minlength=entities), 1)
         self._rarity: NDArray[np.float64] = np.log1p(chunks / frequency)
-        titled = np.fromiter(map(self._names.place, keys), np.int32, len(keys))
+        first = dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True))
+        titled = np.fromiter((first.get(title, -1) for title in titles), np.int32, len(titles))
         mentioned = self._rarity[links.mentioned_entities]
         self._own: NDArray[np.int32] = titled[links.documents]
         """Of each passage, the place of its document's entity; -1 for none."""

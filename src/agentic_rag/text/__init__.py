@@ -114,7 +114,9 @@ def tokens(text: str) -> tuple[str, ...]:
 
     Cached for recent texts, because the same passages recur.
     """
-    if text.isascii() and text.isalpha() and text.islower():  # one plain word, as names are read
+    if text.isascii() and (
+        text.isdigit() or (text.isalpha() and text.islower())
+    ):  # one plain word, as names are read
         return (_stem(text),)
     found: list[str] = []
     plain = fold(text)
@@ -185,9 +187,9 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stemmer():  # type: ignore[no-untyped-def]
-    import snowballstemmer
+    import Stemmer
 
-    return snowballstemmer.stemmer("english")
+    return Stemmer.Stemmer("english", 0)  # its own cache takes longer than the stemming
 
 
 def any_of(words: Iterable[str]) -> re.Pattern[str]:

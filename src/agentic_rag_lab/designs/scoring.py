@@ -135,7 +135,7 @@ def multi_answer_f1(prediction: str, truth: str) -> float:
 @lru_cache(maxsize=8192)
 def normalise(text: str) -> tuple[str, ...]:
     """The normalised words for comparisons."""
-    import snowballstemmer
+    import Stemmer
 
     lowered = text.lower().replace(",", "")
     plain = "".join(letter for letter in lowered if not unicodedata.category(letter).startswith("P"))
@@ -143,7 +143,7 @@ def normalise(text: str) -> tuple[str, ...]:
     words = _TOKEN.findall(re.sub(r"[$+<=>^`|~]", "", plain))
     kept = [word for word in words if word not in _ARTICLES] or words
     # A new stemmer each time: it is not thread-safe.
-    return tuple(snowballstemmer.stemmer("porter").stemWords(kept))
+    return tuple(Stemmer.Stemmer("porter", 0).stemWords(kept))
 
 
 def _count_shared(words: Sequence[str], others: Sequence[str]) -> int:

@@ -75,11 +75,25 @@ def test_other_kinds_have_a_place_and_a_date_alone():
     assert row("Text.\n", "2024-03-15.md").date == "2024-03-15"
 
 
-@pytest.mark.parametrize("text", [TEXT, "", "---\nkey: {a: {b: [1, null]}}\n---\n", "\ud800 [x:: \ud800]\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        "",
+        "---\nkey: {a: {b: [1, null, 2.0, true, 123456789012345678901]}}\n---\n",
+        "[x:: \0 é \U0001f4c5]\n| a |\n| - |\n| 007 |\n- [ ] 2024-05-01 📅 2024-05-02\n",
+    ],
+)
 def test_a_row_comes_back_as_it_was(text: str):
     note = row(text)
-    assert Note.unpack(note.pack()) == note
+    again = Note.unpack(note.pack())
+    assert again == note
+    assert repr(again) == repr(note), "1 is not 1.0, nor True"
     assert note.pack() == row(text).pack()
+
+
+def test_a_lone_surrogate_is_packed_because_the_store_refuses_it_by_name():
+    assert row("\ud800 [x:: \ud800]\n").pack()
 
 
 @pytest.mark.parametrize(

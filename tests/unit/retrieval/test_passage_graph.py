@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentic_rag.domain.identity import entity_key
 from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.retrieval import passage_graph
 from agentic_rag.retrieval.entity_names import EntityNames, HashedPlaces
@@ -243,7 +244,15 @@ NAMES = (
     ("Python", "Note"),
 )
 LABELS = [("Entity", label) for _, label in NAMES]
-FOUND = EntityNames([name for name, _ in NAMES], LABELS)
+
+
+def _entity_names(
+    names: list[str], labels: list[tuple[str, str]], aliases: dict[str, list[str]] | None = None
+) -> EntityNames:
+    return EntityNames(names, list(map(entity_key, names)), labels, aliases)
+
+
+FOUND = _entity_names([name for name, _ in NAMES], LABELS)
 
 
 def named(question: str) -> list[str]:
@@ -289,7 +298,7 @@ def test_any_question_is_accepted(question: str):
 
 def test_a_note_is_named_by_its_aliases_in_any_script():
     names = [name for name, _ in NAMES]
-    found = EntityNames(
+    found = _entity_names(
         names, LABELS, {"oolong": ["青茶", "Wu Long"], "da hong pao": ["青茶"], "gone": ["Gone"]}
     )
 

@@ -33,7 +33,7 @@ OFF_THE_LOOP = [
     (chunk_store, "_unpack_chunks"),
     (legs, "_scored_chunks"),
     (select_notes, "_within"),
-    (select_notes, "_vocabulary"),
+    (select_notes, "prepared_vocabulary"),
     (select_notes, "_choice"),
     (evidence, "from_selection"),
     (evidence, "read_passages"),

@@ -23,15 +23,17 @@ class NameIndex:
     """
 
     stems: Candidates
-    beginnings: Places
-    letters: Places
+    beginnings: Candidates
+    letters: Candidates
     characters: Places
 
     @classmethod
     def of(cls, names: Sequence[str]) -> NameIndex:
         """The index of names, which are known by their place in the sequence."""
-        stems = defaultdict[str, list[tuple[int, tuple[str, ...]]]](list)
-        beginnings, letters, characters = (defaultdict[str, list[int]](list) for _ in range(3))
+        stems, beginnings, letters = (
+            defaultdict[str, list[tuple[int, tuple[str, ...]]]](list) for _ in range(3)
+        )
+        characters = defaultdict[str, list[int]](list)
         for place, name in enumerate(names):
             han, words = plain_han(name), parts(name)
             if han is not None:
@@ -40,26 +42,36 @@ class NameIndex:
                 first = words[0]
                 stems[first].append((place, words))
                 if len(first) >= MIN_SLIP:
-                    beginnings[first[:MIN_SLIP]].append(place)
+                    beginnings[first[:MIN_SLIP]].append((place, words))
                 for letter in {first[0], fold(name).casefold().strip()[0]}:
-                    letters[letter].append(place)
+                    letters[letter].append((place, words))
         return cls(stems, beginnings, letters, characters)
 
     def near(self, words: Words, likeness: Likeness) -> list[int]:
         """Places of the names that ``Words.find`` may meet, ascending; it meets none of the others."""
-        near: set[int] = set()
         stems = {word.stem for word in words.words}
-        for word in words.words:
-            near.update(
-                place
-                for place, needed in self.stems.get(word.stem, ())
-                if likeness != "stem" or stems.issuperset(needed)
-            )
-            if likeness != "stem" and len(word.stem) >= MIN_SLIP:
-                near.update(self.beginnings.get(word.stem[:MIN_SLIP], ()))
-            if likeness == "slip" and len(word.text) >= MIN_SLIP:
-                for letter in {word.stem[0], word.text[0]}:
-                    near.update(self.letters.get(letter, ()))
+        beginnings = {stem[:MIN_SLIP] for stem in stems if len(stem) >= MIN_SLIP}
+        long = [word for word in words.words if max(len(word.text), len(word.stem)) >= MIN_SLIP]
+        letters = {letter for word in long for letter in (word.stem[0], word.text[0])}
+        found = [self.stems.get(stem, ()) for stem in stems]
+        if likeness != "stem":
+            found += [self.beginnings.get(beginning, ()) for beginning in beginnings]
+        if likeness == "slip":
+            found += [self.letters.get(letter, ()) for letter in letters]
+
+        def may_stand(part: str) -> bool:
+            """Whether a word of the question may be this one of a name."""
+            if part in stems:
+                return True
+            if len(part) < MIN_SLIP:
+                return False
+            return part[:MIN_SLIP] in beginnings or (likeness == "slip" and part[0] in letters)
+
+        def may_be_met(name: tuple[str, ...]) -> bool:
+            return len(name) == 1 or all(map(may_stand, name))
+
+        is_possible = stems.issuperset if likeness == "stem" else may_be_met
+        near = {place for candidates in found for place, name in candidates if is_possible(name)}
         for character in set(words.text) if self.characters else ():
             near.update(self.characters.get(character, ()))
         return sorted(near)

@@ -232,6 +232,13 @@ class Vocabulary:
         return tuple(by_place.values())
 
 
+def prepared_vocabulary(snapshot: Snapshot) -> Vocabulary:
+    """The names of a snapshot; computes what else the reading of a question takes from it, so that a thread can do it."""
+    vocabulary = Vocabulary.of(snapshot)
+    _ = snapshot.days, snapshot.stated_days, vocabulary.tables
+    return vocabulary
+
+
 def numbers_of(fields: Iterable[Field]) -> dict[str, list[Any]]:
     """The values of fields that are numbers or shares, by their names."""
     values: dict[str, list[Any]] = {}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, fields
-from typing import Any
 
 import pyarrow as pa
 
@@ -33,6 +33,7 @@ _SCHEMA = pa.schema(
     ]
 )
 
+_RECORD = [field.name for field in fields(DocumentRecord)]
 _FAILURES = "failures"
 """Table with the files that could not be read; there once there is one."""
 _FAILURE_SCHEMA = pa.schema(
@@ -63,8 +64,8 @@ class LanceLedger:
             version = await table.version()
             held = self._records_by_dataset.get(name)
             if held is None or held[0] != version:
-                rows = await table.query().where(f"dataset = {quote(name)}").to_list()
-                held = version, {row["document_id"]: _record(row) for row in rows}
+                rows = await table.query().where(f"dataset = {quote(name)}").select(_RECORD).to_arrow()
+                held = version, await asyncio.to_thread(_records, rows)
                 # Another process may have written between the two; then the next reading reads again.
                 if await table.version() == version:
                     self._records_by_dataset[name] = held
@@ -138,6 +139,9 @@ class LanceLedger:
         return list(self._names[1])
 
 
-def _record(row: Any) -> DocumentRecord:
-    values = {field.name: row[field.name] for field in fields(DocumentRecord)}
-    return DocumentRecord(**{**values, "names": tuple(row["names"])})
+def _records(rows: pa.Table) -> dict[str, DocumentRecord]:
+    """By document id; ``rows`` has the columns of ``_RECORD``."""
+    columns = [rows[name].to_pylist() for name in _RECORD]
+    columns[_RECORD.index("names")] = list(map(tuple, columns[_RECORD.index("names")]))
+    records = [DocumentRecord(*values) for values in zip(*columns, strict=True)]
+    return {record.document_id: record for record in records}
