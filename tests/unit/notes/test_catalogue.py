@@ -107,6 +107,11 @@ def test_the_type_of_a_value(value: Any, kind: str):
     assert value_type(value) == kind
 
 
+def test_folders_are_counted_whatever_a_property_of_that_name_says():
+    notes = notes_of({"a/b/one.md": "---\nfolder: inbox\n---\n", "a/two.md": "---\nfolder: [x, y]\n---\n"})
+    assert Schema.of(notes).to_dict()["folders"] == {"a": 2, "a/b": 1}
+
+
 def test_the_schema_counts_what_the_notes_state():
     schema = Schema.of(
         notes_of(
