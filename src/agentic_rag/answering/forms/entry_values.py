@@ -148,13 +148,19 @@ def are_addable(values: Sequence[EntryValue]) -> bool:
     )
 
 
+def numbers_in_one_unit(values: Sequence[EntryValue]) -> list[float]:
+    """The numbers of addable values, as they are where all are of one unit, else in the base unit of their dimension."""
+    if len({value.unit for value in values}) == 1:
+        return [value.number for value in values]
+    return [value.in_base_unit() for value in values]
+
+
 def add_values(values: Sequence[EntryValue], *, is_average: bool = False) -> EntryValue:
     """The total or average of values that are addable, in the unit that most of them are written in."""
     (unit, label, is_first), _ = Counter(
         (one.unit, one.label, one.is_label_first) for one in values
     ).most_common(1)[0]
-    if len({value.unit for value in values}) == 1:
-        total = sum(value.number for value in values)
-    else:
-        total = sum(value.in_base_unit() for value in values) / to_base(1.0, unit)[0]
+    total = sum(numbers_in_one_unit(values))
+    if len({value.unit for value in values}) > 1:
+        total /= to_base(1.0, unit)[0]
     return EntryValue(total / len(values) if is_average else total, unit, label, is_first)

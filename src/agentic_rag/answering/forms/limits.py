@@ -8,7 +8,12 @@ from dataclasses import dataclass
 
 from agentic_rag.answering.amounts import amounts
 from agentic_rag.answering.evidence import Candidate
-from agentic_rag.answering.forms.entry_values import EntryValue, column_values, read_values
+from agentic_rag.answering.forms.entry_values import (
+    EntryValue,
+    column_values,
+    numbers_in_one_unit,
+    read_values,
+)
 from agentic_rag.answering.forms.lines import ComposedAnswer, entry_text, line_of
 from agentic_rag.answering.forms.totals import opening
 from agentic_rag.notes.units import LIST_KINDS, Unit
@@ -43,10 +48,10 @@ class _Limit:
 
     def measures(self, value: EntryValue) -> bool:
         """Whether a value is measured as the limit is."""
-        return value.dimension == self.value.dimension
+        return value.unit == self.value.unit or value.dimension == self.value.dimension
 
     def allows(self, value: EntryValue) -> bool:
-        return self.holds(value.in_base_unit(), self.value.in_base_unit())
+        return self.holds(*numbers_in_one_unit([value, self.value]))
 
 
 def within_limit(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:

@@ -15,6 +15,7 @@ from agentic_rag.answering.forms.entry_values import (
     column_name,
     column_values,
     item_values,
+    numbers_in_one_unit,
     read_values,
 )
 from agentic_rag.answering.forms.lines import (
@@ -120,9 +121,9 @@ def _of_group(
     if not values or not are_addable([value for _, value in values]):
         return None
     if computation.result in ("largest", "smallest"):
-        pick = max if computation.result == "largest" else min
-        best_number = pick(value.in_base_unit() for _, value in values)
-        return _answer([one for one, value in values if value.in_base_unit() == best_number])
+        numbers = numbers_in_one_unit([value for _, value in values])
+        best = max(numbers) if computation.result == "largest" else min(numbers)
+        return _answer([one for (one, _), number in zip(values, numbers, strict=True) if number == best])
     if len(values) == 1:
         return _answer([values[0][0]])
     result = add_values([value for _, value in values], is_average=computation.result == "average")
