@@ -69,7 +69,7 @@ async def in_tables(store: GraphitiStore) -> dict[str, set[str]]:
 
 async def in_graph(store: GraphitiStore) -> dict[str, set[str]]:
     """Kind → uuids over every node and edge of the graph; facts and mentions only when both ends are there."""
-    driver = (await store.engine()).graphiti.driver
+    driver = (await store.graphiti()).driver
     if type(driver) is EmbeddedDriver:
         return await _joined(store)
     patterns = {

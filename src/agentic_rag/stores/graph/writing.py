@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -45,6 +45,9 @@ REMOVED_TOGETHER = 1_000
 """Documents a transaction: what one changes is kept in memory."""
 
 
+ExecuteWrite = Callable[[Callable[[Any], Awaitable[None]]], Awaitable[None]]
+
+
 class _EntitiesChanged(Exception):
     """An entity that the documents name was made, deleted, renamed or labelled meanwhile."""
 
@@ -54,14 +57,16 @@ class GraphWriter:
 
     Args:
         tables: LanceDB, read here and written by the transaction's commit.
-        driver: its sessions give transactions with a ``change``.
+        execute_write: awaits work with a transaction that has a ``change``, and commits it.
         mirror: how a server is written.
         embedding: for sentences that have no stored vector yet.
     """
 
-    def __init__(self, tables: GraphTables, driver: Any, mirror: Mirror, embedding: Embedding) -> None:
+    def __init__(
+        self, tables: GraphTables, execute_write: ExecuteWrite, mirror: Mirror, embedding: Embedding
+    ) -> None:
         self._tables = tables
-        self._driver = driver
+        self._execute_write = execute_write
         self._mirror = mirror
         self._embedding = embedding
 
@@ -148,11 +153,7 @@ class GraphWriter:
             await self._mirror.put(transaction, "mentions", new.mentions)
             await self._mirror.put(transaction, "facts", new.facts)
 
-        session = self._driver.session()
-        try:
-            await session.execute_write(work)
-        finally:
-            await session.close()
+        await self._execute_write(work)
 
     async def _check_entities(self, plan: Contributions, stored_rows: Mapping[str, Row]) -> None:
         columns = ["uuid", "name", "labels"]

@@ -1,53 +1,44 @@
-"""Puts together what writes a graph; importing this module imports Graphiti."""
+"""Puts a Graphiti over the tables together; importing this module imports Graphiti."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.settings.config import GraphConfig
-from agentic_rag.stores.graph.commit import Committer
 from agentic_rag.stores.graph.mirror import Mirror
-from agentic_rag.stores.graph.servers import graph_server
-from agentic_rag.stores.graph.settling import Settling
 from agentic_rag.stores.graph.tables import GraphTables
-from agentic_rag.stores.graph.writing import GraphWriter
+from agentic_rag.stores.graph.transactions import TableTransactions
 from agentic_rag.stores.graphiti.driver_embedded import EmbeddedDriver
 from agentic_rag.stores.graphiti.library import CrossEncoderClient, EmbedderClient, Graphiti, LLMClient
 from agentic_rag.stores.graphiti.operations import GraphOperations
 from agentic_rag.stores.graphiti.search_interface import LanceSearch
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """What writes the graph of one store."""
+def build_graphiti(
+    driver: Any | None,
+    transactions: TableTransactions,
+    tables: GraphTables,
+    mirror: Mirror,
+    embedding: Embedding,
+) -> Graphiti:
+    """A real Graphiti, whose writes are LanceDB's too, and whose searches LanceDB answers.
 
-    graphiti: Any
-    """A real Graphiti, which extracts, and searches the same tables."""
-    writer: GraphWriter
-
-
-def build(tables: GraphTables, folder: Path, embedding: Embedding, graph: GraphConfig) -> Engine:
-    """A real Graphiti that also (or only) writes to LanceDB, and searches in LanceDB."""
-    server = None if graph.backend == "embedded" else graph_server(graph.backend)
-    mirror = server.mirror if server else Mirror()
-    committer = Committer(tables, Settling(tables, mirror if server else None), folder)
-    driver: Any = EmbeddedDriver(committer) if server is None else server.driver(graph, committer)
+    Args:
+        driver: of a graph server; None: what it writes is LanceDB's alone, by the transactions.
+    """
+    driver = driver or EmbeddedDriver(transactions)
     embedder = PortEmbedder(embedding)
     driver.search_interface = LanceSearch(tables)
     driver.graph_operations_interface = GraphOperations(tables, mirror, embedder)
-    graphiti = Graphiti(
+    return Graphiti(
         graph_driver=driver,
         llm_client=NoLanguageModel(),
         embedder=embedder,
         cross_encoder=PassthroughReranker(),
     )
-    return Engine(graphiti, GraphWriter(tables, driver, mirror, embedding))
 
 
 class PortEmbedder(EmbedderClient):  # type: ignore[misc]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from agentic_rag.models.endpoint import Spending
     from agentic_rag.settings.config import ChatConfig
     from agentic_rag.stores.graphiti.chat_client import ChatClient
-    from agentic_rag.stores.graphiti.engine import Engine
+    from agentic_rag.stores.graphiti.library import Graphiti
 
 
 CONTEXT_CHUNKS = 3
@@ -58,14 +58,20 @@ class GraphitiExtractor:
 
     Args:
         store: where episodes, entities and facts go.
-        engine: the store's.
+        graphiti: the store's.
         client: the chat model.
         model: its name, kept with every episode it has read.
         quarantine: where episodes that could not be read are noted.
     """
 
     def __init__(
-        self, store: GraphitiStore, engine: Engine, client: ChatClient, *, model: str, quarantine: Quarantine
+        self,
+        store: GraphitiStore,
+        graphiti: Graphiti,
+        client: ChatClient,
+        *,
+        model: str,
+        quarantine: Quarantine,
     ) -> None:
         from agentic_rag.stores.graphiti.library import Graphiti
         from agentic_rag.stores.graphiti.prompts import fenced_prompts
@@ -75,10 +81,10 @@ class GraphitiExtractor:
         self._model = model
         self.quarantine = quarantine
         self._graphiti = Graphiti(
-            graph_driver=engine.graphiti.driver,
+            graph_driver=graphiti.driver,
             llm_client=client,
-            embedder=engine.graphiti.embedder,
-            cross_encoder=engine.graphiti.cross_encoder,
+            embedder=graphiti.embedder,
+            cross_encoder=graphiti.cross_encoder,
             max_coroutines=PARALLEL_CALLS,
             prompt_library=fenced_prompts(),
         )
@@ -215,7 +221,7 @@ async def extractor_from_config(
     module = importlib.import_module("agentic_rag.stores.graphiti.chat_client")
     return GraphitiExtractor(
         store,
-        await store.engine(),
+        await store.graphiti(),
         module.ChatClient(config, spending),
         model=config.model,
         quarantine=Quarantine(store.folder / FILE_NAME),

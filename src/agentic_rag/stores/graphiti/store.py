@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain import Chunk, DocumentGraph, FactHit
 from agentic_rag.domain.identity import episode_uuid, group_id
@@ -16,17 +16,23 @@ from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLi
 from agentic_rag.errors import AgenticRagError, StoreError, first_line
 from agentic_rag.settings.config import GraphConfig
 from agentic_rag.stores.graph.chunks import READ_BY, is_chunk, to_chunk
+from agentic_rag.stores.graph.commit import Committer
 from agentic_rag.stores.graph.links import LinkReader
+from agentic_rag.stores.graph.mirror import Mirror
 from agentic_rag.stores.graph.rows import utc
 from agentic_rag.stores.graph.schemas import Row, Scope
 from agentic_rag.stores.graph.searching import Searcher
+from agentic_rag.stores.graph.servers import GraphServer, graph_server
+from agentic_rag.stores.graph.settling import Settling
 from agentic_rag.stores.graph.tables import GraphTables
+from agentic_rag.stores.graph.transactions import TableTransactions
+from agentic_rag.stores.graph.writing import GraphWriter
 from agentic_rag.stores.lancedb.connection import LanceConnection
 from agentic_rag.stores.lancedb.indexes import BUILT_HERE, IndexBuilder
 from agentic_rag.stores.lancedb.vector_tables import VectorTable
 
 if TYPE_CHECKING:
-    from agentic_rag.stores.graphiti.engine import Engine
+    from agentic_rag.stores.graphiti.library import Graphiti
 
 _OF_CHUNKS = ("uuid", "name", "content", "metadata")
 """Columns of an episode that make a chunk."""
@@ -39,16 +45,22 @@ class GraphitiStore:
     """
 
     def __init__(
-        self, connection: LanceConnection, folder: Path, embedding: Embedding, graph: GraphConfig
+        self, connection: LanceConnection, folder: Path, embedding: Embedding, server: GraphServer | None
     ) -> None:
         self._connection = connection
         self._folder = folder
         self._embedding = embedding
-        self._graph = graph
+        self._mirror = server.mirror if server else Mirror()
         self._tables = GraphTables(connection, model=embedding.name, dimension=embedding.dimension)
         self._links = LinkReader(self._tables, folder)
         self._searcher = Searcher(self._tables, self._links)
-        self._engine: Engine | None = None
+        settling = Settling(self._tables, self._mirror if server else None)
+        self._committer = Committer(self._tables, settling, folder)
+        self._transactions = TableTransactions(self._committer)
+        self._writer = GraphWriter(self._tables, self._execute_write, self._mirror, embedding)
+        self._server_driver: Any = None
+        """Graphiti's, where there is a server."""
+        self._graphiti: Graphiti | None = None
         self._opening = asyncio.Lock()
 
     @classmethod
@@ -70,26 +82,38 @@ class GraphitiStore:
 
         Raises ``ConfigError`` for an unknown backend, ``MissingExtra`` for one that is not installed.
         """
-        store = cls(connection, Path(folder), embedding, graph or GraphConfig())
+        graph = graph or GraphConfig()
+        server = None if graph.backend == "embedded" else graph_server(graph.backend)
+        store = cls(connection, Path(folder), embedding, server)
         # Importing LanceDB takes a second; not on the event loop, not before it is needed.
         await asyncio.to_thread(importlib.import_module, "lancedb")
-        if store._graph.backend != "embedded":
-            await store.engine()
+        if server is not None:
+            await asyncio.to_thread(importlib.import_module, "agentic_rag.stores.graphiti.library")
+            with translated_failure("opening the graph"):
+                store._server_driver = server.driver(graph, store._committer)
         return store
 
-    async def engine(self) -> Engine:
-        """Its writer and its Graphiti, made at the first call: questions need neither, and the import takes half a second.
-
-        Raises as ``open``.
-        """
+    async def graphiti(self) -> Graphiti:
+        """A real Graphiti on this graph, which extracts; made at the first call, because its import takes half a second."""
         async with self._opening:
-            if self._engine is None:
-                module = await asyncio.to_thread(
+            if self._graphiti is None:
+                engine = await asyncio.to_thread(
                     importlib.import_module, "agentic_rag.stores.graphiti.engine"
                 )
-                with translated_failure("opening the graph"):
-                    self._engine = module.build(self._tables, self._folder, self._embedding, self._graph)
-            return self._engine
+                self._graphiti = engine.build_graphiti(
+                    self._server_driver, self._transactions, self._tables, self._mirror, self._embedding
+                )
+            return self._graphiti
+
+    async def _execute_write(self, work: Callable[[Any], Awaitable[None]]) -> None:
+        if self._server_driver is None:
+            await self._transactions.execute_write(work)
+            return
+        session = self._server_driver.session()
+        try:
+            await session.execute_write(work)
+        finally:
+            await session.close()
 
     @property
     def connection(self) -> LanceConnection:
@@ -117,17 +141,15 @@ class GraphitiStore:
             return
         episodes = [episode_uuid(dataset, chunk) for chunk in keep]
         with translated_failure(f"storing {len(graphs)} documents of {dataset!r}"):
-            await (await self.engine()).writer.replace(
-                dataset, group_id(dataset), graphs, episodes, vectors or {}
-            )
+            await self._writer.replace(dataset, group_id(dataset), graphs, episodes, vectors or {})
 
     async def new_texts(self, dataset: str, graphs: Sequence[DocumentGraph]) -> list[str]:
         with translated_failure(f"reading what is stored of {len(graphs)} documents of {dataset!r}"):
-            return await (await self.engine()).writer.new_texts(dataset, group_id(dataset), graphs)
+            return await self._writer.new_texts(dataset, group_id(dataset), graphs)
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         with translated_failure(f"removing {len(document_ids)} documents of {dataset!r}"):
-            await (await self.engine()).writer.remove(group_id(dataset), document_ids)
+            await self._writer.remove(group_id(dataset), document_ids)
 
     async def search(
         self,
@@ -198,15 +220,15 @@ class GraphitiStore:
 
     async def reach(self) -> None:
         """Raises ``StoreError`` where the graph server cannot be used; searches do without it."""
-        if self._engine is not None:
+        if self._server_driver is not None:
             with translated_failure("reaching the graph"):
-                await self._engine.graphiti.driver.reach()
+                await self._server_driver.reach()
 
     async def close(self) -> None:
         """Close the graph, and not the LanceDB connection, which was opened elsewhere."""
-        if self._engine is not None:
+        if self._server_driver is not None:
             with translated_failure("closing the graph"):
-                await self._engine.graphiti.close()
+                await self._server_driver.close()
 
 
 def _chunks_of(rows: Sequence[Row]) -> list[tuple[Chunk, Mapping[str, str]]]:

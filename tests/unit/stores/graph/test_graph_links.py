@@ -160,7 +160,7 @@ async def relinked(store: GraphitiStore) -> None:
 
 async def stated(store: GraphitiStore) -> None:
     """A fact by Graphiti's own hand, of a chunk that stays as it is."""
-    driver = (await store.engine()).graphiti.driver
+    driver = (await store.graphiti()).driver
     await driver.graph_operations_interface.save_facts(driver, [edge()])
 
 

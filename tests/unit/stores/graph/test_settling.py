@@ -148,7 +148,7 @@ async def test_an_emptied_server_is_filled_by_the_next_write(
         await store.replace_documents("笔记", [note("two", "b1", "c1")])
         before = await in_graph(store)
     async with opened(tmp_path, embedding, graph=falkordb.emptied()) as store:
-        await (await store.engine()).graphiti.driver.execute_query(
+        await (await store.graphiti()).driver.execute_query(
             "CREATE (n:Entity {uuid: 'stray', group_id: 'notes'})"
         )
         await store.remove_documents("notes", ["unknown"])

@@ -29,7 +29,7 @@ async def test_cypher_is_refused_with_the_setting_that_allows_it(store: Graphiti
     await store.replace_documents("notes", [note("one", "tea")])
     from graphiti_core.search.search_config_recipes import COMMUNITY_HYBRID_SEARCH_RRF
 
-    graphiti = (await store.engine()).graphiti
+    graphiti = await store.graphiti()
     driver = graphiti.driver
     before = await in_tables(store)
     for asked in (
@@ -61,7 +61,7 @@ def episode(name: str) -> EpisodicNode:
 
 
 async def test_a_failed_transaction_leaves_nothing(store: GraphitiStore) -> None:
-    driver = (await store.engine()).graphiti.driver
+    driver = (await store.graphiti()).driver
 
     async def work(transaction: Any) -> None:
         await episode("Ann").save(driver)
@@ -75,7 +75,7 @@ async def test_a_failed_transaction_leaves_nothing(store: GraphitiStore) -> None
 
 
 async def test_a_write_inside_a_transaction_joins_it(store: GraphitiStore) -> None:
-    driver = (await store.engine()).graphiti.driver
+    driver = (await store.graphiti()).driver
 
     async def work(transaction: Any) -> None:
         await transaction.begin()
@@ -87,7 +87,7 @@ async def test_a_write_inside_a_transaction_joins_it(store: GraphitiStore) -> No
 
 
 async def test_the_turn_is_not_taken_before_the_first_write(store: GraphitiStore) -> None:
-    driver = (await store.engine()).graphiti.driver
+    driver = (await store.graphiti()).driver
     async with driver.transaction():
         write = store.replace_documents("notes", [note("one", "tea")])
         other = asyncio.create_task(write, context=Context())  # else it would join this transaction

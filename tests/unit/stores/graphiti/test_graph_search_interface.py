@@ -37,7 +37,7 @@ def uuid(topic: str, dataset: str = "notes") -> str:
 
 
 async def search(store: GraphitiStore) -> Any:
-    return (await store.engine()).graphiti.driver.search_interface
+    return (await store.graphiti()).driver.search_interface
 
 
 async def vector(embedding: HashingEmbedding, text: str) -> list[float]:
@@ -84,7 +84,7 @@ async def test_date_filters(store: GraphitiStore) -> None:
             invalid_at=invalid,
         )
 
-    driver = (await store.engine()).graphiti.driver
+    driver = (await store.graphiti()).driver
     periods = [edge("open", None, None), edge("early", Y2020, Y2024), edge("late", Y2024, None)]
     await driver.graph_operations_interface.save_facts(driver, periods)
 
@@ -123,7 +123,7 @@ async def test_facts_come_in_the_order_of_graphitis_recipe(
     store: GraphitiStore, embedding: HashingEmbedding
 ) -> None:
     await store.replace_documents("notes", [note("three", *"klmnopq"), note("four", "a1", "k", "e1", "q")])
-    graphiti = (await store.engine()).graphiti
+    graphiti = await store.graphiti()
     for text in ("a1 relates to k", "relates in two", "q", "nothing of it"):
         query = (await embedding.embed_queries([text]))[0]
         recipe = EDGE_HYBRID_SEARCH_RRF.model_copy(deep=True)

@@ -38,7 +38,7 @@ async def merged_with(store: GraphitiStore, known: Sequence[str], name: str) -> 
     nodes = [node(one) for one in known]
     try:
         resolved, uuids, _ = await node_operations.resolve_extracted_nodes(
-            (await store.engine()).graphiti.clients, [extracted := node(name)], existing_nodes_override=nodes
+            (await store.graphiti()).clients, [extracted := node(name)], existing_nodes_override=nodes
         )
     except ConfigError:
         return None

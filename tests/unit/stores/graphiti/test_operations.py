@@ -40,7 +40,7 @@ async def save(store: GraphitiStore, *things: Any) -> None:
 
     kinds = (EpisodicNode, EpisodicEdge, EntityNode, EntityEdge)
     of_kinds = [[one for one in things if type(one) is kind] for kind in kinds]
-    graphiti = (await store.engine()).graphiti
+    graphiti = await store.graphiti()
     await add_nodes_and_edges_bulk(graphiti.driver, *of_kinds, graphiti.embedder)
 
 
@@ -72,7 +72,7 @@ def episode(name: str) -> EpisodicNode:
 
 
 async def test_what_an_extraction_writes_is_mirrored(store: GraphitiStore) -> None:
-    graphiti = (await store.engine()).graphiti
+    graphiti = await store.graphiti()
     driver = graphiti.driver
     ann, bob = entity("Ann", attributes={"age": 7, "nested": {"x": [None]}}), entity("Bob")
     first, second = episode("one"), episode("two")
@@ -100,7 +100,7 @@ async def test_what_an_extraction_writes_is_mirrored(store: GraphitiStore) -> No
 async def test_a_document_and_what_graphiti_adds_to_it(store: GraphitiStore) -> None:
     """A fact that Graphiti found in two documents' episodes outlives one of them."""
     await store.replace_documents("notes", [note("one", "a1", "b1"), note("two", "b1", "c1")])
-    driver = (await store.engine()).graphiti.driver
+    driver = (await store.graphiti()).driver
     stored = await in_tables(store)
     episodes = await EpisodicNode.get_by_uuids(driver, sorted(stored["episodes"]))
     nodes = await EntityNode.get_by_uuids(driver, sorted(stored["entities"]))
@@ -118,7 +118,7 @@ async def test_a_document_and_what_graphiti_adds_to_it(store: GraphitiStore) -> 
     await save(store, named["b1"], shared)
 
     await store.remove_documents("notes", ["one"])
-    (left,) = await (await store.engine()).graphiti.search(shared.fact, group_ids=["notes"], num_results=1)
+    (left,) = await (await store.graphiti()).search(shared.fact, group_ids=["notes"], num_results=1)
     assert left.episodes == [e.uuid for e in episodes if e.name == "two#0"]
     assert (await store.counts("notes")).entities == 3, "a1 is still named by the shared fact"
     await store.replace_documents("notes", [note("two", "b1", "c1", "d1")])
@@ -130,6 +130,6 @@ async def test_a_document_and_what_graphiti_adds_to_it(store: GraphitiStore) -> 
 
 async def test_without_a_language_model_extraction_refuses(store: GraphitiStore) -> None:
     with pytest.raises(ConfigError, match="language model"):
-        await (await store.engine()).graphiti.add_episode(
+        await (await store.graphiti()).add_episode(
             "e", "Ann knows Bob", "chat", NOW, group_id="g", previous_episode_uuids=[]
         )
