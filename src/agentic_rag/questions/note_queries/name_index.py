@@ -3,49 +3,54 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 from agentic_rag.questions.words import MIN_SLIP, Likeness, Words, parts, plain_han
 from agentic_rag.text import fold, starts_cjk
 
-Places = Mapping[str, Sequence[int]]
 Candidates = Mapping[str, Sequence[tuple[int, tuple[str, ...]]]]
 """Each a name's place, and the stems of its words."""
 
 
-@dataclass(frozen=True, slots=True)
 class NameIndex:
     """Names by what a question needs to have in common with them.
 
     Of a name in Latin script that are its stems, the beginning of the first, or its first letter, by how like the words
     have to be; of one with Chinese its first Chinese character.
+
+    Args:
+        names: they are known by their place in the sequence.
     """
 
-    stems: Candidates
-    beginnings: Candidates
-    letters: Candidates
-    characters: Places
-
-    @classmethod
-    def of(cls, names: Sequence[str]) -> NameIndex:
-        """The index of names, which are known by their place in the sequence."""
-        stems, beginnings, letters = (
-            defaultdict[str, list[tuple[int, tuple[str, ...]]]](list) for _ in range(3)
-        )
-        characters = defaultdict[str, list[int]](list)
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._in_words: list[tuple[int, tuple[str, ...]]] = []
+        """The names in Latin script."""
+        self._characters = defaultdict[str, list[int]](list)
         for place, name in enumerate(names):
-            han, words = plain_han(name), parts(name)
+            han = plain_han(name)
             if han is not None:
-                characters[next(filter(starts_cjk, han))].append(place)
-            elif words:
-                first = words[0]
-                stems[first].append((place, words))
-                if len(first) >= MIN_SLIP:
-                    beginnings[first[:MIN_SLIP]].append((place, words))
-                for letter in {first[0], fold(name).casefold().strip()[0]}:
-                    letters[letter].append((place, words))
-        return cls(stems, beginnings, letters, characters)
+                self._characters[next(filter(starts_cjk, han))].append(place)
+            elif words := parts(name):
+                self._in_words.append((place, words))
+        self._stems = _by((words[0], (place, words)) for place, words in self._in_words)
+
+    @cached_property
+    def _beginnings(self) -> Candidates:
+        return _by(
+            (words[0][:MIN_SLIP], (place, words))
+            for place, words in self._in_words
+            if len(words[0]) >= MIN_SLIP
+        )
+
+    @cached_property
+    def _letters(self) -> Candidates:
+        return _by(
+            (letter, (place, words))
+            for place, words in self._in_words
+            for letter in {words[0][0], fold(self._names[place]).casefold().strip()[0]}
+        )
 
     def near(self, words: Words, likeness: Likeness) -> list[int]:
         """Places of the names that ``Words.find`` may meet, ascending; it meets none of the others."""
@@ -53,11 +58,11 @@ class NameIndex:
         beginnings = {stem[:MIN_SLIP] for stem in stems if len(stem) >= MIN_SLIP}
         long = [word for word in words.words if max(len(word.text), len(word.stem)) >= MIN_SLIP]
         letters = {letter for word in long for letter in (word.stem[0], word.text[0])}
-        found = [self.stems.get(stem, ()) for stem in stems]
+        found = [self._stems.get(stem, ()) for stem in stems]
         if likeness != "stem":
-            found += [self.beginnings.get(beginning, ()) for beginning in beginnings]
+            found += [self._beginnings.get(beginning, ()) for beginning in beginnings]
         if likeness == "slip":
-            found += [self.letters.get(letter, ()) for letter in letters]
+            found += [self._letters.get(letter, ()) for letter in letters]
 
         def may_stand(part: str) -> bool:
             """Whether a word of the question may be this one of a name."""
@@ -72,6 +77,13 @@ class NameIndex:
 
         is_possible = stems.issuperset if likeness == "stem" else may_be_met
         near = {place for candidates in found for place, name in candidates if is_possible(name)}
-        for character in set(words.text) if self.characters else ():
-            near.update(self.characters.get(character, ()))
+        for character in set(words.text) if self._characters else ():
+            near.update(self._characters.get(character, ()))
         return sorted(near)
+
+
+def _by(pairs: Iterable[tuple[str, tuple[int, tuple[str, ...]]]]) -> Candidates:
+    found = defaultdict[str, list[tuple[int, tuple[str, ...]]]](list)
+    for key, name in pairs:
+        found[key].append(name)
+    return found

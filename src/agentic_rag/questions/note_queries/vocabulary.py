@@ -261,7 +261,7 @@ class _Names:
 
     @classmethod
     def of(cls, names: Sequence[str]) -> _Names:
-        return cls(names, NameIndex.of(names))
+        return cls(names, NameIndex(names))
 
     def matches(self, words: Words, likeness: Likeness) -> Iterator[tuple[int, Place]]:
         """The names that a question contains, each by its number, with its place in the question."""

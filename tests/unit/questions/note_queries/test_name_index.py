@@ -25,7 +25,7 @@ QUESTIONS = st.lists(
 @given(QUESTIONS)
 def test_each_name_that_is_met_is_near(parts: list[str]):
     words = Words.of(" ".join(parts))
-    index = NameIndex.of(NAMES)
+    index = NameIndex(NAMES)
     for likeness in get_args(Likeness):
         near = index.near(words, likeness)
         assert near == sorted(near)
@@ -34,7 +34,7 @@ def test_each_name_that_is_met_is_near(parts: list[str]):
 
 
 def test_names_without_anything_in_common_are_not_near():
-    index = NameIndex.of(NAMES)
+    index = NameIndex(NAMES)
     assert [NAMES[n] for n in index.near(Words.of("where is my garden?"), "stem")] == ["garden"]
     assert [NAMES[n] for n in index.near(Words.of("乌龙"), "stem")] == ["乌龙茶", "烏龍"]
     assert index.near(Words.of("unrelated"), "slip") == []
