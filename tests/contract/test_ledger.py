@@ -59,8 +59,10 @@ async def test_lancedb_reads_only_what_others_wrote_since(tmp_path: Path, monkey
         await ledger.put("d", [record("a")])
         assert (await ledger.records("d")).keys() == {"a"}
         read: list[object] = []
-        original = ledger_module._record
-        monkeypatch.setattr(ledger_module, "_record", lambda row: read.append(row) or original(row))
+        original = ledger_module._records
+        monkeypatch.setattr(
+            ledger_module, "_records", lambda rows: read.extend(rows.to_pylist()) or original(rows)
+        )
         await ledger.put("d", [record("b")])
         assert (await ledger.records("d")).keys() == {"a", "b"}
         assert not read
