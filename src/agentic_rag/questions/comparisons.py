@@ -275,6 +275,8 @@ _CONCEPTS: Mapping[str, tuple[str, str]] = {
     "size": (r"largest|biggest|highest|tallest|most|greatest|最大|最高|最多|gr[öo](?:ß|ss)te\w*|h[öo]chste\w*|meisten?", r"smallest|lowest|fewest|least|最小|最低|最少|kleinste\w*|niedrigste\w*|wenigsten?"),
 }  # fmt: skip
 CONCEPTS = tuple(_CONCEPTS)
+OF_WORTH = frozenset({"rating", "difficulty"})
+"""Concepts that have no unit of measure: the best is not the hottest."""
 _EXTREMES = tuple(
     (concept, largest, re.compile(rf"(?<![a-z-])(?:{words})(?![a-z])(?:\s+by\s+)?", re.IGNORECASE))
     for concept, pair in _CONCEPTS.items()

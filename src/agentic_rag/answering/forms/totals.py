@@ -45,6 +45,11 @@ _DIMENSIONS = {
     "far": "[length]", "distance": "[length]", "heavy": "[mass]", "weight": "[mass]", "long": "[time]", "duration": "[time]",
 }  # fmt: skip
 """What is measured, by the word behind "how" or the concept of a superlative."""
+_NAMES_OF_WORTH = {
+    "rating": re.compile(r"rat(?:ing|ed)|scores?|stars?|grades?|marks?|points|verdict|评分|得分|分数|评价|星级?|bewertung|note", re.IGNORECASE),
+    "difficulty": re.compile(r"difficult|level|grade|难度|等级|schwierig", re.IGNORECASE),
+}  # fmt: skip
+"""What a column of it is called: the best is not what has most pages or the hottest water."""
 _ANY_DEED = frozenset(
     "buy spend pay do have make get read see take use go eat 买 花 用 付 看 读 吃 去 有 做".split()
 )
@@ -244,7 +249,8 @@ def _measure_of(question: Question, computation: Computation, units: Sequence[Un
         return _measure(units, [_day_value(unit) for unit in units])
     fits = _fit_of(question, computation)
     if units[0].kind == "row":
-        measure = _column(question, units, fits)
+        worth = _NAMES_OF_WORTH.get(computation.concept)
+        measure = _column(question, units, fits, worth)
         is_open = measure is None and computation.concept == "duration"  # the longest walk
         return _column(question, units, _is_length) if is_open else measure
     counted_number = _number_of(question)
@@ -287,8 +293,8 @@ def _fit_of(question: Question, computation: Computation) -> Fit:
     if "money" in question.wants or words & COSTS or computation.concept == "price":
         return lambda value: not value.unit or value.unit in CURRENCIES
     unit = _asked_unit(question)
-    if question.count_noun and not unit:
-        return lambda value: not value.unit
+    if (question.count_noun and not unit) or computation.concept in _NAMES_OF_WORTH:
+        return lambda value: value.unit in ("", "percent")
     dimension = _DIMENSIONS.get(question.asked_as) or _DIMENSIONS.get(computation.concept)
     dimension = dimension_of(unit) if unit else dimension
     return lambda value: not (value.unit and dimension) or value.dimension == dimension
@@ -322,18 +328,34 @@ def _asked_unit(question: Question) -> str:
     return "" if match is None else unit_at(match["unit"], 0)[0]
 
 
-def _column(question: Question, units: Sequence[Unit], fits: Fit) -> _Measure | None:
+def _column(
+    question: Question, units: Sequence[Unit], fits: Fit, worth: re.Pattern[str] | None = None
+) -> _Measure | None:
     """The column that holds what is asked for: the one that is named, the one whose values are of its kind, the only one with
-    numbers."""
+    numbers.
+
+    Args:
+        question: as it was read.
+        units: rows with the same columns.
+        fits: whether a value may be what is asked for.
+        worth: what a column of worth is called, where that is compared: its values fit, and it is called so or named.
+    """
     names = dict.fromkeys(name for unit in units for name, _ in unit.columns[1:] if name)
     cells = {name: column_values(units, name) for name in names}
     values = {name: [value for value in its if value is not None] for name, its in cells.items()}
     numeric = [name for name, its in values.items() if len(its) >= MIN_SHARE * len(units)]
+    if worth is not None:
+        numeric = [name for name in numeric if all(map(fits, values[name]))]
     words = {term.token for term in question.terms} | {*tokens(question.count_noun), question.measure}
     named = [name for name in numeric if words & {*tokens(name)} or _is_in_han(name, question.text)]
-    of_kind = [name for name in named or numeric if all(value.unit and fits(value) for value in values[name])]
-    only = [name for name in numeric if len(numeric) == 1 and all(map(fits, values[name]))]
-    name = next((some[0] for some in (named, of_kind, only) if len(some) == 1), None)
+    if worth is None:
+        kind = [
+            name for name in named or numeric if all(value.unit and fits(value) for value in values[name])
+        ]
+        only = [name for name in numeric if len(numeric) == 1 and all(map(fits, values[name]))]
+    else:
+        kind, only = [name for name in numeric if worth.search(name)], []
+    name = next((some[0] for some in (named, kind, only) if len(some) == 1), None)
     return None if name is None else _measure(units, cells[name], column_name(name))
 
 

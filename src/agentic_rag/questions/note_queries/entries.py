@@ -13,11 +13,13 @@ from agentic_rag.domain.notes import Note, Row
 from agentic_rag.questions import comparisons
 from agentic_rag.questions.forms import ONE, extreme_noun, head_noun, superlative_noun
 from agentic_rag.questions.note_queries.draft import Draft, places
+from agentic_rag.questions.note_queries.measures import is_of_concept
 from agentic_rag.questions.note_queries.query import Query
 from agentic_rag.questions.note_queries.values import (
     YEARS,
     bounding_years,
     comparison_on,
+    has_unit_of_measure,
     is_date,
     is_number,
     measures_same,
@@ -106,11 +108,23 @@ async def entries_of_table(draft: Draft, titles: Sequence[tuple[Note, Place]]) -
     order = None
     if superlative is not None and not conditions:
         is_comparable = is_date if superlative.concept == "date" else is_number
-        comparable = {field.key: None for row in rows for field in row.fields if is_comparable(field.value)}
-        place = superlative.span
+        comparable: dict[str, list[Any]] = {}
+        for field in (field for row in rows for field in row.fields if is_comparable(field.value)):
+            comparable.setdefault(field.key, []).append(field.value)
+        place, concept = superlative.span, superlative.concept
+        is_of_worth = concept in comparisons.OF_WORTH
+        if is_of_worth:
+            comparable = {
+                key: its
+                for key, its in comparable.items()
+                if not has_unit_of_measure(key, its)
+                and (draft.words.find(key) or await is_of_concept(draft, key, concept))
+            }
         # Its own words are of the script of the columns, those of its concept may not be.
-        about = draft.text if superlative.concept == "size" else draft.text[place.start : place.end]
+        about = draft.text if concept == "size" else draft.text[place.start : place.end]
         key = await _column(draft, about, list(comparable))
+        if is_of_worth and key is None:
+            return None  # the best is not what has most pages; a line may say which it is
         order = None if key is None else (key, superlative.largest)
         spans.append(place)
     kind = [] if noun is None else [noun]

@@ -15,6 +15,7 @@ from agentic_rag.questions.note_queries.draft import Draft
 from agentic_rag.questions.note_queries.values import (
     comparison_on,
     date_keys,
+    has_unit_of_measure,
     measures_other,
     measures_same,
     names_measure,
@@ -115,10 +116,12 @@ async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple
         if key != "date":
             draft.shown_keys.append(key)
         return key, extreme.largest
+    concept = extreme.concept
     keys = numeric_keys(draft)
+    if concept in comparisons.OF_WORTH:
+        keys = {key: values for key, values in keys.items() if not has_unit_of_measure(key, values)}
     if not keys:
         return None
-    concept = extreme.concept
     if concept == "size":  # "cost the most" compares prices
         concept = _concept_of_words(draft.text) or concept
     sum_key = _only_sum(keys) if concept == "price" else None
@@ -134,7 +137,7 @@ async def read_order(draft: Draft, extreme: comparisons.Extreme | None) -> tuple
         names = {split_camel_case(one).casefold(): one for one in keys}
         near = await draft.nearest(about, list(names))
         key = names[max(near, key=lambda name: near[name])]
-        if not await _is_of_concept(draft, key, concept):
+        if not await is_of_concept(draft, key, concept):
             return None
     draft.cover(extreme.span, *(Place(*match.span()) for match in _VALUE_WORDS[concept].finditer(draft.text)))
     draft.shown_keys.append(key)
@@ -183,20 +186,21 @@ async def key_of_value_words(draft: Draft, keys: Mapping[str, Sequence[Any]]) ->
             continue
         near = await draft.nearest(draft.text, list(keys))
         nearest = sorted(keys, key=lambda name: -near[name])[:MOST_COMPARED]
-        of_concept = [key for key in nearest if await _is_of_concept(draft, key, concept)]
+        of_concept = [key for key in nearest if await is_of_concept(draft, key, concept)]
         if of_concept:
             draft.cover(*spans)
             return max(of_concept, key=lambda name: len(keys[name]))  # of most notes, then the nearest
     return None
 
 
-async def _is_of_concept(draft: Draft, key: str, concept: str) -> bool:
-    """Whether a property may be what a superlative compares: a price is no rating."""
+async def is_of_concept(draft: Draft, key: str, concept: str) -> bool:
+    """Whether a property may be what a superlative compares: a price is no rating. A rating has to be the nearest concept,
+    which names of ratings in English, German and Chinese are, and of pages, seats and levels are not."""
     if concept == "price" and is_sum_name(key):
         return True
     near = await draft.nearest(key, comparisons.CONCEPTS)
     own = max(near[concept], near["size"]) if concept == "duration" else near[concept]  # the longest walk
-    return max(near.values()) - own < MIN_LEAD
+    return max(near.values()) - own < (MIN_LEAD if concept != "rating" else 1e-9)
 
 
 async def _date_key(draft: Draft, extreme: comparisons.Extreme) -> str:

@@ -108,6 +108,12 @@ def measures_same(unit: str, key: str, values: Iterable[Any]) -> bool:
     )
 
 
+def has_unit_of_measure(key: str, values: Iterable[Any]) -> bool:
+    """Whether a property or column has values with a unit, as a rating has none: ``12 €``, or the name ``Comfort (°C)``."""
+    units = (unit_at(unit_of(value), 0)[0] for value in _with_unit(key, values))
+    return any(unit not in ("", "percent") for unit in units)
+
+
 def _with_unit(key: str, values: Iterable[Any]) -> Iterable[Any]:
     """The values; where the property's name has their unit, one of that unit for all."""
     of_key = HEADER_UNIT.search(key)
