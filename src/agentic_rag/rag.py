@@ -23,6 +23,7 @@ from agentic_rag.domain.identity import (
     entity_key,
     group_id,
     notes_dataset,
+    user_of,
     without_memories,
 )
 from agentic_rag.domain.ports import (
@@ -183,7 +184,7 @@ class Rag:
         """
         await asyncio.to_thread(import_module, STATEMENTS)
         for dataset in await self.ledger.datasets():
-            if without_memories([dataset]):
+            if user_of(dataset) is None:
                 await asyncio.to_thread(prepared_vocabulary, await self._snapshot(dataset))
             if self.config.embedding.base_url is None:
                 await asyncio.gather(

@@ -12,9 +12,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
-UNFOUND = frozenset({"pandas", "aiohttp"})
-"""Optional libraries that others import if installed. pyarrow imports pandas for conversions (.5 s), openai imports aiohttp as
-a transport (.3 s); neither is used here."""
+UNFOUND = frozenset({"pandas"})
+"""Optional libraries that others import if installed: pyarrow, for conversions that are not used here (.5 s)."""
 BARE = frozenset({"lance_namespace_urllib3_client"})
 """Packages of which only submodules are needed. This one creates 130 checked functions of a REST interface (.8 s)."""
 LATER = frozenset({"lance_namespace_urllib3_client.models"})

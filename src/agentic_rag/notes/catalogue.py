@@ -384,10 +384,9 @@ class _Facts(Mapping[str, Json]):
         self._by_id: dict[str, Json] = {}
 
     def __getitem__(self, document_id: str) -> Json:
-        facts = self._by_id.get(document_id)
-        return (
-            self._by_id.setdefault(document_id, self._notes[document_id].facts()) if facts is None else facts
-        )
+        if document_id not in self._by_id:
+            self._by_id[document_id] = self._notes[document_id].facts()
+        return self._by_id[document_id]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._notes)

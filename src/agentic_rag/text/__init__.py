@@ -116,9 +116,8 @@ def tokens(text: str) -> tuple[str, ...]:
 
     Cached for recent texts, because the same passages recur.
     """
-    if text.isascii() and (
-        text.isdigit() or (text.isalpha() and text.islower())
-    ):  # one plain word, as names are read
+    # One plain word or number, as names are read.
+    if text.isascii() and (text.isdigit() or (text.isalpha() and text.islower())):
         return (_stem(text),)
     found: list[str] = []
     plain = fold(text)

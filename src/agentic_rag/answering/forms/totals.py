@@ -30,6 +30,7 @@ from agentic_rag.answering.term_levels import CLEAR, SIMILAR
 from agentic_rag.answering.value_kinds import states_measure
 from agentic_rag.dates.reading import dates_in, read_spans
 from agentic_rag.notes.units import LIST_KINDS, Unit
+from agentic_rag.questions.comparisons import OF_WORTH
 from agentic_rag.questions.computations import Computation, is_total_entry
 from agentic_rag.questions.money import COSTS
 from agentic_rag.questions.question import Question
@@ -46,8 +47,8 @@ _DIMENSIONS = {
 }  # fmt: skip
 """What is measured, by the word behind "how" or the concept of a superlative."""
 _NAMES_OF_WORTH = {
-    "rating": re.compile(r"rat(?:ing|ed)|scores?|stars?|grades?|marks?|points|verdict|评分|得分|分数|评价|星级?|bewertung|note", re.IGNORECASE),
-    "difficulty": re.compile(r"difficult|level|grade|难度|等级|schwierig", re.IGNORECASE),
+    "rating": re.compile(r"(?<![a-z])(?:rat(?:ings?|ed)|scores?|stars?|grades?|marks?|points|verdict|note)(?![a-z])|bewertung|评分|得分|分数|评价|星级?", re.IGNORECASE),
+    "difficulty": re.compile(r"(?<![a-z])(?:difficulty|levels?|grades?)(?![a-z])|schwierig|难度|等级", re.IGNORECASE),
 }  # fmt: skip
 """What a column of it is called: the best is not what has most pages or the hottest water."""
 _ANY_DEED = frozenset(
@@ -293,8 +294,10 @@ def _fit_of(question: Question, computation: Computation) -> Fit:
     if "money" in question.wants or words & COSTS or computation.concept == "price":
         return lambda value: not value.unit or value.unit in CURRENCIES
     unit = _asked_unit(question)
-    if (question.count_noun and not unit) or computation.concept in _NAMES_OF_WORTH:
+    if computation.concept in OF_WORTH:
         return lambda value: value.unit in ("", "percent")
+    if question.count_noun and not unit:
+        return lambda value: not value.unit
     dimension = _DIMENSIONS.get(question.asked_as) or _DIMENSIONS.get(computation.concept)
     dimension = dimension_of(unit) if unit else dimension
     return lambda value: not (value.unit and dimension) or value.dimension == dimension

@@ -200,7 +200,8 @@ async def is_of_concept(draft: Draft, key: str, concept: str) -> bool:
         return True
     near = await draft.nearest(key, comparisons.CONCEPTS)
     own = max(near[concept], near["size"]) if concept == "duration" else near[concept]  # the longest walk
-    return max(near.values()) - own < (MIN_LEAD if concept != "rating" else 1e-9)
+    lead = max(near.values()) - own
+    return lead < MIN_LEAD and (concept != "rating" or lead == 0)
 
 
 async def _date_key(draft: Draft, extreme: comparisons.Extreme) -> str:

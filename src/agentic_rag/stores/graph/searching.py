@@ -50,24 +50,22 @@ class Searcher:
         text = searchable(query)
         if not text or limit < 1 or not await self._tables.exists(scope.group):
             return []
-        dense = self._usable(vector)
+        dense, where = self._usable(vector), _visible(scope)
         words, near = await asyncio.gather(
-            self._matching(scope, text, 2 * limit), self._nearest(scope, dense, 2 * limit)
+            self._tables.matching(scope.group, "facts", text, _OF_LEGS, where=where, limit=2 * limit),
+            self._nearest(scope.group, dense, where, 2 * limit),
         )
         rows = {row["uuid"]: row["_rowid"] for row, _ in (*words, *near)}
         best = _by_reciprocal_ranks([row["uuid"] for row, _ in leg] for leg in (words, near))[:limit]
         bm25 = {row["uuid"]: score for row, score in words}
         return await self._hits(scope, {uuid: rows[uuid] for uuid in best}, bm25, dense)
 
-    async def _matching(self, scope: Scope, text: str, limit: int) -> ScoredRows:
-        where = _visible(scope)
-        return await self._tables.matching(scope.group, "facts", text, _OF_LEGS, where=where, limit=limit)
-
-    async def _nearest(self, scope: Scope, vector: FloatArray | None, limit: int) -> ScoredRows:
+    async def _nearest(
+        self, group: str, vector: FloatArray | None, where: str | None, limit: int
+    ) -> ScoredRows:
         if vector is None:
             return []
-        where = _visible(scope)
-        found = await self._tables.nearest(scope.group, "facts", vector, _OF_LEGS, where=where, limit=limit)
+        found = await self._tables.nearest(group, "facts", vector, _OF_LEGS, where=where, limit=limit)
         return [(row, cosine) for row, cosine in found if cosine > 0]
 
     def _usable(self, vector: FloatArray) -> FloatArray | None:

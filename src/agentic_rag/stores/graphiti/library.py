@@ -1,7 +1,7 @@
 """The one door through which Graphiti enters: quiet, without telemetry, without reading a ``.env``.
 
-Importing this module costs half a second, so ``store.py`` imports it (and every module that needs it) only when the
-graph is written or a server keeps a copy of it.
+Importing this module costs half a second, so ``store.py`` imports it (and every module that needs it) only where a chat
+model extracts or a server keeps a copy of the graph.
 """
 
 from __future__ import annotations

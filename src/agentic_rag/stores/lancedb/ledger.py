@@ -141,7 +141,7 @@ class LanceLedger:
 
 def _records(rows: pa.Table) -> dict[str, DocumentRecord]:
     """By document id; ``rows`` has the columns of ``_RECORD``."""
-    columns = [rows[name].to_pylist() for name in _RECORD]
-    columns[_RECORD.index("names")] = list(map(tuple, columns[_RECORD.index("names")]))
-    records = [DocumentRecord(*values) for values in zip(*columns, strict=True)]
+    columns = {name: rows[name].to_pylist() for name in _RECORD}
+    columns["names"] = map(tuple, columns["names"])
+    records = (DocumentRecord(*values) for values in zip(*columns.values(), strict=True))
     return {record.document_id: record for record in records}
