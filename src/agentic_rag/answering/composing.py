@@ -21,6 +21,7 @@ from agentic_rag.answering.forms.lines import (
     block_of,
     clear_terms,
     entry_text,
+    introduced_text,
     is_title,
     line_of,
     more_text,
@@ -48,6 +49,7 @@ from agentic_rag.answering.value_kinds import (
     fits,
     has_measure_asked,
     is_listed_reason,
+    states_count,
     states_measure,
     states_reason,
 )
@@ -81,6 +83,8 @@ PROSE = 6
 """Sentences that are quoted of documents without markup: one rarely says all, and several documents may differ."""
 SHORT = 3
 """Words up to which a sentence is shown with the ones beside it: it says nothing alone."""
+_WORD = re.compile(r"[\u4e00-\u9fff]{1,2}|[^\s\u4e00-\u9fff]*[^\W\u4e00-\u9fff][^\s\u4e00-\u9fff]*")
+"""A word; of Chinese two characters."""
 
 
 def compose_answer(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer:
@@ -130,7 +134,7 @@ def that_can_answer(question: Question, candidates: Sequence[Candidate]) -> Sequ
     if not candidates or candidates[0].note.is_prose:
         return candidates
     candidates = [one for one in candidates if not is_title(one.unit, one.note)] or candidates
-    return _of_named(question, _without_labels(_without_records(question, candidates)))
+    return _of_named(question, _without_labels(question, _without_records(question, candidates)))
 
 
 def _of_named(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -164,12 +168,15 @@ def _with_author(unit: Unit, note: SourceNote) -> str:
     return f"{speaker} ({day_text(chunk.date)}, {chunk.date:%H:%M}): {text}"
 
 
-def _without_labels(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """The candidates without lines that only stand over a list: what is below them answers."""
+def _without_labels(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates without lines that only stand over a list: what is below them answers, unless the line says how many
+    there are and that is asked."""
     leads = {(id(one.note), one.unit.lead) for one in candidates[:200] if _is_under_label(one.unit)}
-    left = [
-        one for one in candidates if one.unit.kind != "sentence" or (id(one.note), one.unit.text) not in leads
-    ]
+
+    def is_label(one: Candidate) -> bool:
+        return one.unit.kind == "sentence" and (id(one.note), one.unit.text) in leads
+
+    left = [one for one in candidates if not is_label(one) or states_count(question, one.unit)]
     return left or candidates
 
 
@@ -210,9 +217,10 @@ def _best_units(question: Question, candidates: Sequence[Candidate]) -> Composed
         near.sort(  # what has the value goes first, and what is called so
             key=lambda one: (
                 is_strict and not fits(question, one.unit),
-                not states_measure(question, one.unit),
+                not (states_measure(question, one.unit) or states_count(question, one.unit)),
             )
         )
+    near = _distinct(near)
     others = _of_other_names(question, near[:MAX_UNITS], candidates)
     others += _reason_beside(question, [*near[:MAX_UNITS], *others], candidates)
     others += _value_beside(question, [*near[:MAX_UNITS], *others], candidates)
@@ -221,15 +229,29 @@ def _best_units(question: Question, candidates: Sequence[Candidate]) -> Composed
         chosen = _spread(chosen)
     lines = []
     for one in chosen:
-        is_bare = one.unit.kind == "property" or len(one.unit.text.split()) <= SHORT
+        is_bare = one.unit.kind in ("property", *LIST_KINDS) or _says_little(one.unit.text)
         antecedent = None if is_bare else _antecedent(one)
         if antecedent is None or any(other.unit is antecedent for other in chosen):
-            lines.append(line_of(one.unit, one.note, titled_text(one) if is_bare else None))
+            introduced = introduced_text(one.unit) or (titled_text(one) if is_bare else None)
+            lines.append(line_of(one.unit, one.note, introduced))
         else:
             text = f"{antecedent.display_text()} {one.unit.display_text()}"
             lines.append(Line(text, one.note, antecedent.start, one.unit.end, one.unit.headings))
     basis = [one for one in chosen if one.note is best.note or _shares_term(question, best, one)]
     return ComposedAnswer(tuple(lines), (*basis, *(one for one in others if one not in basis)))
+
+
+def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates, of several with the same text the first."""
+    by_text: dict[str, Candidate] = {}
+    for one in candidates:
+        by_text.setdefault(one.unit.display_text(), one)
+    return list(by_text.values())
+
+
+def _says_little(text: str) -> bool:
+    """Whether a text is no more than a few words."""
+    return len(_WORD.findall(text)) <= SHORT
 
 
 def _antecedent(one: Candidate) -> Unit | None:

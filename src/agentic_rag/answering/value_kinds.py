@@ -8,11 +8,13 @@ from functools import lru_cache
 
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.attributes import PLACES
+from agentic_rag.questions.generic_words import MEASURE_WORDS
 from agentic_rag.questions.money import COSTS, is_sum_name
 from agentic_rag.questions.question import Question
 from agentic_rag.questions.wording import Kind
 from agentic_rag.questions.written_kinds import WRITINGS, writing_of
 from agentic_rag.text import starts_cjk, tokens
+from agentic_rag.text.numbers import NUMBER_WORDS
 
 _MONEY = re.compile(
     r"[$€£¥￥]\s?\d|[一二两三四五六七八九十百千万]\s?(?:元|块)|\d\s?(?:[$€£¥￥元]|块钱?|万元|(?:euros?|dollars?|pounds?|yuan|yen|crowns?|kron\w+|francs?|rupees?|cents?|bucks?|quid"
@@ -58,7 +60,7 @@ def states_number(unit: Unit) -> bool:
 
 _CAUSE = re.compile(
     r"\b(?:because|since|due to|owing to|thanks to|so that|so as to|in order to|to avoid|reasons?|caused? by|as a result|weil|denn"
-    r"|damit|wegen|deshalb|deswegen|darum|daher|aufgrund|nämlich|begründung)\b|因为|由于|因此|所以|为了|以免|以便|原因|导致|考虑到",
+    r"|damit|wegen|deshalb|deswegen|darum|daher|aufgrund|nämlich|begründung)\b|因为|由于|因此|为此|所以|为了|以免|以便|原因|导致|考虑到",
     re.IGNORECASE,
 )
 _REASON_NAME = re.compile(
@@ -129,6 +131,29 @@ def is_called_one_of(names: Set[str], unit: Unit) -> bool:
         not names.isdisjoint(tokens(own)) or any(name in own for name in names if starts_cjk(name))
         for own in _value_names(unit)
     )
+
+
+@lru_cache(maxsize=64)
+def number_of(noun: str) -> re.Pattern[str]:
+    """How many there are of what is counted, as the group ``number``: ``3 large eggs``, 五个食堂.
+
+    Args:
+        noun: as the question has it, in the singular.
+    """
+    if starts_cjk(noun):
+        return re.compile(rf"(?P<number>{_HAN_COUNT})\s?[{MEASURE_WORDS}][\u4e00-\u9fff]{{0,2}}?{noun[:2]}")
+    return re.compile(
+        rf"(?<![\w.,])(?P<number>\d+(?:\.\d+)?|{'|'.join(NUMBER_WORDS)})\s+(?:[\w-]+\s+)?{re.escape(noun)}\w{{0,2}}\b",
+        re.IGNORECASE,
+    )
+
+
+_HAN_COUNT = r"(?<![\d.,])\d+|[一二三四五六七八九十百千两]+"
+
+
+def states_count(question: Question, unit: Unit) -> bool:
+    """Whether a unit says how many there are of what the question counts."""
+    return bool(question.count_noun) and number_of(question.count_noun).search(unit.own()) is not None
 
 
 @lru_cache(maxsize=64)

@@ -265,6 +265,9 @@ SHEET = 3
 _FOOTNOTE = re.compile(r"^[ \t]{0,3}\[\^(?P<label>[^\[\]\s]+)\]:[ \t]*(?P<text>(?s:.*?))(?=^[ \t]{0,3}\[\^[^\[\]\s]+\]:|\Z|\r?\n[ \t]*\r?\n)", re.MULTILINE)  # fmt: skip
 _FOOTNOTE_MARK = re.compile(r"\[\^(?P<label>[^\[\]\s]+)\](?!:)")
 _INLINE_NOTE = re.compile(r"\^\[(?P<text>[^\[\]]*(?:\[\[[^\[\]]*\]\][^\[\]]*)*)\]")
+_CONTAINER = re.compile(
+    r"^[ \t>]*:{3,}(?:[ \t]*:{3,})*[ \t]*(?:[a-z][\w-]*)?(?:[ \t]*\{[^{}\r\n]*\})?", re.MULTILINE
+)
 _TAG_LINE = re.compile(r"^(?:#[^\s#]+[\s,，]*)+$")
 _NOT_SHOWN = re.compile(r"^(?:https?://\S+|[-*_=\s|:]+|\^[\w-]+)$")
 _DEFINITION = re.compile(
@@ -295,6 +298,8 @@ class _Reader:
         body = masked_text[begin:]
         self._lines = [begin + start for start in line_starts(body)] + [len(text)]
         self._tokens: list[Token] = block_tokens(body) if body.strip() else []
+        if ":::" in body:
+            self._masked_text = mask_spans(self._masked_text, self._containers(), " ")
         self._base = headings
         self._trail: list[tuple[int, str]] = []
         self._bold: str | None = None
@@ -350,6 +355,15 @@ class _Reader:
     def _span(self, token: Token) -> tuple[int, int]:
         first, last = token.map or (0, 0)
         return tuple(self._lines[min(line, len(self._lines) - 1)] for line in (first, last))  # type: ignore[return-value]
+
+    def _containers(self) -> list[tuple[int, int]]:
+        """Spans of the lines that open and close a container (``::: warning``), without the title behind its kind."""
+        spans = (self._span(token) for token in self._tokens if token.type == "inline")
+        return [
+            line.span()
+            for span in sorted(set(spans))
+            for line in _CONTAINER.finditer(self._masked_text, *span)
+        ]
 
     def _open_heading(self, level: int, title: str) -> None:
         if not self._trail and level == 1 and self.title is None and not self._base:
@@ -414,7 +428,7 @@ class _Reader:
             return
         named = zip_longest(rows[0], cells[: max(len(rows[0]), 1)], fillvalue="")
         columns = tuple((name, cell) for name, cell in named if cell)
-        if not columns or _PLACEHOLDER.search(written):
+        if not columns or _PLACEHOLDER.search(written) or _NOT_SHOWN.match(written):
             return
         text = columns[0][1]
         at = start + lead

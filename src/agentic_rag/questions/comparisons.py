@@ -136,7 +136,7 @@ _RANGES = (
 """Ranges, both ends within: "between 3 and 5", "3-5 stars", 3到5."""
 _OR = re.compile(r"\s*(?:,|or|oder|、|或者?|还是)\s*", re.IGNORECASE)
 _HAN_EQUAL = lazy_pattern(
-    rf"(?<=[\u4e00-\u9fff])(?<!星期)(?<![第周\d一二两三四五六七八九十百千万])(?:等于|[是为])?\s*(?P<number>\d+(?:\.\d+)?|{_HAN_NUMBER})(?:[元块页分克岁集季天年]|分钟|小时)?(?=[的吗么呢且和或与,，。?？\s]|$)"
+    rf"(?<=[\u4e00-\u9fff])(?<!星期)(?<![第周\d一二两三四五六七八九十百千万])(?:等于|[是为])?\s*(?P<number>\d+(?:\.\d+)?|{_HAN_NUMBER})(?:块钱|[元块页分克岁集季天年]|分钟|小时)?(?=[的吗么呢且和或与,，。?？\s]|$)"
 )
 """A number right behind a Chinese word, which names what is equal to it: 难度是1, 难度1的, 保修三年的."""
 _LAST = _NUMBER.replace("(?P<number>", rf"(?P<number>(?:{'|'.join(NUMBER_WORDS)})(?=\W*$)|")

@@ -52,10 +52,11 @@ PRESENT = re.compile(
 WE = re.compile(r"\b(?:i|we|me|us|my|our|ich|wir)\b|[我咱]")
 """Tells of what the writer did, on days of their own: "when did I meet Ann?", and not "when was Ann born?"."""
 HAS = re.compile(
-    r"(?<!\bi )(?<!\bwe )(?<!\byou )\b(?:with|without|use[sd]?|using|contain(?:s|ing)?|include[sd]?|need(?:s|ed)?|require[sd]?|ha(?:s|ve)|made (?:of|from)|mit|ohne)\b|含|用|有|加|放|带|需要",
+    r"(?<!\bi )(?<!\bwe )(?<!\byou )\b(?:with|without|use[sd]?|using|contain(?:s|ing)?|include[sd]?|need(?:s|ed)?|require[sd]?|ha(?:s|ve)|made (?:of|from)|mit|ohne)\b|含|用|有(?!哪|什么|几|多少)|加|放|带|需要",
     re.IGNORECASE,
 )
-"""Asks for what the lists of notes name; "which receipts do I need?" asks for what somebody needs."""
+"""Asks for what the lists of notes name; "which receipts do I need?" asks for what somebody needs, 学校有几个食堂 for what
+one thing has."""
 OF_ONE = re.compile(r"^\W*(?:which|what) [a-z]+ (?:do|does|did) (?!i\b|we\b|you\b)", re.IGNORECASE)
 """Asks for what one thing has, "which port does the proxy use?"."""
 TASKS = re.compile(

@@ -21,6 +21,7 @@ from agentic_rag.text.numbers import NUMBER_WORDS, numbers
 
 _NUMBER_OF = re.compile(r"\b(?P<noun>[a-z]+ numbers?)\b(?= (?:of|for|on|is|was)\b|\W*$)", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\b(?:how many|wie viele?) (?P<noun>[a-z]{2,}?)s?\b", re.IGNORECASE)
+_HAN_COUNTED = re.compile(rf"(?:几|多少)[{MEASURE_WORDS}](?P<noun>[\u4e00-\u9fff]{{1,4}})")
 _MEMBERS = re.compile(
     rf"\b(?:which|what|what (?:are|were)|name|list) (?:the |my |our )?(?P<count>{'|'.join(NUMBER_WORDS)}|[2-9]|1\d) (?!of\b)[a-z-]+"
     rf"|的(?P<han>[两二三四五六七八九十])[{MEASURE_WORDS}大]|哪(?P<which>[两二三四五六七八九十])[{MEASURE_WORDS}大]",
@@ -47,7 +48,7 @@ class Question:
     asked_as: str = ""
     """The word behind "how" that asks for it: ``fast``."""
     count_noun: str = ""
-    """What "how many" counts: ``book``, ``kilometre``."""
+    """What "how many" counts: ``book``, ``kilometre``, 食堂 of 几个食堂."""
     computation: Computation | None = None
     """What is to be computed of several entries: a total, an average, how often, the largest or smallest."""
     attributes: tuple[tuple[Place, frozenset[str]], ...] = ()
@@ -85,7 +86,7 @@ class Question:
         if form == "howto":
             terms = [replace(t, is_generic=t.is_generic or is_manner(text, t)) for t in terms]
         how = HOW.search(plain)
-        counted = _HOW_MANY.search(plain)
+        counted = _HOW_MANY.search(plain) or _HAN_COUNTED.search(simplify(plain))
         word = "" if how is None else how["word"]
         return cls(
             text, tuple(terms), form, kinds_wanted(plain), script(text),

@@ -202,6 +202,8 @@ def kinds_wanted(text: str) -> frozenset[Kind]:
     )  # fmt: skip
     wanted = {kind for kind, pattern in kinds if pattern.search(text)}
     written = written_kinds(text)
+    if "time" in written:
+        wanted.discard("date")
     if written and not (wanted & {"date", "person", "place"} or _HOWTO.search(text) or _is_yesno(text)):
         return frozenset(written)  # "when did the phone number change?" wants a day
     if _THING.search(text):  # of the person that is named, anything is wanted

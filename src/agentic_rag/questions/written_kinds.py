@@ -11,7 +11,9 @@ from typing import Literal, NamedTuple
 
 from agentic_rag.questions.words import Place
 
-WrittenKind = Literal["phone", "email", "code", "version", "temperature", "energy", "mileage", "colour"]
+WrittenKind = Literal[
+    "phone", "email", "code", "version", "temperature", "energy", "mileage", "colour", "time"
+]
 
 
 class Writing(NamedTuple):
@@ -64,6 +66,13 @@ WRITINGS: Mapping[WrittenKind, Writing] = {
     "colour": _writing(
         r"\b(?:what|which) colou?rs?\b|\bcolou?r (?=is|are|was|were|of)\b|\b(?:welche|was für eine) farbe\b|什么颜色|颜色是",
         rf"\b(?:{_COLOURS})\b|[红黄蓝绿黑白灰紫粉橙棕褐银金]|\bcolou?r|farbe|颜色",
+    ),
+    "time": _writing(
+        r"\b(?:what|which) time\b(?! (?:period|frame|span|limit|zone|of year))|\bum wie ?viel uhr\b|几点(?!建议|要求|注意|原因)",
+        r"(?<![\d.:/-])[0-2]?\d[:：.][0-5]\d(?![\d.]|\s?[%€$£])|\d\s?(?:[ap]\.?m\b|o['’]?clock|uhr\b|点|时(?!间))"
+        r"|[一二三四五六七八九十两]点(?!儿|点)|\b(?:at|from|until|till|by|before|after) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|a quarter|noon|midnight|\d{1,2})\b"
+        r"|\b(?:noon|midnight|mittag|mitternacht|sunrise|sunset|(?:before|after|during|at) (?:breakfast|lunch|dinner|supper|work|school|night)|in the (?:morning|afternoon|evening))\b"
+        r"|正午|午夜|零点|[早晚]上|[上中下]午|饭[前后]",
     ),
     "mileage": _writing(
         r"\bmileage\b|\bkilometerstand\b|\bodometer\b|里程", r"\d\s*(?:km|kilomet|miles?\b|mi\b|公里)|mileage|kilometerstand|里程"

@@ -196,12 +196,63 @@ def test_an_answer_stops_where_the_question_is_answered():
             "Das Rad ist grün. Es wurde 2011 in Kiel gekauft und fitted.",
         ),
         ("The pump is old. We had it fitted in 2011.\n", "We had it fitted in 2011."),
-        ("- The pump is a Lowara.\n- It was fitted in 2011.\n", "It was fitted in 2011."),
+        ("- The pump is a Lowara.\n- It was fitted in 2011.\n", "Pump: It was fitted in 2011."),
     ],
     ids=["it", "es", "names it itself", "an item is alone"],
 )
 def test_a_sentence_that_speaks_of_the_one_before_is_shown_with_it(note: str, expected: str) -> None:
     assert expected in texts("When was it fitted?", Pump=note)
+
+
+RULES = """# Workshop
+
+Never bring into the paint room:
+
+- open flames
+- food or drink
+
+A fine of 20 € is due for:
+
+1. smoking
+2. leaving the saw on
+
+There are four rooms:
+
+- saw room
+- paint room
+- office
+- store
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Can I take food into the paint room?", ["Never bring into the paint room: food or drink"]),
+        ("What is the fine for smoking?", ["A fine of 20 € is due for: smoking"]),
+        ("How many rooms does the workshop have?", ["There are four rooms:"]),
+        ("How many rooms are there in total in the workshop?", ["There are four rooms:"]),
+    ],
+)
+def test_an_item_is_shown_behind_the_line_that_introduces_its_list(
+    question: str, expected: list[str]
+) -> None:
+    assert texts(question, Workshop=RULES) == expected
+
+
+def test_a_text_of_two_notes_is_shown_once() -> None:
+    rule = "# {}\n\nThe lift is closed for goods.\n"
+    assert texts("Is the lift closed on Mondays?", Rules=rule.format("Rules"), Copy=rule.format("Copy")) == [
+        "The lift is closed for goods."
+    ]
+
+
+@pytest.mark.parametrize(
+    "headings", [("Article 1", "Article 2"), ("第一条", "第二条"), ("Q1: May I?", "Q2: How?")]
+)
+def test_headings_that_name_nothing_are_no_list(headings: tuple[str, str]) -> None:
+    note = "# House rules\n\n" + "".join(f"## {one}\n\nNo dogs in the hall.\n\n" for one in headings)
+    assert not any(line.startswith("- ") for line in texts("Which house rules are there?", Rules=note))
 
 
 def test_without_candidates_there_is_no_answer():

@@ -312,10 +312,17 @@ def test_a_footnote_belongs_to_what_refers_to_it(text: str, expected: list[str])
         "---\n\n***\n",
         "^block-id\n",
         "---\nexcalidraw-plugin: parsed\n---\n# Excalidraw Data\n\n## Text Elements\n",
+        "::: details\n\n:::\n",
     ],
 )
 def test_what_states_nothing_is_no_unit(text: str):
     assert units_of(text) == ()
+
+
+def test_of_a_container_its_title_and_text_are_shown():
+    note = "::: ::: note\nOne.\n:::\n\n:::: danger{open} Mind the step\n\nTwo.\n::::\n\n| a |\n|---|\n| 3 |\n:::\n"
+    assert shown(note) == ["One.", "Mind the step", "Two.", "a: 3"]
+    assert shown("```md\n::: tip\n:::\n```\n") == ["::: tip\n:::"]
 
 
 @pytest.mark.parametrize(

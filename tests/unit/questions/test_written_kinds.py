@@ -20,6 +20,10 @@ from agentic_rag.questions.written_kinds import writing_of, written_kinds
         ("temperature", "gas mark 4"),
         ("energy", "240 kcal"),
         ("mileage", "at 81,000 km"),
+        ("time", "doors at half past seven"),
+        ("time", "ab 19 Uhr"),
+        ("time", "下午三点集合"),
+        ("time", "we check in after lunch"),
     ],
 )
 def test_a_value_of_the_kind(kind: str, text: str) -> None:
@@ -40,6 +44,9 @@ def test_a_value_of_the_kind(kind: str, text: str) -> None:
         ("version", "it costs 2.50 €"),
         ("temperature", "15 minutes"),
         ("mileage", "new tyres for 540"),
+        ("time", "version 2.15.1"),
+        ("time", "costs 4.50 €"),
+        ("time", "花了三个小时"),
     ],
 )
 def test_another_number_is_none(kind: str, text: str) -> None:

@@ -122,6 +122,12 @@ def clear_terms(levels: Mapping[str, float]) -> set[str]:
     return {term for term, level in levels.items() if level >= CLEAR}
 
 
+def introduced_text(unit: Unit) -> str | None:
+    """A list item behind the line with a colon that introduces its list, ``Never use: a heater``; None for other units."""
+    lead = (unit.lead or "") if unit.kind in LIST_KINDS and unit.state is None else ""
+    return f"{lead} {unit.display_text()}" if lead.endswith((":", "：")) else None
+
+
 def titled_text(one: Candidate) -> str:
     """The unit with the name of what it speaks of before it, where it does not say it itself: its heading's, if that is
     asked for, else its note's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -76,6 +77,17 @@ def _numbered_runs(lines: tuple[Line, ...]) -> Iterator[tuple[Line, ...]]:
             start = place
         before = number
     yield lines[start:]
+
+
+_ORDINAL = re.compile(
+    r"\W*(?:(?:chapter|section|article|part|step)\s*)?(?:第\s*)?[\d一二三四五六七八九十百]+\s*[章节条款项步]?\W*",
+    re.IGNORECASE,
+)
+
+
+def _names_nothing(heading: str) -> bool:
+    """Whether a heading is a number or a question, and not the name of what stands below it."""
+    return _ORDINAL.fullmatch(heading) is not None or heading.rstrip().endswith(("?", "？"))
 
 
 def _headings_below(one: Candidate, path: tuple[str, ...]) -> tuple[Line, ...]:
@@ -230,7 +242,8 @@ def subheadings(question: Question, candidates: Sequence[Candidate]) -> Composed
         lines = _headings_below(best, path)
         spoken = clear_terms(best.near) if depth == len(best.unit.headings) else clear_terms(best.above)
         if len(lines) >= 2 and spoken:
-            return ComposedAnswer(lines, (best,))
+            name_nothing = any(_names_nothing(line.text.removeprefix("- ")) for line in lines)
+            return None if name_nothing else ComposedAnswer(lines, (best,))
     return None
 
 

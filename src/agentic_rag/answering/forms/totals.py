@@ -27,7 +27,7 @@ from agentic_rag.answering.forms.lines import (
     titled_text,
 )
 from agentic_rag.answering.term_levels import CLEAR, SIMILAR
-from agentic_rag.answering.value_kinds import states_measure
+from agentic_rag.answering.value_kinds import number_of, states_count, states_measure
 from agentic_rag.dates.reading import dates_in, read_spans
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.comparisons import OF_WORTH
@@ -39,6 +39,7 @@ from agentic_rag.questions.words import regular
 from agentic_rag.text import starts_cjk, tokens
 from agentic_rag.text.languages import language
 from agentic_rag.text.measures import CURRENCIES, dimension_of, unit_at
+from agentic_rag.text.numbers import numbers
 
 MIN_SHARE = 0.5
 """Share of a column's cells, or of a list's items, from which they measure something; the others lack the value."""
@@ -86,9 +87,9 @@ class _Measure:
 
 def totals(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """The entries that a total, an average, a count or an extreme is asked of, and what is computed of them; None where
-    nothing of the kind is asked, or the entries do not say all that the question does."""
+    nothing of the kind is asked, the entries do not say all that the question does, or a sentence states the number."""
     computation = question.computation
-    if computation is None:
+    if computation is None or any(_states_total(question, one) for one in candidates):
         return None
     near = [one for one in candidates if one.score >= candidates[0].score - NEAR and _is_entry(one.unit)]
     seen: set[int] = set()
@@ -104,6 +105,15 @@ def totals(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswe
         if answer is not None and any(one is candidates[0] for one in group):
             refusal = answer
     return refusal
+
+
+def _states_total(question: Question, one: Candidate) -> bool:
+    """Whether a sentence that says all that is asked states the number of what is counted."""
+    return (
+        one.unit.kind == "sentence"
+        and states_count(question, one.unit)
+        and one.expresses(question.specific_tokens)
+    )
 
 
 def _of_group(
@@ -277,15 +287,11 @@ def _day_value(unit: Unit) -> EntryValue | None:
 def _number_of(question: Question) -> re.Pattern[str] | None:
     """The number of what is counted: ``3 eggs`` of "how many eggs did I use?"."""
     noun = question.count_noun
-    if not noun or _asked_unit(question):
-        return None
-    return re.compile(
-        rf"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)\s+(?:[\w-]+\s+)?{re.escape(noun)}\w{{0,2}}\b", re.IGNORECASE
-    )
+    return None if not noun or _asked_unit(question) else number_of(noun)
 
 
 def _match_value(match: re.Match[str] | None) -> EntryValue | None:
-    return None if match is None else EntryValue(float(match["number"]), "")
+    return None if match is None else EntryValue(max(numbers(match["number"])), "")
 
 
 def _fit_of(question: Question, computation: Computation) -> Fit:

@@ -407,6 +407,11 @@ async def test_the_noun_of_what_is_counted_is_no_item():
     assert await read("一共有多少道菜？", vault) is None
 
 
+@pytest.mark.parametrize("question", ["番茄有几个品种？", "盐有哪些用处？", "鸡蛋一共有多少个产地？"])
+async def test_what_one_thing_has_is_no_item_of_notes(question: str):
+    assert await read(question, DISHES) is None
+
+
 @pytest.mark.parametrize("question", ["How many shows have I watched?", "which shows did I watch?"])
 async def test_what_is_done_is_not_chosen_where_no_value_says_so(question: str):
     assert await read(question, THINGS) is None
