@@ -63,7 +63,7 @@ FLOOR, VAULT_FLOOR = 0.65, 0.50
 KIND_FLOORS = {FOLLOW_UP: 0.60, "howto": 0.60}
 GROUPS = {SELECTING: 0.60, ("time", "property"): 0.75}
 """Kinds that are too small for floors of their own, with the floor of all their turns."""
-LEAST_REFUSED, MOST_REFUSED, MOST_CITATIONS = 0.75, 0.04, 2.5
+MIN_REFUSED, MAX_REFUSED, MAX_CITATIONS = 0.75, 0.04, 2.5
 """Share of the unanswerable turns that are refused, of the answerable ones; mean citations of a right answer."""
 
 
@@ -215,10 +215,10 @@ def form_rows(answers: Sequence[Answered]) -> list[Row]:
     return [
         row("right, and half of partly", "share", answer_figures(ours).points, bound="min",
             peer=PEER, theirs=answer_figures(theirs).points),
-        *refused_row("unanswerable turns that are refused", "min", True, answers, LEAST_REFUSED),
-        *refused_row("answerable turns that are refused", "max", False, answers, MOST_REFUSED),
+        *refused_row("unanswerable turns that are refused", "min", True, answers, MIN_REFUSED),
+        *refused_row("answerable turns that are refused", "max", False, answers, MAX_REFUSED),
         row("citations of a right answer where no list is asked for, mean", "citations",
-            citations_where_right(ours, LENGTHY), floor=MOST_CITATIONS,
+            citations_where_right(ours, LENGTHY), floor=MAX_CITATIONS,
             peer=PEER, theirs=citations_where_right(theirs, LENGTHY)),
         row("length of an answer that is no refusal, mean", "characters", mean([one.length for one in answers]),
             peer=PEER, theirs=mean([one.their_length for one in answers])),

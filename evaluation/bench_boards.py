@@ -34,7 +34,7 @@ from agentic_rag_lab.evaluation.boards import overlaps, violations
 from figures import DATA, EXAMPLE, OWN, Row, options, report, row
 
 BOARDS, FEEDBACK = 1000, 200
-LEAST_AGREEMENT = {"answers": 0.80, "amounts": 0.90}
+MIN_AGREEMENT = {"answers": 0.80, "amounts": 0.90}
 """By set of ``datasets/checks``."""
 FORMS = ("What is {}?", "What do I know about {}?", "How does {} hang together with the rest?", "{} 是什么？")
 
@@ -119,7 +119,7 @@ async def marks(rag: Rag) -> list[Row]:
     """Share of the judged answers with the teacher's mark."""
     names = Names.of(record.names for record in (await rag.ledger.records(EXAMPLE.name)).values())
     rows = []
-    for name, least in LEAST_AGREEMENT.items():
+    for name, least in MIN_AGREEMENT.items():
         judgements: list[dict[str, Any]] = json.loads((OWN / f"checks/{name}.json").read_text("utf-8"))
         for half, floor in (("choosing", None), ("reported", least)):
             of_half = [one for one in judgements if one["half"] == half]

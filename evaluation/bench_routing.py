@@ -29,7 +29,7 @@ from figures import OWN, Row, options, report, row
 
 HALVES = ("choosing", "reported")
 VAULTS = ("vault_100", "vault_night_sky", "vault_pottery")
-LEAST_TYPES, LEAST_OPERATIONS = 0.80, 0.90
+MIN_TYPES, MIN_OPERATIONS = 0.80, 0.90
 """Minimum accuracy on the reported halves."""
 _STRATEGIES = {memory_type: tuple(RetrievalStrategy) for memory_type in MemoryType}
 
@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"{one.label} → {one.chosen} ({one.half}): {one.text}")
     rows = []
     for (name, half), texts in of.items():
-        floor = LEAST_TYPES if name == "type" else LEAST_OPERATIONS
+        floor = MIN_TYPES if name == "type" else MIN_OPERATIONS
         rows.append(right(texts, f"{name} ({half})", floor if half == "reported" else None))
     rows += [right(more, "type (choosing, later)"), right(blind, "type (written after the rules)")]
     for language in ("en", "zh"):

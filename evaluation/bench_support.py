@@ -24,7 +24,7 @@ from agentic_rag.text import script
 from figures import OWN, Row, options, report, share
 
 FOLDER = OWN / "support"
-LEAST_AGREEMENT = 0.85
+MIN_AGREEMENT = 0.85
 QUICK = 5
 
 
@@ -95,7 +95,7 @@ async def _without_marks(
 
 def _rows(sentences: Sequence[Labelled], agreed: Mapping[str, Sequence[float]]) -> list[Row]:
     kinds = ("supported", "unsupported", "contradicted", "wrong_number", "English", "Chinese", "across")
-    groups = [("reported half", "reported", LEAST_AGREEMENT), ("choosing half", "choosing", None)]
+    groups = [("reported half", "reported", MIN_AGREEMENT), ("choosing half", "choosing", None)]
     groups += [(f"reported, {kind}", kind, None) for kind in kinds]
     rows = []
     for name, kind, floor in groups:

@@ -35,7 +35,7 @@ LONG = "我住在上海。我喜欢茶。" * 1_818
 LISTED = "".join(f"I like tea{number}. " for number in range(1_200))
 YEARS = list(range(500))
 """As many values as the filters of a request may have."""
-LARGEST: list[tuple[str, str, dict[str, Any] | None]] = [
+MAX_BYTES: list[tuple[str, str, dict[str, Any] | None]] = [
     ("POST", "/memory", {"text": LONG}),
     ("POST", "/ask", {"query": LONG, "top_k": 100}),
     ("POST", "/memory", {"text": LISTED}),
@@ -89,7 +89,7 @@ class Seen:
 
     async def send_largest(self, client: httpx.AsyncClient, until: float) -> None:
         """Send the largest requests in turn."""
-        for method, path, body in itertools.cycle(LARGEST):
+        for method, path, body in itertools.cycle(MAX_BYTES):
             if time.perf_counter() > until:
                 return
             await self.send(client, method, path, json=body)

@@ -38,7 +38,7 @@ from agentic_rag.models.bundled import nats
 from agentic_rag.retrieval.calibration import (
     COSINE_UNIT,
     ENOUGH_WORDS,
-    MOST_WORDS,
+    MAX_WORD_SHARE,
     Calibration,
     Coefficients,
     Evidence,
@@ -372,7 +372,7 @@ def _given(asked_in: Script, texts: Sequence[str]) -> float:
 
 
 def fitted_sense(sets: Sequence[Sequence[SenseCase]], doubted: float) -> Sense:
-    """Fits questions against nonsense, without cases that have MOST_WORDS of their words in one chunk; then the floor.
+    """Fits questions against nonsense, without cases that have MAX_WORD_SHARE of their words in one chunk; then the floor.
 
     Every set, size, world and kind counts alike. ``doubted`` was chosen, see DOUBTED.
     """
@@ -385,7 +385,7 @@ def fitted_sense(sets: Sequence[Sequence[SenseCase]], doubted: float) -> Sense:
             rows.append(case.terms())
             given.append(case.given)
             asked.append(float(case.is_question))
-            exempt.append(case.share >= MOST_WORDS)
+            exempt.append(case.share >= MAX_WORD_SHARE)
             weights.append(1.0 / alike[key] / kinds[key[:3]])
     table, is_question, excepted = np.array(rows), np.array(asked), np.array(exempt)
     weight = np.array(weights) / sum(weights)

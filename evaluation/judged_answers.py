@@ -29,7 +29,7 @@ EVERYDAY = OWN / "everyday.json"
 
 FEW, TOGETHER = 15, 5
 """Number of notes in a small vault, and of questions on it."""
-LONGEST_NAME = 30
+MAX_NAME = 30
 """Maximum characters of a name; longer ones are linked sentences."""
 _LANGUAGE = re.compile(r"^lang: (zh|en)$", re.MULTILINE)
 """A property of the notes of this project's vaults."""
@@ -195,7 +195,7 @@ async def refused_of_mentioned(rag: Rag, path: Path, limit: int | None = None) -
     asked = [
         f"什么是{name}?" if script(name) == "cjk" else f"What is {name}?"
         for name in sorted(names)
-        if not _NO_THING.search(name) and len(name) <= LONGEST_NAME
+        if not _NO_THING.search(name) and len(name) <= MAX_NAME
     ]
     return _abstained(await _answered(rag, loaded.name, _plain_queries(asked[:limit])))
 

@@ -31,7 +31,7 @@ from agentic_rag import errors
 from agentic_rag.cli.app import app
 from agentic_rag.cli.drawings import drawing
 from agentic_rag.memory.agents import AGENTS
-from agentic_rag.memory.routing.decision import LEAST_WEIGHTS
+from agentic_rag.memory.routing.decision import MIN_WEIGHTS
 from agentic_rag.memory.schemas import RetrievalStrategy
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.parameters import Parameters
@@ -112,7 +112,7 @@ def memory_strategies() -> str:
     rows = [f"| agent | `least` | {' | '.join(names)} |", "|---" * (len(names) + 2) + "|"]
     for agent in AGENTS:
         has = ["default" if one is agent.strategies[0] else "yes" if one in agent.strategies else "–" for one in RetrievalStrategy]  # fmt: skip
-        rows.append(f"| {agent.memory_type.value} | {LEAST_WEIGHTS[agent.memory_type]} | {' | '.join(has)} |")
+        rows.append(f"| {agent.memory_type.value} | {MIN_WEIGHTS[agent.memory_type]} | {' | '.join(has)} |")
     return "\n".join(rows)
 
 

@@ -1,8 +1,8 @@
-"""List wrong names in src/, bare participles and unknown arguments: `python scripts/names.py [--locals] [FOLDER ...]`.
+"""List wrong names in src/, bare participles, bounds and unknown arguments: `python scripts/names.py [--locals] [FOLDER ...]`.
 
 A name is a noun of the field: `summary`, not `told`. Functions, classes, arguments, attributes and module constants
 are looked at, with or without a leading underscore; locals with --locals. A participle before a noun is fine
-(`cached_rows`), and so is a function whose verb has one form (`read`). What a docstring lists under `Args:` must be an
+(`cached_rows`), and so is a function whose verb has one form (`read`). A bound is MAX or MIN of something. What a docstring lists under `Args:` must be an
 argument of the function, or of the class's `__init__`. Exits with 1 where a name is found.
 """
 
@@ -30,6 +30,7 @@ NOUNS_AND_VERBS = frozenset(
     "bed breed embed exceed feed hundred indeed need proceed red seed shed speed succeed".split()
 )
 ONE_FORM = frozenset({"read"})
+BOUND = re.compile(r"_*(?:MOST|LEAST|LONGEST|SHORTEST|LARGEST|SMALLEST)(?:_[A-Z_]+)?")
 # ``Class.attribute`` of what others name: keys of the JSON of answers, reports, journals and files beside a board; the
 # tool ``related``; a file's ``closed``; jieba's own attribute; the left edge of a box.
 ALLOWED = frozenset(
@@ -94,12 +95,12 @@ def definitions(scope: ast.AST, owner: str = "", kind: str = "constant") -> Iter
         yield from definitions(node, inner_owner, inner_kind)
 
 
-def participles(path: Path, with_locals: bool = False) -> list[Name]:
-    """The participles that a file has as names and may not have."""
+def wrong_names(path: Path, with_locals: bool = False) -> list[Name]:
+    """The participles and bounds that a file has as names and may not have."""
     return [
         one
         for one in definitions(ast.parse(path.read_text(encoding="utf-8")))
-        if is_participle(one.name, one.kind)
+        if (is_participle(one.name, one.kind) or BOUND.fullmatch(one.name))
         and f"{one.owner}.{one.name}" not in ALLOWED
         and (with_locals or one.kind != "local")
     ]
@@ -148,7 +149,7 @@ def main() -> int:
     lines = [
         f"{path}:{one.line} {one.name} ({one.kind})"
         for path in paths
-        for one in [*participles(path, options.locals), *unknown_arguments(path)]
+        for one in [*wrong_names(path, options.locals), *unknown_arguments(path)]
     ]
     sys.stdout.writelines(f"{line}\n" for line in dict.fromkeys(lines))
     return int(bool(lines))

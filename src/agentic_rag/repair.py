@@ -26,7 +26,7 @@ from agentic_rag.domain.json_values import Json
 from agentic_rag.domain.ports import DocumentRecord, Embedding, Restriction
 from agentic_rag.errors import ConfigError, InputError, ManifestMismatch, StoreError, UnknownDataset
 from agentic_rag.ingest.preparing import embedded_documents
-from agentic_rag.memory.store import MOST, MemoryStore, Upkeep
+from agentic_rag.memory.store import MAX_ROWS, MemoryStore, Upkeep
 from agentic_rag.opening import token_counter
 from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import RagConfig
@@ -360,7 +360,7 @@ def _lost_chunks(chunks: MendedTable | None, restored_chunks: int) -> int | None
 
 
 async def _chunks_of(rag: Rag, name: str) -> dict[str, Chunk]:
-    ids = await rag.chunks.matching_chunk_ids(name, Restriction(), limit=MOST)
+    ids = await rag.chunks.matching_chunk_ids(name, Restriction(), limit=MAX_ROWS)
     return await rag.chunks.get_chunks(name, ids)
 
 

@@ -21,7 +21,7 @@ from agentic_rag.domain.filters import term_values
 from agentic_rag.domain.identity import is_unicode
 from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import AgenticRagError, InputError
-from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K, MOST_TOP_K
+from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K, MAX_TOP_K
 from agentic_rag.rag import Rag
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.state import AskOptions, OperationName
@@ -31,7 +31,7 @@ from agentic_rag_service.service import Service, TheCaller, TheService
 
 logger = logging.getLogger(__name__)
 router = APIRouter(tags=["asking"])
-LONGEST = 20_000
+MAX_QUESTION = 20_000
 """Maximum length of a question, in characters."""
 MAX_TEXT = 2_000
 """Maximum length of a text in filters or parameters, in characters."""
@@ -56,12 +56,12 @@ class Ask(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    query: str = Field(min_length=1, max_length=LONGEST, description="The question, in any language.")
+    query: str = Field(min_length=1, max_length=MAX_QUESTION, description="The question, in any language.")
     dataset: str = Field(DEFAULT_DATASET, min_length=1, max_length=200)
     operation: OperationName | None = Field("auto", description="null is auto.")
     filters: Json | None = Field(None, description='On properties of notes: {"year": {"$gte": 2023}}.')
     as_of: str | None = Field(None, description="ISO 8601: what was known then.", max_length=40)
-    top_k: int = Field(DEFAULT_TOP_K, ge=1, le=MOST_TOP_K)
+    top_k: int = Field(DEFAULT_TOP_K, ge=1, le=MAX_TOP_K)
     parameters: Json | None = Field(None, description='Of this call alone: {"fusion": {"k": 20}}.')
     thread_id: str | None = Field(
         None, description="Goes on with a conversation that is kept.", max_length=64
@@ -107,10 +107,10 @@ class Search(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    query: str = Field(min_length=1, max_length=LONGEST)
+    query: str = Field(min_length=1, max_length=MAX_QUESTION)
     dataset: str = Field(DEFAULT_DATASET, min_length=1, max_length=200)
     strategy: Strategy = "hybrid"
-    top_k: int = Field(4, ge=1, le=MOST_TOP_K)
+    top_k: int = Field(4, ge=1, le=MAX_TOP_K)
     threshold: float = Field(0.0, ge=0, le=1)
     filters: Json | None = None
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentic_rag.rag import Rag
     from agentic_rag.stores.checkpoints import Checkpoints
 
-MOST_LISTED = 100
+MAX_LISTED = 100
 """Maximum number of conversations on a page."""
 _REQUEST = "request"
 MAX_ID = 64
@@ -129,7 +129,7 @@ class Conversations:
                 raise OtherRequest
 
     async def of(
-        self, rag: Rag, caller: Caller, limit: int = MOST_LISTED, before: str | None = None
+        self, rag: Rag, caller: Caller, limit: int = MAX_LISTED, before: str | None = None
     ) -> tuple[list[Conversation], str | None]:
         """A page of a caller's conversations, newest first.
 

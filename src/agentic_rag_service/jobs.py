@@ -17,7 +17,7 @@ from agentic_rag_service.access import Caller
 
 logger = logging.getLogger(__name__)
 Status = Literal["running", "done", "failed", "cancelled"]
-MOST_KEPT = 100
+MAX_KEPT = 100
 """Maximum number of ended jobs that are still listed."""
 
 
@@ -95,7 +95,7 @@ class Jobs:
         job = Job(dataset, user_id)
         self._jobs[job.id] = job
         ended = [one.id for one in self._jobs.values() if one.status != "running"]
-        for job_id in ended[: max(0, len(ended) - MOST_KEPT)]:
+        for job_id in ended[: max(0, len(ended) - MAX_KEPT)]:
             del self._jobs[job_id]
         job._task = asyncio.create_task(self._run(job, work), name=f"ingest {dataset}")
         return job

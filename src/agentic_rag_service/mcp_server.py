@@ -43,7 +43,7 @@ from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import LOCAL_USER, Rag
 from agentic_rag.state import OperationName
 from agentic_rag_service.access import Access, AccessRefusal, Caller, error_body
-from agentic_rag_service.asking import LONGEST, filters_of
+from agentic_rag_service.asking import MAX_QUESTION, filters_of
 from agentic_rag_service.boards import board_place
 from agentic_rag_service.disclosure import Disclosure
 from agentic_rag_service.limits import QuestionSlots
@@ -55,7 +55,7 @@ PAGE = 20
 MAX_LISTED = 100
 """Notes per page of the resource list."""
 MARKDOWN = "text/markdown"
-MOST_TEXT = 50_000
+MAX_TEXT = 50_000
 """Maximum characters of a note in one fetch."""
 MAX_FOUND = 10
 """Passages per search."""
@@ -83,7 +83,7 @@ _PROMPTS = {
     ),
 }
 
-Text = Annotated[str, Field(max_length=LONGEST)]
+Text = Annotated[str, Field(max_length=MAX_QUESTION)]
 Name = Annotated[str, Field(max_length=2_000)]
 AsOf = Annotated[str | None, Field(description="ISO 8601")]
 Terms = Annotated[Sequence[Name], Field(description="price>20, folder=games", max_length=50)]
@@ -267,9 +267,9 @@ class NoteTools:
         name = self._asks.require(dataset)
         await self._rag.require_dataset(name)
         note = await read_note(self._rag, name, document)
-        told = {"path": note.path, "dataset": name, "cut": len(note.text) > MOST_TEXT}
+        told = {"path": note.path, "dataset": name, "cut": len(note.text) > MAX_TEXT}
         return FetchResult(
-            id=id, title=note.title, text=note.text[:MOST_TEXT], url=note_uri(name, document), metadata=told
+            id=id, title=note.title, text=note.text[:MAX_TEXT], url=note_uri(name, document), metadata=told
         )
 
     @_with_tool_errors

@@ -39,9 +39,9 @@ from agentic_rag_service.service import Service, TheCaller, TheService, TheWrite
 router = APIRouter(tags=["datasets"], responses=ERROR_RESPONSES)
 UPLOAD_FOLDER = "uploads"
 """Subfolder of the data folder with the copies of uploaded files, by dataset."""
-MOST_FILES = 20_000
+MAX_FILES = 20_000
 """Maximum number of files per upload."""
-LONGEST_PATH = 1000
+MAX_PATH = 1000
 """Maximum length of an uploaded file's path, in characters."""
 SHOWN_LIMITS = (30, 5)
 """Properties, tags and folders of a dataset that a list of datasets names, and values of each property."""
@@ -179,8 +179,8 @@ async def ingest_files(
     """Ingest a copy of uploaded files, beside what was uploaded into the dataset before."""
     name = caller.require(notes_dataset(dataset))
     folder = upload_folder(service, name)
-    if not 1 <= len(files) <= MOST_FILES:
-        raise InputError(f"an upload has 1 to {MOST_FILES} files, not {len(files)}")
+    if not 1 <= len(files) <= MAX_FILES:
+        raise InputError(f"an upload has 1 to {MAX_FILES} files, not {len(files)}")
     targets = [upload_path(file.filename or "") for file in files]
     kept = asyncio.Event()
 
@@ -327,9 +327,9 @@ def upload_path(name: str) -> Path:
         or any(part in ("..", "") for part in plain.parts)
     ):
         raise InputError(f"{name!r} cannot name an uploaded file; give a relative path without ..")
-    if len(name) > LONGEST_PATH:
+    if len(name) > MAX_PATH:
         raise InputError(
-            f"the name of an uploaded file has {len(name)} characters; give at most {LONGEST_PATH}, folders included"
+            f"the name of an uploaded file has {len(name)} characters; give at most {MAX_PATH}, folders included"
         )
     if ":" in plain.parts[0]:
         raise InputError(f"{name!r} cannot name an uploaded file; give a relative path without a colon")

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentic_rag.domain.json_values import Json
 from agentic_rag.stores.set_aside import check_conversations
-from agentic_rag_service.asking import LONGEST
-from agentic_rag_service.conversations import MOST_LISTED
+from agentic_rag_service.asking import MAX_QUESTION
+from agentic_rag_service.conversations import MAX_LISTED
 from agentic_rag_service.errors import ERROR_RESPONSES
 from agentic_rag_service.service import TheCaller, TheService, TheWriter
 
@@ -44,7 +44,7 @@ class Remember(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    text: str = Field(min_length=1, max_length=LONGEST)
+    text: str = Field(min_length=1, max_length=MAX_QUESTION)
 
 
 class MemoryIds(BaseModel):
@@ -65,7 +65,7 @@ class DeletionCounts(BaseModel):
 async def conversations(
     service: TheService,
     caller: TheCaller,
-    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = MOST_LISTED,
+    limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = MAX_LISTED,
     cursor: Annotated[
         str | None, Query(max_length=64, pattern="^[0-9a-f-]+$", description="`next` of the previous page.")
     ] = None,

@@ -13,7 +13,7 @@ from agentic_rag.opening import Reach
 logger = logging.getLogger(__name__)
 LOOKED_AT_EVERY = 1.0
 """Seconds for which a result is cached."""
-LONGEST_LOOK = 2.0
+MAX_LOOK_SECONDS = 2.0
 """Time limit of a check in seconds; a store that has not answered by then counts as unavailable."""
 
 
@@ -50,10 +50,10 @@ class Readiness:
 
 async def _problem(reach: Reach) -> str | None:
     try:
-        async with asyncio.timeout(LONGEST_LOOK):
+        async with asyncio.timeout(MAX_LOOK_SECONDS):
             await reach()
     except TimeoutError:
-        return f"no answer within {LONGEST_LOOK:g} s"
+        return f"no answer within {MAX_LOOK_SECONDS:g} s"
     except AgenticRagError as error:
         return str(error)
     return None

@@ -24,7 +24,7 @@ from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.lancedb import chunk_store
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
-from agentic_rag.stores.lancedb.indexes import MOST_PIECES
+from agentic_rag.stores.lancedb.indexes import MAX_PIECES
 from agentic_rag.stores.lancedb.reindex import reindex
 from agentic_rag.stores.lancedb.replacing import replace_rows
 from agentic_rag.testing import HashingEmbedding
@@ -383,7 +383,7 @@ async def test_many_small_writes_leave_few_pieces(tmp_path: Path):
             store = LanceChunkStore(connection, model="m", dimension=DIMENSION)
             await store.replace_documents("notes", documents_of(chunk(f"d{number}")))
             table = await connection.table("chunks_notes")
-            assert (await table.stats())["fragment_stats"]["num_fragments"] <= MOST_PIECES
+            assert (await table.stats())["fragment_stats"]["num_fragments"] <= MAX_PIECES
     async with lance_connection(str(tmp_path)) as connection:
         store = LanceChunkStore(connection, model="m", dimension=DIMENSION)
         assert len(await sparse(store, "tea", limit=100)) == 40

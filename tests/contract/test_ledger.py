@@ -14,7 +14,7 @@ from agentic_rag.stores.checked_ledger import CheckedLedger
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.stores.lancedb import ledger as ledger_module
 from agentic_rag.stores.lancedb.connection import lance_connection
-from agentic_rag.stores.lancedb.indexes import MOST_PIECES
+from agentic_rag.stores.lancedb.indexes import MAX_PIECES
 from agentic_rag.stores.lancedb.ledger import LanceLedger
 from agentic_rag.testing.contracts.ledger import LedgerContract, record
 
@@ -97,4 +97,4 @@ async def test_many_small_writes_of_several_processes_lose_nothing_and_leave_few
         assert not any(one.pending for one in held.values())
         await ledger.put("notes", [record("last")])
         table = await connection.table("ledger")
-        assert (await table.stats())["fragment_stats"]["num_fragments"] <= MOST_PIECES
+        assert (await table.stats())["fragment_stats"]["num_fragments"] <= MAX_PIECES

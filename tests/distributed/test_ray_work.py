@@ -111,7 +111,7 @@ async def found(table: Any) -> list[Any]:
 async def test_indexes_of_segments(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They find what one index finds, and later rows are taken in."""
     monkeypatch.setattr(indexing, "INDEXED_APART", 1_000)
-    monkeypatch.setattr(compaction, "MOST_ROWS", 600)
+    monkeypatch.setattr(compaction, "MAX_ROWS", 600)
     async with open_cluster(address) as cluster, lance_connection(str(tmp_path)) as connection:
         tables = [await connection.create_table(name, SCHEMA, "id", None) for name in ("here", "there")]
         for table, builder in zip(tables, (indexes.BUILT_HERE, indexing.RayBuilder(cluster)), strict=True):

@@ -30,7 +30,7 @@ from service_server import chat_config, running_service
 
 READS = ["ask", "search", "fetch", "related", "datasets"]
 WRITES = ["ingest", "write_board", "remember"]
-MOST_TOKENS = 1600
+MAX_TOKENS = 1600
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ async def test_reading_is_all_that_is_offered_unless_writing_is_allowed(rag: Rag
             assert [tool.name for tool in listed.tools] == names
             size = len(listed.model_dump_json(by_alias=True, exclude_none=True)) / 4
             print(f"{len(names)} tools: {size:.0f} tokens")
-            assert size <= MOST_TOKENS
+            assert size <= MAX_TOKENS
             for tool in listed.tools:
                 assert tool.annotations is not None
                 assert tool.annotations.read_only_hint is (tool.name in READS)

@@ -20,7 +20,7 @@ NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 ALIKE, CLOSE = 0.75, 0.6
 """Least share of the lines and of the numbers that are as before in a cell tagged ``near``: vectors differ a little between
 kinds of processors, and passages that are about as relevant change places. Measured on two: .86 and .65."""
-LARGEST = 1_000_000
+MAX_BYTES = 1_000_000
 """Bytes of a notebook's file."""
 
 
@@ -32,7 +32,7 @@ def path(request: pytest.FixtureRequest) -> Path:
 def test_outputs_are_kept(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
-    assert path.stat().st_size < LARGEST
+    assert path.stat().st_size < MAX_BYTES
     assert notebook.metadata.kernelspec.name == "python3"
     for cell in code_cells(notebook):
         assert cell.execution_count is not None, f"not executed: {cell.source[:60]!r}; {AGAIN}"

@@ -17,9 +17,9 @@ from agentic_rag.answering.evidence import Candidate
 from agentic_rag.domain.ports import FloatArray
 
 MEANING = 16.0
-"""Weight of a cosine. Chosen, like MOST_UNITS, on 111 questions in other words than the notes': the right unit is the first for
+"""Weight of a cosine. Chosen, like MAX_UNITS, on 111 questions in other words than the notes': the right unit is the first for
 63 and among the first three for 85, without it for 52 and 71; from 10 to 30 it is the same within two."""
-MOST_UNITS = 8
+MAX_UNITS = 8
 """Units that are compared, the best ones: each takes 10 ms of processor time, and twice as many find two more."""
 REACH = 0.35
 """Distance in score from the best unit up to which others are compared, a little more than ``evidence.FIT``. Of 250 questions
@@ -41,7 +41,7 @@ def units_to_compare(candidates: Sequence[Candidate]) -> list[Candidate]:
     Args:
         candidates: by score descending.
     """
-    return [one for one in candidates[:MOST_UNITS] if one.score >= candidates[0].score - REACH]
+    return [one for one in candidates[:MAX_UNITS] if one.score >= candidates[0].score - REACH]
 
 
 def with_nearness(candidates: Sequence[Candidate], cosines: FloatArray) -> list[Candidate]:

@@ -12,7 +12,7 @@ from agentic_rag.domain.results import AnswerLine
 from agentic_rag.domain.selection import EntryValues, OverviewValues, SelectionValues
 from agentic_rag.notes.readable import readable
 
-LONGEST = 240
+MAX_STATEMENT = 240
 """Code points of a statement that are shown; the whole is cited."""
 
 
@@ -68,6 +68,6 @@ def _statement(entry: EntryValues, documents: Mapping[str, Sequence[Chunk]]) -> 
     note = note_of_chunks(chunks)
     start, end = entry["start"] or 0, entry["end"] or 0
     text = readable(note.text(start, end))
-    shown = text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()}…"
+    shown = text if len(text) <= MAX_STATEMENT else f"{text[:MAX_STATEMENT].rstrip()}…"
     line = Line(f"- {entry['text']}: {shown}", note, start, end, tuple(entry["headings"]))
     return line.to_dict()

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentic_rag.domain.results import GraphFact, Passage
 
-MOST_FACTS = 5
+MAX_FACTS = 5
 """Maximum facts of the graph per passage."""
 _MIDNIGHT = "T00:00:00+00:00"
 
@@ -24,7 +24,7 @@ def passage_text(result: Passage) -> str:
         for fact in result.get("facts") or ()
         if not is_plain(fact) and fact["source"] and fact["target"]
     ]
-    return "\n".join(filter(None, [head, result["content"].strip(), *drawn[:MOST_FACTS]]))
+    return "\n".join(filter(None, [head, result["content"].strip(), *drawn[:MAX_FACTS]]))
 
 
 def _with_validity(fact: GraphFact) -> str:

@@ -32,7 +32,7 @@ _LABELS: Mapping[str, Mapping[Mark, str]] = {
 _MARK_LINE = re.compile(
     r"\W*(?P<mark>right|partly|wrong)\b[^\w\n]*(?:\n(?P<missing>.*))?", re.IGNORECASE | re.DOTALL
 )
-_LONGEST_LABEL = 60
+_MAX_LABEL = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,4 +264,4 @@ def _mark_board(
 def _label(test: Test, judgement: Judgement) -> str:
     labels = _LABELS[main_script(test.asks)]
     missing = ", ".join(judgement.missing) if judgement.mark == "partly" else ""
-    return (labels[judgement.mark] + missing)[:_LONGEST_LABEL].rstrip(" :,")
+    return (labels[judgement.mark] + missing)[:_MAX_LABEL].rstrip(" :,")

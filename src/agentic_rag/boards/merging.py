@@ -15,7 +15,7 @@ from agentic_rag.boards.canvas import Board, Edge, Node, bounds, edges_of, move_
 
 ROOM = 120
 """Pixels between the existing and the new cards."""
-MOST_PIXELS = 2**31
+MAX_PIXELS = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _is_centre_inside(card: Node, frame: Node) -> bool:
 def _is_placed(node: Mapping[str, Any]) -> bool:
     sides = [node.get(key) for key in ("x", "y", "width", "height")]
     # Beyond these bounds nothing is drawn, and nothing can be placed beside it.
-    return all(isinstance(side, int | float) and -MOST_PIXELS <= side <= MOST_PIXELS for side in sides)
+    return all(isinstance(side, int | float) and -MAX_PIXELS <= side <= MAX_PIXELS for side in sides)
 
 
 def _below(fresh: list[Node], nodes_on_file: list[Node]) -> list[Node]:

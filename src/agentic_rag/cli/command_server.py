@@ -36,7 +36,7 @@ COMMANDS = {
     "memory import": "agentic_rag.cli.memory:import_memories",
 }
 """By a command's name the coroutine function that takes the open ``Rag`` and the command's arguments."""
-LONGEST_REQUEST = 64 * 1024 * 1024
+MAX_REQUEST = 64 * 1024 * 1024
 """Bytes."""
 
 
@@ -85,7 +85,7 @@ async def commands_served(rag: Rag) -> AsyncIterator[None]:
         yield
         return
     commands = _Commands(rag, listener.settings)
-    server = await asyncio.start_unix_server(commands.serve, sock=listener.socket, limit=LONGEST_REQUEST)
+    server = await asyncio.start_unix_server(commands.serve, sock=listener.socket, limit=MAX_REQUEST)
     try:
         yield
     finally:

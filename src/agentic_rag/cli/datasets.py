@@ -38,10 +38,10 @@ T = TypeVar("T")
 STAGES = {"read": "reading", "store": "storing", "embed": "embedding rows"}
 SHOWN_FILES = 20
 GRAPH = ("entities", "facts", "episodes", "mentions")
-MOST_PROPERTIES = 20
-MOST_NAMES = 12
+MAX_PROPERTIES = 20
+MAX_NAMES = 12
 """Tags, and folders."""
-MOST_VALUES = 4
+MAX_VALUES = 4
 WIDTH = 40
 """Code points of a value."""
 _TABLES = (
@@ -343,7 +343,7 @@ def print_schema(schema: Mapping[str, Any]) -> None:
     tasks = {f"[{mark}]": count for mark, count in schema["tasks"].items()}
     for name, counts in (("tags", schema["tags"]), ("folders", schema["folders"]), ("tasks", tasks)):
         if counts:
-            out.print(f"{name}: {counts_text(counts, MOST_NAMES)}", markup=False, soft_wrap=True)
+            out.print(f"{name}: {counts_text(counts, MAX_NAMES)}", markup=False, soft_wrap=True)
 
 
 def _properties_table(title: str, what: str, keys: Sequence[Mapping[str, Any]]) -> Table:
@@ -353,9 +353,9 @@ def _properties_table(title: str, what: str, keys: Sequence[Mapping[str, Any]]) 
     table.add_column("type", no_wrap=True)
     table.add_column(what, justify="right", no_wrap=True)
     table.add_column("values", overflow="fold", ratio=1)
-    for key in keys[:MOST_PROPERTIES]:
-        values = values_text(key, MOST_VALUES, WIDTH)
+    for key in keys[:MAX_PROPERTIES]:
+        values = values_text(key, MAX_VALUES, WIDTH)
         table.add_row(Text(key["name"]), ", ".join(key["types"]), str(key["notes"]), Text(values))
-    if len(keys) > MOST_PROPERTIES:
-        table.caption = f"and {len(keys) - MOST_PROPERTIES} more; all of them with --json"
+    if len(keys) > MAX_PROPERTIES:
+        table.caption = f"and {len(keys) - MAX_PROPERTIES} more; all of them with --json"
     return table

@@ -15,7 +15,7 @@ from agentic_rag.cli.render import console
 from agentic_rag.domain.json_values import Json
 from agentic_rag.errors import InputError
 
-LONGEST = 300
+MAX_CHARACTERS = 300
 """Maximum characters of a printed memory; ``--json`` has all."""
 KINDS: Mapping[str, str] = {
     "core": "who the person is",
@@ -203,4 +203,4 @@ def _memories(count: int) -> str:
 
 def _short(text: str) -> str:
     joined = " ".join(text.split())
-    return joined if len(joined) <= LONGEST else f"{joined[: LONGEST - 1]}…"
+    return joined if len(joined) <= MAX_CHARACTERS else f"{joined[: MAX_CHARACTERS - 1]}…"

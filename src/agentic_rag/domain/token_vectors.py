@@ -24,7 +24,7 @@ STEP = 0.4
 """Quantisation step of a component, in units of 1 / √dimension."""
 LENGTH, TYPICAL = 0.03, 100
 """Correction for the number of tokens; the slope on judged sets lies between .01 and .05."""
-MOST, ZERO = 7, 8
+MAX_STEP, ZERO = 7, 8
 """Quantisation steps on either side of 0, and the code of 0."""
 AT_ONCE = 600
 """Tokens that are unpacked at once. What is unpacked of 15,000 lies in no cache, and is memory that the system has to clear
@@ -60,7 +60,9 @@ class QuestionTokens:
 
 def pack(vectors: Floats) -> bytes:
     """Unit vectors of tokens, shape (tokens, dimension), as they are stored: ``dimension / 2`` bytes a token, in order."""
-    steps = np.rint(vectors * (np.sqrt(vectors.shape[1]) / STEP)).clip(-MOST, MOST).astype(np.int8) + ZERO
+    steps = (
+        np.rint(vectors * (np.sqrt(vectors.shape[1]) / STEP)).clip(-MAX_STEP, MAX_STEP).astype(np.int8) + ZERO
+    )
     pairs = steps.astype(np.uint8).reshape(len(vectors), vectors.shape[1] // 2, 2)
     written: bytes = (pairs[:, :, 0] << 4 | pairs[:, :, 1]).tobytes()
     return written

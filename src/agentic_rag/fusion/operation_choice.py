@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.text import as_written, fold
 
-LONGEST = 2_000
+MAX_CHARACTERS = 2_000
 """Characters of a question that are read; a pasted text has words of every kind."""
 
 
@@ -88,7 +88,7 @@ def choose_operation(question: str) -> OperationChoice:
     >>> choose_operation("Quiz me on the tea ceremony").reason
     '"Quiz me" asks for questions that test you.'
     """
-    text = question[:LONGEST]
+    text = question[:MAX_CHARACTERS]
     plain = fold(text)
     for operation, wanted, pattern in _RULES:
         if found := pattern.search(plain):

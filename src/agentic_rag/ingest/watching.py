@@ -23,7 +23,7 @@ from agentic_rag.ingest.pipeline import IngestReport
 logger = logging.getLogger(__name__)
 SETTLE_MS = 150
 """Time without a change after which a burst is over: editors save by writing beside the file and renaming."""
-LONGEST_MS = 1500
+MAX_WAIT_MS = 1500
 """Longest time that a burst is waited for: a sync tool may write for minutes."""
 RETRY_SECONDS = 2.0
 """Between tries where another process is writing, or a folder is gone."""
@@ -99,7 +99,7 @@ async def follow(
         changes = awatch(
             *there,
             watch_filter=_Notes(there),
-            debounce=LONGEST_MS,
+            debounce=MAX_WAIT_MS,
             step=SETTLE_MS,
             stop_event=stop,
             yield_on_timeout=True,

@@ -45,7 +45,7 @@ CALIBRATED_STRATEGIES = frozenset(RetrievalStrategy) - {
 """Strategies whose scores are relevance on the main graph's scale."""
 
 
-LEAST = 0.5
+MIN_RELEVANCE = 0.5
 """Relevance from which a memory is a hit of the main graph, so that others displace no passages of notes."""
 
 
@@ -215,8 +215,8 @@ class Memories:
         ]
         if settling is not None:
             others = (hit["score"] or 0.0 for hit in hits)
-            hits[0]["score"] = min(1.0, math.nextafter(max(LEAST, *others), math.inf))
-        near = [hit for hit in hits if hit["score"] is None or hit["score"] >= LEAST]
+            hits[0]["score"] = min(1.0, math.nextafter(max(MIN_RELEVANCE, *others), math.inf))
+        near = [hit for hit in hits if hit["score"] is None or hit["score"] >= MIN_RELEVANCE]
         report = {
             "degraded": list(response.degraded_agents),
             **({} if settling is None else {"settles": True}),
@@ -240,7 +240,7 @@ def _settling(question: str, memories: Sequence[RetrievedMemory], past: PastTime
         if not slot or relevance is None or MemoryType.CORE not in kinds:
             continue
         is_ended = past is not None and past.over and names_value(question, slot, value)
-        if (names_slot(question, slot) or is_ended) and (past is not None or relevance >= LEAST):
+        if (names_slot(question, slot) or is_ended) and (past is not None or relevance >= MIN_RELEVANCE):
             return place
     return None
 

@@ -61,7 +61,7 @@ MIN_STATEMENT_RATING = 0.5
 """Share of the best source's score from which a fact stands for the message that states it: it has its time."""
 MORE_PER_AGENT = 3
 """Factor on the memories requested from each agent, because some merge with those of other agents."""
-MOST_AT_ONCE = 5
+MAX_CONCURRENT = 5
 """Agents asked at a time."""
 
 logger = logging.getLogger(__name__)
@@ -201,7 +201,7 @@ class MemoryOrchestrator:
         router: Routes,
         *,
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
-        at_once: int = MOST_AT_ONCE,
+        at_once: int = MAX_CONCURRENT,
     ) -> None:
         self._agents = dict(agents)
         self._router = router

@@ -68,13 +68,13 @@ class PastTime:
         return not is_meant, -(min(ends, self.end) - first).total_seconds(), record.id
 
 
-LONGEST = 2_000
+MAX_CHARACTERS = 2_000
 """Characters of a question about a time; a longer text is none."""
 
 
 def asked_past(question: str, now: datetime) -> PastTime | None:
     """The time in the past that a question asks about; None where it asks what holds now, or has more than
-    ``LONGEST`` characters.
+    ``MAX_CHARACTERS`` characters.
 
     >>> asked_past("Where did I live in 2024?", datetime(2026, 1, 1, tzinfo=UTC)).end.isoformat()
     '2025-01-01T00:00:00+00:00'
@@ -85,7 +85,7 @@ def asked_past(question: str, now: datetime) -> PastTime | None:
         question: English or Chinese.
         now: the time of the question.
     """
-    if len(question) > LONGEST:
+    if len(question) > MAX_CHARACTERS:
         return None
     moment, text = as_utc(now), plain(question)
     did = _DID.search(text) is not None

@@ -45,9 +45,9 @@ from agentic_rag.memory.schemas import MemoryType
 
 Turn = Callable[[str], AbstractAsyncContextManager[None]]
 """A lock on a dataset for changes; its holder sees all earlier writes."""
-MOST = 1_000_000
+MAX_ROWS = 1_000_000
 IN_GRAPH = frozenset({MemoryType.EPISODIC, MemoryType.SEMANTIC})
-MOST_NAME = 200
+MAX_NAME = 200
 """Maximum characters of an entity's name."""
 
 
@@ -131,7 +131,7 @@ class MemoryStore:
         """The order number of the user's next message, from 1."""
         dataset = memory_dataset(user_id)
         episodic = Restriction(_of_types({MemoryType.EPISODIC}))
-        ids = await self._chunks.matching_chunk_ids(dataset, episodic, limit=MOST)
+        ids = await self._chunks.matching_chunk_ids(dataset, episodic, limit=MAX_ROWS)
         # Ids begin with the order number, padded to a fixed width.
         return int(ids[-1].split("-")[1]) + 1 if ids else 1
 
@@ -191,7 +191,9 @@ class MemoryStore:
         await self._write_graph(memory_dataset(user_id))
 
     async def _write_graph(self, dataset: str, *, only_if_incomplete: bool = False) -> None:
-        held = await self._chunks.matching_chunk_ids(dataset, Restriction(_of_types(IN_GRAPH)), limit=MOST)
+        held = await self._chunks.matching_chunk_ids(
+            dataset, Restriction(_of_types(IN_GRAPH)), limit=MAX_ROWS
+        )
         if only_if_incomplete and (await self._graph.counts(dataset)).episodes == len(held):
             return
         documents = by_document((await self._chunks.get_chunks(dataset, held)).values())
@@ -200,7 +202,7 @@ class MemoryStore:
 
     async def _matching(self, user_id: str, condition: Expression) -> list[MemoryRecord]:
         dataset = memory_dataset(user_id)
-        ids = await self._chunks.matching_chunk_ids(dataset, Restriction(condition), limit=MOST)
+        ids = await self._chunks.matching_chunk_ids(dataset, Restriction(condition), limit=MAX_ROWS)
         chunks = await self._chunks.get_chunks(dataset, ids)
         return await asyncio.to_thread(from_chunks, chunks.values())
 
@@ -225,8 +227,8 @@ def _graph_of(one: ChunkedRecord) -> DocumentGraph:
     entities: dict[str, Entity] = {}
 
     def entity(name: str, label: str) -> str:
-        key = entity_key(name[:MOST_NAME])
-        entities.setdefault(key, Entity(key, name[:MOST_NAME], (label,)))
+        key = entity_key(name[:MAX_NAME])
+        entities.setdefault(key, Entity(key, name[:MAX_NAME], (label,)))
         return key
 
     person = record.details.get("speaker") or record.details.get("subject")

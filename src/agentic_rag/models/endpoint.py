@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 TRIES = 4
 """Of one call, the first included: refused for a limit, or a server's failure."""
-FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
+FIRST_WAIT, MAX_WAIT = 0.5, 8.0
 """Seconds before the second try, and maximum before any later one; the wait doubles with each try."""
-LONGEST_RETRY_AFTER = 120.0
+MAX_RETRY_AFTER = 120.0
 """Maximum Retry-After in seconds; a longer one is an error at once."""
 MILLION = 1_000_000
 AT_ONCE = 8
@@ -207,8 +207,8 @@ def retry_wait(error: BaseException, attempts: int) -> float | None:
         return None
     asked = _retry_after(error)
     if asked is not None:
-        return asked if asked <= LONGEST_RETRY_AFTER else None
-    return float(min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempts - 1))) * random.uniform(0.75, 1.0)
+        return asked if asked <= MAX_RETRY_AFTER else None
+    return float(min(MAX_WAIT, FIRST_WAIT * 2 ** (attempts - 1))) * random.uniform(0.75, 1.0)
 
 
 def _retry_after(error: BaseException) -> float | None:

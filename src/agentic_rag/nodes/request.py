@@ -32,7 +32,7 @@ from agentic_rag.state import AUTO, CanvasRAGState
 
 DEFAULT_DATASET = "default"
 DEFAULT_TOP_K = 10
-MOST_TOP_K = 1000
+MAX_TOP_K = 1000
 MAX_CHARACTERS = 2_000
 """Longest searched question. A longer one is pasted text; only its beginning and end are searched, because
 embedding and comparing all of it would exceed a source's time limit."""
@@ -156,8 +156,8 @@ def normalise(
     operation, reason = _operation(state.get("operation") or default, question)
     dataset = state.get("dataset")
     top_k = state.get("top_k")
-    if top_k is not None and (type(top_k) is not int or not 1 <= top_k <= MOST_TOP_K):
-        raise InputError(f"top_k must be a whole number from 1 to {MOST_TOP_K}, not {top_k!r}")
+    if top_k is not None and (type(top_k) is not int or not 1 <= top_k <= MAX_TOP_K):
+        raise InputError(f"top_k must be a whole number from 1 to {MAX_TOP_K}, not {top_k!r}")
     return Request(
         query=query,
         question=question,

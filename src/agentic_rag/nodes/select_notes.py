@@ -35,7 +35,7 @@ from agentic_rag.state import CanvasRAGState, IngestOutcome
 logger = logging.getLogger(__name__)
 CHAT_SECONDS = 10.0
 """Time limit for the chat model's reading; later that of the rules holds."""
-MOST_READ = 500
+MAX_READ = 500
 """Maximum characters of a question that is read as a query to the notes: reading takes time by its numbers and names."""
 
 
@@ -92,7 +92,7 @@ async def _select(
     start_time: float,
 ) -> SelectionValues:
     """``selection``; raises ``StoreError`` and ``ModelError``."""
-    if not snapshot.notes or len(request.asked) > MOST_READ:
+    if not snapshot.notes or len(request.asked) > MAX_READ:
         return _outcome("empty", start_time)
 
     async def nearest(text: str, names: Sequence[str]) -> Mapping[str, float]:

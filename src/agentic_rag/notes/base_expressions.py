@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import regex
 
-MOST_TOKENS = 400
-MOST_NESTING = 24
+MAX_TOKENS = 400
+MAX_NESTING = 24
 """Bounds of one expression, within which its tree is shallow enough for recursion."""
 
 
@@ -118,7 +118,7 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     place, end = 0, len(text.rstrip())
     while place < end:
         match = _TOKEN.match(text, place)
-        if match is None or len(found) >= MOST_TOKENS:
+        if match is None or len(found) >= MAX_TOKENS:
             raise ValueError(f"no expression of a base: {text!r}")
         kind = str(match.lastgroup)
         found.append((kind, match.group(kind)))
@@ -153,8 +153,8 @@ class _Parser:
 
     def _unary(self) -> Tree:
         self._nesting += 1
-        if self._nesting > MOST_NESTING:
-            raise ValueError(f"nested more than {MOST_NESTING} levels deep")
+        if self._nesting > MAX_NESTING:
+            raise ValueError(f"nested more than {MAX_NESTING} levels deep")
         operator = self._any_of(("!", "-"))
         tree = self._postfix(self._primary()) if operator is None else Operation(operator, (self._unary(),))
         self._nesting -= 1

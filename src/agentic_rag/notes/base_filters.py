@@ -27,7 +27,7 @@ _COMPARISONS: dict[str, Operator] = {
 }  # fmt: skip
 _MIRRORED_OPERATORS = {"==": "==", "!=": "!=", ">": "<", ">=": "<=", "<": ">", "<=": ">="}
 _KNOWN_FORMULAS = {parse_expression(text): key for key, text in FORMULAS.items()}
-_MOST_FORMULAS = 50
+_MAX_FORMULAS = 50
 """Put in place of their names in one filter: they may name each other, and twice."""
 
 
@@ -76,7 +76,7 @@ class BaseFilters:
     def _statement(self, text: str, *, loose: bool) -> Expression | None:
         if not text.strip():
             return EVERY
-        self._budget = _MOST_FORMULAS
+        self._budget = _MAX_FORMULAS
         try:
             tree = self._without_formulas(parse_expression(text))
         except (ValueError, RecursionError):  # of formulas that name each other

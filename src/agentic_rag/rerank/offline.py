@@ -38,7 +38,7 @@ WEIGHTS: Mapping[str, float] = {
 beside it what it adds to the measure of held-out questions, with the 95 % interval."""
 REORDERS = frozenset({"mistake"})
 """Terms that say which result is wanted, and not how relevant it is."""
-LEAST_SHARE = 1e-4
+MIN_SHARE = 1e-4
 """Lower bound of a fused score, as a share of the best one."""
 MIN_GAP, MAX_LOG_ODDS = 1e-9, 12.0
 """Least difference in log-odds between successive results; equal scores would be sorted by id, against the key.
@@ -71,7 +71,7 @@ def assigned_relevance(
         columns: each of ``TERMS``, same shape.
         weights: as WEIGHTS.
     """
-    share = np.maximum(fused_scores / max(float(fused_scores.max()), np.finfo(float).tiny), LEAST_SHARE)
+    share = np.maximum(fused_scores / max(float(fused_scores.max()), np.finfo(float).tiny), MIN_SHARE)
     relevant = odds + _weigh_columns([name for name in TERMS if name not in REORDERS], columns, weights)
     key = weights["prior"] * np.log(share) + _weigh_columns(TERMS, columns, weights)
     order = np.lexsort((-relevant, -key))

@@ -31,7 +31,7 @@ COSINE_UNIT = 0.03
 """One step of the bundled model's cosine."""
 BM25_UNIT = 10.0
 BM25_CAP = 40.0
-LEAST_CHUNKS = 190
+MIN_CHUNKS = 190
 """Chunks in the smallest datasets that the models were fitted on: two vaults of fifty notes."""
 COVERAGE = 3.0
 """Weight of a passage's share of the question's words if there is no cosine: a best BM25 that only comes from
@@ -39,7 +39,7 @@ COVERAGE = 3.0
 
 ENOUGH_WORDS = 1 / 3
 """Share of the query's words in one passage; a larger share does not raise ``Sense.evidence_score`` any further."""
-MOST_WORDS = 1 / 2
+MAX_WORD_SHARE = 1 / 2
 """Share of the query's words in one passage from which the query counts as a question without further test."""
 
 
@@ -180,7 +180,7 @@ class Calibration:
 
 
 def bm25_level(evidence: Evidence) -> float:
-    """The query's best BM25 in units of BM25_UNIT, scaled up in datasets of fewer than LEAST_CHUNKS chunks; 0 if
+    """The query's best BM25 in units of BM25_UNIT, scaled up in datasets of fewer than MIN_CHUNKS chunks; 0 if
     no word matches.
 
     The weight of a word is about the logarithm of (chunks / chunks with the word). So the same passage has two
@@ -189,8 +189,8 @@ def bm25_level(evidence: Evidence) -> float:
     if not evidence.best_bm25:
         return 0.0
     rarer = 1.0
-    if evidence.chunks is not None and evidence.chunks < LEAST_CHUNKS:
-        rarer = math.log(1 + LEAST_CHUNKS) / math.log(1 + max(evidence.chunks, 1))
+    if evidence.chunks is not None and evidence.chunks < MIN_CHUNKS:
+        rarer = math.log(1 + MIN_CHUNKS) / math.log(1 + max(evidence.chunks, 1))
     return min(rarer * evidence.best_bm25, BM25_CAP) / BM25_UNIT
 
 

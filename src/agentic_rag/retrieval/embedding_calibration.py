@@ -24,7 +24,7 @@ from agentic_rag.text.cache import TextCache
 
 SCRIPTS = ("latin", "cjk")
 """Of the reference pairs."""
-LEAST_SPREAD = 1e-3
+MIN_SPREAD = 1e-3
 """Lower bound of a standard deviation of cosines; prevents a division by zero if a model gives all texts one
 vector."""
 
@@ -42,7 +42,7 @@ class Levels(NamedTuple):
     @property
     def apart(self) -> float:
         """Mean of the related minus mean of the unrelated, in standard deviations of the unrelated."""
-        return (self.related_cosine - self.unrelated_cosine) / max(self.spread, LEAST_SPREAD)
+        return (self.related_cosine - self.unrelated_cosine) / max(self.spread, MIN_SPREAD)
 
 
 class ModelMeasurements(NamedTuple):
@@ -163,7 +163,7 @@ def carried_over(fitted_calibration: FittedCalibration, other: ModelMeasurements
         by_gap = (theirs.related_cosine - theirs.unrelated_cosine) / (
             ours.related_cosine - ours.unrelated_cosine
         )
-        by_spread = max(theirs.spread, LEAST_SPREAD) / ours.spread
+        by_spread = max(theirs.spread, MIN_SPREAD) / ours.spread
         times = max(by_gap, by_spread)
         units[pair] = COSINE_UNIT * times
         centres[pair] = (

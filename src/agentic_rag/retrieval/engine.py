@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
 
-MOST_KEYS = 12
+MAX_KEYS = 12
 """Most existing metadata keys in the error for an unknown key; the most similar first."""
 
 
@@ -219,7 +219,7 @@ class RetrievalEngine:
             key=lambda key: max(SequenceMatcher(None, key, other).ratio() for other in unknown),
             reverse=True,
         )
-        there = ", ".join(by_likeness[:MOST_KEYS]) + (", …" if len(known) > MOST_KEYS else "")
+        there = ", ".join(by_likeness[:MAX_KEYS]) + (", …" if len(known) > MAX_KEYS else "")
         return (
             f"no chunk of dataset {dataset_id!r} has {', '.join(map(repr, unknown))}, which the filter names; "
             f"it can be filtered by: {there or 'nothing'}"

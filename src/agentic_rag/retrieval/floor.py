@@ -20,7 +20,7 @@ import regex
 
 from agentic_rag.domain import search_text
 from agentic_rag.domain.ports import DatasetProfile, FloatArray
-from agentic_rag.retrieval.calibration import COSINE_UNIT, MOST_WORDS, Calibration, Legs, script_pair
+from agentic_rag.retrieval.calibration import COSINE_UNIT, MAX_WORD_SHARE, Calibration, Legs, script_pair
 from agentic_rag.text import content_tokens, coverage, script, script_beside, tokens
 from agentic_rag.text.languages import function_words
 
@@ -137,7 +137,7 @@ def doubt(
         return 0.0 - eased
     words = frozenset(content_tokens(query))
     share = max((*_shares(words, legs), *_shares(_naming(query, words), legs)), default=0.0)
-    if share >= MOST_WORDS:  # notes may all be alike
+    if share >= MAX_WORD_SHARE:  # notes may all be alike
         return 0.0 - eased
     asked_in, best = script(query), nearest[0].score
     unit = calibration.unit(asked_in)

@@ -8,7 +8,7 @@ from typing import TypeVar
 from agentic_rag.domain.ports import ScoredChunk
 
 T = TypeVar("T")
-MOST_TIED = 4096
+MAX_TIED = 4096
 """Chunks of one score that are put in id order where a search's limit cuts through them."""
 
 
@@ -36,6 +36,6 @@ async def first_by_score(
             await search(asked_for), key=lambda scored_chunk: (-scored_chunk.score, scored_chunk.chunk.id)
         )
         tied = len(found) >= asked_for and found[limit - 1].score == found[-1].score
-        if not tied or asked_for >= limit + MOST_TIED:
+        if not tied or asked_for >= limit + MAX_TIED:
             return found[:limit]
-        asked_for = min(asked_for * 4, limit + MOST_TIED)
+        asked_for = min(asked_for * 4, limit + MAX_TIED)

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from agentic_rag.settings.config import RagConfig
 
 FILE = "conversations.sqlite"
-MOST = 2**31 - 1
-MOST_CONNECTIONS = 16
+MAX_THREADS = 2**31 - 1
+MAX_CONNECTIONS = 16
 """Of a service: twice the number of questions that run at the same time, each of which has one for its turn."""
 CONNECTING_SECONDS = 10
 LOST_SECONDS = 5
 """A turn that lasts so much longer than a question may is of a machine that is gone."""
-SETTING_UP, FIRST_WAIT, LONGEST_WAIT = "agentic-rag: making the tables", 0.01, 0.5
+SETTING_UP, FIRST_WAIT, MAX_WAIT = "agentic-rag: making the tables", 0.01, 0.5
 _THREADS = """SELECT thread_id, MAX(checkpoint_id) AS newest FROM checkpoints WHERE thread_id LIKE {0}
 GROUP BY thread_id HAVING MAX(checkpoint_id) < {0} ORDER BY newest DESC LIMIT {0}"""
 """The savers themselves list every checkpoint whole; their table says enough."""
@@ -55,7 +55,9 @@ class Checkpoints(Protocol):
     def saver(self) -> BaseCheckpointSaver[str]:
         """What the graph keeps its threads with."""
 
-    async def threads(self, prefix: str, limit: int = MOST, before: str | None = None) -> dict[str, str]:
+    async def threads(
+        self, prefix: str, limit: int = MAX_THREADS, before: str | None = None
+    ) -> dict[str, str]:
         """Ids of the threads that begin so, newest first, each with the id of its newest checkpoint.
 
         Args:
@@ -107,7 +109,9 @@ class _Sqlite:
     saver: AsyncSqliteSaver
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
-    async def threads(self, prefix: str, limit: int = MOST, before: str | None = None) -> dict[str, str]:
+    async def threads(
+        self, prefix: str, limit: int = MAX_THREADS, before: str | None = None
+    ) -> dict[str, str]:
         values = (f"{prefix}%", before or _AFTER_ALL, limit)
         async with (
             _told_by_sqlite(self.saver),
@@ -189,7 +193,9 @@ class _Postgres:
     longest_turn: float
     """Seconds."""
 
-    async def threads(self, prefix: str, limit: int = MOST, before: str | None = None) -> dict[str, str]:
+    async def threads(
+        self, prefix: str, limit: int = MAX_THREADS, before: str | None = None
+    ) -> dict[str, str]:
         values = (f"{prefix}%", before or _AFTER_ALL, limit)
         async with _told_by_postgres(), self.pool.connection() as connection:
             rows = await connection.execute(_THREADS.format("%s"), values)
@@ -241,7 +247,7 @@ async def _in_postgres(uri: str, longest_turn: float) -> AsyncIterator[_Postgres
     async with AsyncConnectionPool(
         uri,
         min_size=1,
-        max_size=MOST_CONNECTIONS,
+        max_size=MAX_CONNECTIONS,
         timeout=CONNECTING_SECONDS,
         kwargs=options,
         check=AsyncConnectionPool.check_connection,
@@ -280,7 +286,7 @@ async def _set_up(pool: AsyncConnectionPool[Any], saver: AsyncPostgresSaver) -> 
             if (row := await found.fetchone()) and row["mine"]:
                 break
             await asyncio.sleep(wait)
-            wait = min(2 * wait, LONGEST_WAIT)
+            wait = min(2 * wait, MAX_WAIT)
         try:
             await saver.setup()
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from agentic_rag.stores.lancedb.indexes import BUILT_HERE, MOST_SEGMENTS
+from agentic_rag.stores.lancedb.indexes import BUILT_HERE, MAX_SEGMENTS
 from agentic_rag_backends.distributed.cluster import Cluster, cores
 
 INDEXED_APART = 1_000_000
@@ -42,7 +42,7 @@ class RayBuilder:
 
         workers = cores(ray)
         common = {"column": column, "name": name, "num_workers": workers, "storage_options": options}
-        common |= {"num_segments": min(workers, MOST_SEGMENTS), "index_type": _KINDS[kind]}
+        common |= {"num_segments": min(workers, MAX_SEGMENTS), "index_type": _KINDS[kind]}
         if kind == "IvfSq":
             of_vectors = {"metric": config.distance_type, "num_partitions": config.num_partitions}
             lance_ray.create_index(uri, **common, **of_vectors)

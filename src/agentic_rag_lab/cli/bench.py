@@ -32,7 +32,7 @@ ODD = {
     "failed": "packets failed",
 }
 """Counts of the insertions that are printed only if not 0."""
-LONGEST = 1_500
+MAX_SHOWN = 1_500
 """Maximum characters shown of an operator's input or output, because a history exceeds a screen."""
 
 
@@ -55,8 +55,8 @@ def _operator_printer(console: Console) -> Callable[[str, Mapping[str, Any], Map
         console.print(f"── {name}", style="bold", markup=False)
         for arrow, data in (("in ", inputs), ("out", outputs)):
             text = json.dumps(_short(data), ensure_ascii=False, default=str)
-            more = f" … ({len(text)} letters)" if len(text) > LONGEST else ""
-            console.print(f"{arrow} {text[:LONGEST]}{more}", markup=False, soft_wrap=True)
+            more = f" … ({len(text)} letters)" if len(text) > MAX_SHOWN else ""
+            console.print(f"{arrow} {text[:MAX_SHOWN]}{more}", markup=False, soft_wrap=True)
 
     return print_operator
 

@@ -72,7 +72,7 @@ class _Run:
     """Number of packets in the memory; None during an insert, or after one that failed."""
 
 
-MOST_OPEN = 32
+MAX_OPEN = 32
 """Maximum number of runs with an open memory; a closed one is filled again when its run continues."""
 _COUNT_KEYS = ("inserted", "skipped_turns", "malformed_lines", "forgotten")
 _NO_INSERTS: Mapping[str, Any] = {"packets": 0, **dict.fromkeys(_COUNT_KEYS, 0), "failed": 0, "reasons": {}}
@@ -120,7 +120,7 @@ class Runs:
         if not packets:
             raise InputError(f"{task_id} has no turns to remember; choose another --task-id")
         due = schedule(conversation, self.runtime.test_segments, retest=self.runtime.retest)
-        while len(self._runs) >= MOST_OPEN:
+        while len(self._runs) >= MAX_OPEN:
             await self._runs.pop(next(iter(self._runs))).pipelines.close()
         pipelines = (await self._open(conversation)).unkept()
         # Not a counter: a thread that outlives the process must not continue in the memory of another run.

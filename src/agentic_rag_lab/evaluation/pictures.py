@@ -37,7 +37,7 @@ CJK_FONTS = (
 BASE_FONT = "DejaVu Sans"
 """Included in matplotlib."""
 LEGEND_COLUMNS = 3
-MOST_POWERS, MOST_NAMED = 9, 7
+MAX_POWERS, MAX_NAMED = 9, 7
 """Maximum number of powers of ten on a logarithmic axis, and of other labels that fit beside each other."""
 OVERALL = "overall"
 TITLES = {"f1": "F1", RECALL: "evidence recall@10"}
@@ -282,11 +282,11 @@ def logarithmic(panel: Axes, values: Sequence[float]) -> None:
 
     Both ends are labels: an axis within one power of ten would otherwise have none.
     """
-    steps = [0.0, *(digit * 10.0**power for power in range(MOST_POWERS) for digit in (1, 2, 5))]
+    steps = [0.0, *(digit * 10.0**power for power in range(MAX_POWERS) for digit in (1, 2, 5))]
     low = max((step for step in steps if step < min(values)), default=0.0)
     high = min((step for step in steps if step > max(values)), default=steps[-1])
     named = [step for step in steps if low <= step <= high]
-    if len(named) > MOST_NAMED:
+    if len(named) > MAX_NAMED:
         named = [step for step in named if f"{step:g}"[0] in "01"]
     panel.set_xscale("symlog", linthresh=1)
     panel.set_xticks(named, [f"{step:,.0f}" for step in named])

@@ -109,7 +109,7 @@ def _calls(calls: Sequence[int]) -> dict[str, float]:
     return {"mean": round(sum(calls) / len(calls), 6), "total": sum(calls)}
 
 
-MOST_REFUSED = 0.10
+MAX_REFUSED = 0.10
 """Maximum share of refused answerable questions for the choice of a threshold."""
 
 
@@ -148,7 +148,7 @@ def abstention_figures(answerable: Sequence[Record], unanswerable: Sequence[Reco
     }
 
 
-def refusal_threshold(confidences: Sequence[float], most_refused: float = MOST_REFUSED) -> float:
+def refusal_threshold(confidences: Sequence[float], most_refused: float = MAX_REFUSED) -> float:
     """The highest threshold with at most this share of the confidences below it.
 
     >>> refusal_threshold([0.1, 0.5, 0.6, 0.9], 0.25)

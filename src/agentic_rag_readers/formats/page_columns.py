@@ -17,7 +17,7 @@ _MIN_FILL = 0.6
 """Share of the longest line's width that the median line has."""
 _MIN_CONTINUATION = 0.3
 """Share of a column's lines that begin in the middle of a sentence; a table's cells hardly ever do."""
-_MOST_PIECES = 3_000
+_MAX_PIECES = 3_000
 """Of a page whose columns are looked for: more are a drawing's."""
 _OVERLAP = 0.3
 """Share of its height that a piece has in common with others of its line."""
@@ -50,7 +50,7 @@ def in_reading_order(pieces: Sequence[Piece]) -> list[Row]:
     in Nagy and Seth, "Hierarchical representation of optically scanned documents" (1984), with such bands for its
     horizontal cuts.
     """
-    rows = rows_of(pieces) if len(pieces) <= _MOST_PIECES else []
+    rows = rows_of(pieces) if len(pieces) <= _MAX_PIECES else []
     parts: list[Sequence[Piece]] = []
     is_mixed = False
     while (band := _first_band(rows)) is not None:

@@ -38,7 +38,7 @@ _NOTES = frozenset({
 _BOXES = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
 _BUTTONS = (pdfium.FPDF_FORMFIELD_PUSHBUTTON, pdfium.FPDF_FORMFIELD_SIGNATURE)
 _MAX_PAGES_NAMED = 8
-_SCRIPT_HEIGHT, _LEAST_RISE, _LEAST_FALL = 0.9, 0.15, -0.05
+_SCRIPT_HEIGHT, _MIN_RISE, _MIN_FALL = 0.9, 0.15, -0.05
 """Height of a power or an index, and the places of its base line, in heights of the letter that it belongs to."""
 _LEVEL = 0.01
 """Sine of the angle by which a line may be turned."""
@@ -86,7 +86,7 @@ def _scan(document: Any, empty: list[int]) -> tuple[dict[int, str], dict[int, tu
         return {}, {}, []
     if (extra := missing_ocr()) is not None:
         return {}, {}, [f"{_name_pages(empty, 'with no text, perhaps pictures')}; OCR {extra}"]
-    from agentic_rag_readers.formats.picture_files import LONGEST_SIDE, lines_in
+    from agentic_rag_readers.formats.picture_files import MAX_SIDE, lines_in
 
     texts, regions, longest = {}, {}, 0.0
     late: list[int] = []
@@ -96,7 +96,7 @@ def _scan(document: Any, empty: list[int]) -> tuple[dict[int, str], dict[int, tu
             late = empty[place:]
             break
         page = document[number - 1]
-        rendered = page.render(scale=LONGEST_SIDE / max(page.get_size())).to_numpy()
+        rendered = page.render(scale=MAX_SIDE / max(page.get_size())).to_numpy()
         page.close()
         texts[number], regions[number] = lines_in(rendered[:, :, :3])
         longest = max(longest, before - seconds_left()) if math.isfinite(before) else 0.0
@@ -218,7 +218,7 @@ def _script(base: _Letter | None, letter: _Letter) -> Callable[[str], str] | Non
     if base is None or letter.text.isspace() or not 0 < letter.height < _SCRIPT_HEIGHT * base.height:
         return None
     shift = (letter.baseline - base.baseline) / base.height
-    return superscript if _LEAST_RISE < shift < 1 else subscript if -1 < shift < _LEAST_FALL else None
+    return superscript if _MIN_RISE < shift < 1 else subscript if -1 < shift < _MIN_FALL else None
 
 
 def _with_scripts(letters: list[_Letter]) -> str:

@@ -20,11 +20,11 @@ from agentic_rag.ingest.files.source_text import SourceError
 from agentic_rag_readers.formats.markdown_text import one_line
 from agentic_rag_readers.formats.page_columns import Piece, Row, in_reading_order
 
-LONGEST_SIDE = 2000
+MAX_SIDE = 2000
 """Pixels of what is read at once; larger pictures are made smaller."""
-MOST_PIXELS = 64_000_000
+MAX_PIXELS = 64_000_000
 """Of a picture; a JPEG is made smaller while it is unpacked."""
-MOST_PAGES = 100
+MAX_PAGES = 100
 _FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF")
 _PAGED_FORMAT = "TIFF"
 """The format whose frames are pages; of others the first frame is read."""
@@ -44,13 +44,13 @@ def read_picture(raw: bytes) -> ExtractedText:
     """
     Image.MAX_IMAGE_PIXELS = None  # its own limit is an error of its own, above ours
     with Image.open(BytesIO(raw), formats=_FORMATS) as picture:
-        picture.draft("RGB", (2 * LONGEST_SIDE, 2 * LONGEST_SIDE))
+        picture.draft("RGB", (2 * MAX_SIDE, 2 * MAX_SIDE))
         if picture.format != _PAGED_FORMAT:
             text, regions = lines_in(_pixels(picture))
             return ExtractedText(text + "\n", regions=regions)
         pages, found, left_out = [], {}, []
         for number, frame in enumerate(ImageSequence.Iterator(picture), 1):
-            if number > MOST_PAGES:
+            if number > MAX_PAGES:
                 left_out = [f"pages from {number} on were not read"]
                 break
             text, found[number] = lines_in(_pixels(frame))
@@ -78,9 +78,9 @@ def lines_in(pixels: NDArray[np.uint8]) -> tuple[str, tuple[Region, ...]]:
 
 def _pixels(picture: Image.Image) -> NDArray[np.uint8]:
     """The picture upright, on white where it is transparent, and of a size that is read whole."""
-    if picture.width * picture.height > MOST_PIXELS:
+    if picture.width * picture.height > MAX_PIXELS:
         raise SourceError(
-            f"it has {picture.width} × {picture.height} pixels, and the limit is {MOST_PIXELS / 1e6:g} million"
+            f"it has {picture.width} × {picture.height} pixels, and the limit is {MAX_PIXELS / 1e6:g} million"
         )
     upright = ImageOps.exif_transpose(picture)
     if upright.has_transparency_data:
@@ -88,17 +88,17 @@ def _pixels(picture: Image.Image) -> NDArray[np.uint8]:
         upright = Image.alpha_composite(Image.new("RGBA", upright.size, "white"), upright)
     upright = upright.convert("RGB")
     longest = upright.width if upright.height > _TALL * upright.width else max(upright.size)
-    if longest > LONGEST_SIDE:
-        upright = ImageOps.scale(upright, LONGEST_SIDE / longest)
+    if longest > MAX_SIDE:
+        upright = ImageOps.scale(upright, MAX_SIDE / longest)
     return np.ascontiguousarray(np.asarray(upright)[:, :, ::-1])
 
 
 def _parts(pixels: NDArray[np.uint8]) -> Iterator[tuple[int, NDArray[np.uint8]]]:
     """A tall picture from top to bottom, cut where a row has the least on it; each part with its first row."""
     top, height = 0, len(pixels)
-    while height - top > LONGEST_SIDE and height > _TALL * pixels.shape[1]:
-        first = top + int(LONGEST_SIDE * (1 - _SEAM))
-        plain = pixels[first : top + LONGEST_SIDE].std(axis=(1, 2))
+    while height - top > MAX_SIDE and height > _TALL * pixels.shape[1]:
+        first = top + int(MAX_SIDE * (1 - _SEAM))
+        plain = pixels[first : top + MAX_SIDE].std(axis=(1, 2))
         cut = first + int(plain.argmin())
         yield top, pixels[top:cut]
         top = cut
@@ -118,7 +118,7 @@ def _pieces(part: NDArray[np.uint8], top: int) -> Iterator[Piece]:
 
 @cache
 def _engine() -> Any:
-    return RapidOCR(params={"Global.log_level": "critical", "Global.max_side_len": LONGEST_SIDE})
+    return RapidOCR(params={"Global.log_level": "critical", "Global.max_side_len": MAX_SIDE})
 
 
 def _around(row: Row) -> Box:

@@ -43,7 +43,7 @@ _BLOCKS = frozenset(
 _NESTING = frozenset({"li", "td", "th", "blockquote", "caption"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _HOLDERS = frozenset({"p", "li", "aside", "div", "dd", "td", "section"})
-_LONGEST_NOTE, _WIDEST, _DEEPEST_QUOTE = 2_000, 60, 20
+_MAX_NOTE, _WIDEST, _DEEPEST_QUOTE = 2_000, 60, 20
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _ENTITY = re.compile(r"&([A-Za-z]\w*);")
 _FOR_XML = frozenset({"amp", "lt", "gt", "quot", "apos"})
@@ -387,7 +387,7 @@ def _notes(root: Element) -> tuple[dict[Element, str], set[Element]]:
             notes[anchor] = ""
             continue
         text = one_line("".join(target.itertext()))
-        if len(text) <= _LONGEST_NOTE and not _has_reference(target):
+        if len(text) <= _MAX_NOTE and not _has_reference(target):
             label = one_line("".join(anchor.itertext())).strip("[]()")
             notes[anchor] = _BACK.sub("", re.sub(rf"^\[?{re.escape(label)}[\].):]*\s+", "", text))
             moved.add(target)

@@ -69,7 +69,7 @@ _SYMBOL_SIGNS = {
 }
 """By the code in Word's font Symbol, which has the letters of Greek at the places of Latin ones."""
 _SENTENCE_ENDS = tuple(".!?…:;")
-_WIDEST, _LONGEST_CHAIN = 60, 20
+_WIDEST, _MAX_CHAIN = 60, 20
 
 
 def read_word(raw: bytes) -> ExtractedText:
@@ -267,7 +267,7 @@ class _WordFile:
         outline = _value(properties, "outlineLvl")
         level = int(outline) + 1 if outline.isdecimal() and int(outline) < 9 else None
         numbering = child(properties, "numPr")
-        for _ in range(_LONGEST_CHAIN):
+        for _ in range(_MAX_CHAIN):
             there = self._styles.get(style) or _Style(_level_of(style))
             level = there.level if level is None else level
             numbering = there.numbering if numbering is None else numbering

@@ -13,10 +13,10 @@ from agentic_rag.notes.frontmatter import frontmatter_of
 from agentic_rag.notes.values import valid_unicode
 
 SUFFIX = ".enex"
-MOST_CHARACTERS = 20_000_000
+MAX_CHARACTERS = 20_000_000
 """Of a note; its attachments, which are not read, do not count."""
 _READ_AT_ONCE = 1 << 20
-_LONGEST_NAME = 100
+_MAX_NAME = 100
 _MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z")
 _HEAD = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE[^>\[]*>\s*)?")
 _BOX = re.compile(r"<en-todo(?P<state>[^>]*?)/?>(?:\s*</en-todo>)?")
@@ -85,7 +85,7 @@ class Note:
 
 def file_name(title: str) -> str:
     """A title as a file may be called."""
-    return " ".join(re.sub(r"[/\\\x00-\x1f]", "-", title).split())[:_LONGEST_NAME].strip(". ")
+    return " ".join(re.sub(r"[/\\\x00-\x1f]", "-", title).split())[:_MAX_NAME].strip(". ")
 
 
 def notes_in(file: Path) -> Iterator[Note]:
@@ -142,8 +142,8 @@ class _Reader:
         if place not in _READ_ELEMENTS:
             return
         self._length += len(text)
-        if self._length > MOST_CHARACTERS:
-            raise SourceError(f"a note has more than {MOST_CHARACTERS:,} characters; divide it")
+        if self._length > MAX_CHARACTERS:
+            raise SourceError(f"a note has more than {MAX_CHARACTERS:,} characters; divide it")
         self._fields[place][-1] += text
 
     def _end(self, name: str) -> None:

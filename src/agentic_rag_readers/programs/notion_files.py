@@ -14,9 +14,9 @@ from agentic_rag.dates.reading import moment_in
 from agentic_rag.ingest.files.source_text import ZIP_DAMAGES, SourceError
 from agentic_rag.notes.frontmatter import frontmatter_of
 
-MOST_BYTES = 500_000_000
+MAX_BYTES = 500_000_000
 """Of all pages of a zip."""
-_MOST_NESTED = 2
+_MAX_NESTED = 2
 _ID = r"(?:[ _]|(?<![0-9a-f]))[0-9a-f]{32}"
 _EXPORTED_NAME = re.compile(rf".*\S{_ID}(?:_all)?\.(?:md|csv)")
 _IN_NAME = re.compile(rf"(?<=\S){_ID}(?=(?:_all)?(?:\.\w+)?$)")
@@ -144,7 +144,7 @@ def pages_in(zip_path: Path, only: str | None = None) -> dict[str, bytes]:
         SourceError: it is damaged, locked, or too large.
     """
     try:
-        found = dict(_members(zip_path.read_bytes(), [MOST_BYTES], 0, only))
+        found = dict(_members(zip_path.read_bytes(), [MAX_BYTES], 0, only))
     except ZIP_DAMAGES as error:
         raise SourceError(f"no zip that can be read ({error})") from error
     return found if any(map(is_of_notion, found)) else {}
@@ -161,8 +161,8 @@ def _members(
             if only not in (None, member.filename) and suffix != ".zip":
                 yield member.filename, b""
                 continue
-            if member.file_size > remaining_bytes[0] or (suffix == ".zip" and depth == _MOST_NESTED):
-                raise SourceError(f"it unpacks to more than {MOST_BYTES / 1e6:g} MB, or is packed too often")
+            if member.file_size > remaining_bytes[0] or (suffix == ".zip" and depth == _MAX_NESTED):
+                raise SourceError(f"it unpacks to more than {MAX_BYTES / 1e6:g} MB, or is packed too often")
             with packed.open(member) as stream:
                 content = stream.read(member.file_size + 1)
             remaining_bytes[0] -= len(content)

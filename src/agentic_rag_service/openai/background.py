@@ -18,7 +18,7 @@ from typing import NamedTuple
 from agentic_rag_service.openai.conversation import Turn
 from agentic_rag_service.openai.parameters import UnsupportedParameter
 
-LONGEST_TITLE = 50
+MAX_TITLE = 50
 """Maximum length of a title, in characters."""
 _OPEN_HISTORY = re.compile(r"<(chat_?history|conversation)>", re.IGNORECASE)
 _KEY = re.compile(r'\{\s*"(\w+)"\s*:')
@@ -151,12 +151,12 @@ def _json_turns(text: str) -> str:
 
 
 def title(transcript: str) -> str:
-    """The first line that the user wrote, shortened to ``LONGEST_TITLE`` characters; empty if there is none."""
+    """The first line that the user wrote, shortened to ``MAX_TITLE`` characters; empty if there is none."""
     line = next((part for part in _user_texts(transcript)[0].splitlines() if part.strip()), "")
     words = " ".join(line.split())
-    if len(words) <= LONGEST_TITLE:
+    if len(words) <= MAX_TITLE:
         return words
-    short = words[: LONGEST_TITLE - 1]
+    short = words[: MAX_TITLE - 1]
     return f"{short.rpartition(' ')[0] or short}…"
 
 

@@ -14,7 +14,7 @@ from agentic_rag.errors import InputError
 from agentic_rag_service.openai.answers import MAX_ANSWERS
 
 Effect = Literal["honoured", "refused", "ignored"]
-_LONGEST_VALUE = 80
+_MAX_VALUE = 80
 """Characters of a refused value in the message."""
 
 
@@ -24,8 +24,8 @@ class UnsupportedParameter(InputError):
     def __init__(self, param: str, value: Any, remedy: str) -> None:
         self.param = param
         shown = json.dumps(value, ensure_ascii=True, default=str)
-        if len(shown) > _LONGEST_VALUE:
-            shown = f"{shown[:_LONGEST_VALUE]}…"
+        if len(shown) > _MAX_VALUE:
+            shown = f"{shown[:_MAX_VALUE]}…"
         super().__init__(f"{param}: {shown} is not supported; {remedy}")
 
 

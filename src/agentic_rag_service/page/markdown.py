@@ -16,7 +16,7 @@ from agentic_rag.notes.units import STATES
 
 Resolve = Callable[[str], str | None]
 """From a note's name in a wikilink to its address; None for an unknown note."""
-MOST_DRAWN = 100_000
+MAX_DRAWN = 100_000
 """Maximum code points of a rendered note; the worst case, brackets only, takes a second."""
 _START, _END = "\ue000", "\ue001"
 """Marks around the passage during rendering; private-use characters, which notes do not contain."""
@@ -139,12 +139,12 @@ def excerpt(text: str, start: int | None) -> tuple[int, str]:
         text: the note's Markdown.
         start: code point of the passage; None: no passage.
     """
-    if start is None or len(text) <= MOST_DRAWN:
-        return 0, text[:MOST_DRAWN]
-    first = max(0, min(start, len(text)) - MOST_DRAWN // 2)
+    if start is None or len(text) <= MAX_DRAWN:
+        return 0, text[:MAX_DRAWN]
+    first = max(0, min(start, len(text)) - MAX_DRAWN // 2)
     if first:  # start at the beginning of a line
         first = max(first, text.find("\n", first, start) + 1)
-    return first, text[first : first + MOST_DRAWN]
+    return first, text[first : first + MAX_DRAWN]
 
 
 def note_html(text: str, start: int | None, end: int | None, resolve: Resolve | None = None) -> str:

@@ -37,7 +37,7 @@ from agentic_rag.rag import Rag
 from agentic_rag.stores.set_aside import check_conversations
 from agentic_rag_service.access import COOKIE, AccessRefusal, Caller, ErrorEnvelope
 from agentic_rag_service.asking import (
-    LONGEST,
+    MAX_QUESTION,
     Ask,
     RequestId,
     answer_to,
@@ -64,7 +64,7 @@ from agentic_rag_service.notes import (
 from agentic_rag_service.openai.reply import note_url
 from agentic_rag_service.page.answers import answer_parts, linked_lines
 from agentic_rag_service.page.board_svg import board_svg
-from agentic_rag_service.page.markdown import MOST_DRAWN, excerpt, note_html, render_markdown
+from agentic_rag_service.page.markdown import MAX_DRAWN, excerpt, note_html, render_markdown
 from agentic_rag_service.page.sentences import in_words
 from agentic_rag_service.page.words import Language, language_of, list_in_words, word
 from agentic_rag_service.service import Service, TheCaller, TheService, TheWriter, caller_of
@@ -203,7 +203,7 @@ async def ask_page(
     return _page(
         request,
         "ask.html",
-        longest=LONGEST,
+        longest=MAX_QUESTION,
         held=held,
         choices=choices,
         chosen=dataset or DEFAULT_DATASET,
@@ -278,7 +278,7 @@ async def page_ask(
     request: Request,
     service: TheService,
     caller: TheCaller,
-    query: Annotated[str, Form(max_length=LONGEST)],
+    query: Annotated[str, Form(max_length=MAX_QUESTION)],
     dataset: Annotated[str, Form()] = DEFAULT_DATASET,
     operation: Annotated[str, Form()] = "auto",
     as_of: Annotated[str, Form()] = "",
@@ -411,7 +411,7 @@ def _note_html(
 
     ``frame``: the name of a board's frame for screen readers.
     """
-    is_whole = max(len(note.source), len(note.text)) <= MOST_DRAWN
+    is_whole = max(len(note.source), len(note.text)) <= MAX_DRAWN
     if is_whole and note.path.endswith(SUFFIX):
         board = read_board(note.source, note.path)
         svg = board_svg(board, lambda text: render_markdown(text, resolve), title=note.title)

@@ -9,8 +9,8 @@ import pytest
 
 from agentic_rag.answering.evidence import Candidate, score_units
 from agentic_rag.answering.meaning import (
+    MAX_UNITS,
     MEANING,
-    MOST_UNITS,
     REACH,
     by_total,
     unit_text,
@@ -38,7 +38,7 @@ def candidates(*scores: float) -> list[Candidate]:
         ((1.0, 1.0 - REACH - 0.01), 1),
         ((1.0, 1.0 - REACH + 0.01), 2),
         ((1.0, 0.9, 0.8, 0.2), 3),
-        ((1.0,) * (MOST_UNITS + 3), MOST_UNITS),
+        ((1.0,) * (MAX_UNITS + 3), MAX_UNITS),
     ],
 )
 def test_units_within_reach_of_the_best_are_compared(scores: tuple[float, ...], count: int):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.answering.answers import from_selection
-from agentic_rag.answering.overviews import LONGEST, overview_lines
+from agentic_rag.answering.overviews import MAX_STATEMENT, overview_lines
 from agentic_rag.domain import Chunk
 from agentic_rag.questions.question import Question
 
@@ -76,5 +76,5 @@ def test_a_long_statement_is_cut_and_cited_whole() -> None:
     text = "word " * 100
     line = overview_lines(selection(0, 500), chunks(text), is_chinese=False)[-1]
     assert line["text"].endswith("word…")
-    assert len(line["text"]) <= LONGEST + len("- Dune: …")
+    assert len(line["text"]) <= MAX_STATEMENT + len("- Dune: …")
     assert line["quote"] == text

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.answering.passages import MOST_FACTS, passage_text
+from agentic_rag.answering.passages import MAX_FACTS, passage_text
 
 
 def fact(name: str, **fields: Any) -> dict[str, Any]:
@@ -44,4 +44,4 @@ def test_the_relations_that_somebody_named():
         "Ann —works in→ Oslo (from 2020-01-01 until 2021-01-01)",
         "Ann —born in→ Oslo",
     ]
-    assert passage_text(result([fact("LIVES_IN")] * 9)).count("→") == MOST_FACTS
+    assert passage_text(result([fact("LIVES_IN")] * 9)).count("→") == MAX_FACTS

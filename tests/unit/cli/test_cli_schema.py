@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.cli.datasets import MOST_PROPERTIES, print_schema
+from agentic_rag.cli.datasets import MAX_PROPERTIES, print_schema
 from agentic_rag.domain.notes import Field, Note, Row
 from agentic_rag.notes.catalogue import Schema
 
@@ -28,7 +28,7 @@ def test_properties_tags_folders_and_tasks_are_shown(capsys: pytest.CaptureFixtu
 
 
 def test_many_properties_are_cut(capsys: pytest.CaptureFixture[str]) -> None:
-    fields = tuple(Field(f"key {number}", number, 0, 0) for number in range(MOST_PROPERTIES + 5))
+    fields = tuple(Field(f"key {number}", number, 0, 0) for number in range(MAX_PROPERTIES + 5))
     print_schema(Schema.of([Note("a", "a.md", "a", fields=fields)]).to_dict())
     assert "and 5 more; all of them with --json" in capsys.readouterr().out
 

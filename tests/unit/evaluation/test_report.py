@@ -12,7 +12,7 @@ from agentic_rag.errors import InputError, MissingExtra
 from agentic_rag_lab.evaluation import pictures
 from agentic_rag_lab.evaluation.datasets import EvalQuery
 from agentic_rag_lab.evaluation.pictures import (
-    MOST_NAMED,
+    MAX_NAMED,
     check_charts,
     draw,
     drawable,
@@ -187,5 +187,5 @@ def test_a_logarithmic_axis_has_numbers_on_both_sides_of_all_values(values: list
     assert left < min(values)
     assert right > max(values)
     named = [tick for tick in panel.get_xticks() if left <= tick <= right]
-    assert 2 <= len(named) <= MOST_NAMED + 2
+    assert 2 <= len(named) <= MAX_NAMED + 2
     assert len({label.get_text() for label in panel.get_xticklabels()}) == len(named)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.fusion import CanvasOperation, choose_operation
-from agentic_rag.fusion.operation_choice import LONGEST
+from agentic_rag.fusion.operation_choice import MAX_CHARACTERS
 
 VERIFICATION, WEAK, RELATION, PASSAGE = CanvasOperation
 
@@ -97,8 +97,8 @@ def test_without_a_sign_passages_are_searched_for_and_the_reason_says_so(questio
 
 
 def test_what_stands_far_behind_in_a_pasted_text_is_not_read():
-    assert choose_operation("salt " * (LONGEST // 5) + "quiz me").operation is PASSAGE
-    assert choose_operation("salt " * (LONGEST // 5 - 2) + "quiz me").operation is VERIFICATION
+    assert choose_operation("salt " * (MAX_CHARACTERS // 5) + "quiz me").operation is PASSAGE
+    assert choose_operation("salt " * (MAX_CHARACTERS // 5 - 2) + "quiz me").operation is VERIFICATION
 
 
 @given(st.text())

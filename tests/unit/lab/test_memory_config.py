@@ -14,7 +14,7 @@ from agentic_rag_lab.designs.config import parse_pipeline, read_pipeline
 from agentic_rag_lab.designs.services import known_services
 
 CONFIGS = Path(__file__).parents[3] / "configs"
-LEAST: dict[str, Any] = {"services": {"register_memory_service": "no_memory"}}
+MINIMAL: dict[str, Any] = {"services": {"register_memory_service": "no_memory"}}
 
 
 def shipped() -> list[Path]:
@@ -55,14 +55,14 @@ def test_the_two_documented_modes_are_as_documented():
     [
         ({"services": {}}, "services.register_memory_service: unknown service None; use one of: short_term_memory"),
         ({"services": {"register_memory_service": "guess"}}, "unknown service 'guess'; use one of"),
-        ({"services": {**LEAST["services"], "memory_insert_adapter": "guess"}}, "to_dialogs"),
-        ({"services": {**LEAST["services"], "guess": {}}}, "services.guess: no such setting or service"),
-        ({"services": {**LEAST["services"], "secondary_services": "no_memory"}}, "must be a list of names"),
-        ({"services": {**LEAST["services"], "secondary_services": ["no_memory"]}}, "stands twice"),
-        ({"services": {**LEAST["services"], "imports": ["no_such_module_x"]}}, "services.imports: cannot import"),
-        ({"services": {**LEAST["services"], "memory_insert_adapter": ["to_dialogs"]}}, r"unknown adapter \['to_dialogs'\]"),
-        ({"services": {**LEAST["services"], "imports": [".x"]}}, "services.imports: cannot import '.x'"),
-        ({"services": {**LEAST["services"], "vector_memory": {"topkk": 3}}}, "'services.vector_memory.topkk': no such setting"),
+        ({"services": {**MINIMAL["services"], "memory_insert_adapter": "guess"}}, "to_dialogs"),
+        ({"services": {**MINIMAL["services"], "guess": {}}}, "services.guess: no such setting or service"),
+        ({"services": {**MINIMAL["services"], "secondary_services": "no_memory"}}, "must be a list of names"),
+        ({"services": {**MINIMAL["services"], "secondary_services": ["no_memory"]}}, "stands twice"),
+        ({"services": {**MINIMAL["services"], "imports": ["no_such_module_x"]}}, "services.imports: cannot import"),
+        ({"services": {**MINIMAL["services"], "memory_insert_adapter": ["to_dialogs"]}}, r"unknown adapter \['to_dialogs'\]"),
+        ({"services": {**MINIMAL["services"], "imports": [".x"]}}, "services.imports: cannot import '.x'"),
+        ({"services": {**MINIMAL["services"], "vector_memory": {"topkk": 3}}}, "'services.vector_memory.topkk': no such setting"),
         ({"runtime": {"segments": 3}}, "'runtime.segments\': no such setting; use one of: dataset"),
         ({"runtime": []}, "runtime must be a mapping"),
         ({"operator": {}}, "unknown key 'operator'; use one of: runtime, services, operators"),
@@ -84,7 +84,7 @@ def test_the_two_documented_modes_are_as_documented():
 )  # fmt: skip
 def test_a_wrong_key_is_named(changes: dict[str, Any], message: str):
     with pytest.raises(ConfigError, match=message):
-        parse_pipeline({**LEAST, **changes})
+        parse_pipeline({**MINIMAL, **changes})
 
 
 @pytest.mark.parametrize("values", [None, [], "text", 3])
@@ -116,7 +116,7 @@ def test_a_key_that_stands_twice_is_named_with_its_line(tmp_path: Path):
 
 
 def test_the_key_of_the_chat_model_is_not_kept():
-    design = parse_pipeline({**LEAST, "runtime": {"api_key": "sk-very-secret", "seed": 3}})
+    design = parse_pipeline({**MINIMAL, "runtime": {"api_key": "sk-very-secret", "seed": 3}})
     assert "sk-very-secret" not in repr(design)
     assert design.source_values["runtime"] == {"seed": 3}
 
@@ -125,7 +125,7 @@ def test_a_module_that_breaks_while_it_is_imported_is_named(tmp_path: Path, monk
     (tmp_path / "breaking_service.py").write_text("1 / 0", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ConfigError, match="cannot import 'breaking_service': ZeroDivisionError: division"):
-        parse_pipeline({"services": {**LEAST["services"], "imports": ["breaking_service"]}})
+        parse_pipeline({"services": {**MINIMAL["services"], "imports": ["breaking_service"]}})
 
 
 def test_a_module_may_bring_services_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

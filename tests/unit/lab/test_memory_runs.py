@@ -380,7 +380,7 @@ async def test_a_run_without_a_task_is_told_what_it_lacks(given: dict[str, Any])
 async def test_runs_that_were_broken_off_are_closed_when_many_others_have_begun_and_made_anew(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("agentic_rag_lab.designs.runs.MOST_OPEN", 2)
+    monkeypatch.setattr("agentic_rag_lab.designs.runs.MAX_OPEN", 2)
     design = Design()
     runs = design.runs()
     packet = conversation().packets()[0]

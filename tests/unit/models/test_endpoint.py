@@ -19,7 +19,7 @@ from agentic_rag.models.endpoint import Endpoint, Prices, Spending, most_tokens,
 from agentic_rag.settings.config import BudgetConfig
 from local_openai_server import CUT, LocalOpenAIServer, refused
 
-MOST = Usage(prompt_tokens=100, completion_tokens=50)
+MAX_USAGE = Usage(prompt_tokens=100, completion_tokens=50)
 
 
 class Refused(Exception):
@@ -54,7 +54,7 @@ def used(_: str) -> Usage:
 
 async def test_no_more_calls_at_once_than_allowed():
     work, endpoint = Work(), Endpoint()
-    await asyncio.gather(*(endpoint.call(work, MOST, used) for _ in range(20)))
+    await asyncio.gather(*(endpoint.call(work, MAX_USAGE, used) for _ in range(20)))
     assert (work.begun, work.most_running) == (20, 8)
 
 
@@ -76,10 +76,10 @@ async def test_what_may_pass_is_tried_again(error: Exception, again: bool):
     work = Work(error)
     endpoint = Endpoint(tries=2, sleep=sleep)
     if again:
-        assert await endpoint.call(work, MOST, used) == "said"
+        assert await endpoint.call(work, MAX_USAGE, used) == "said"
     else:
         with pytest.raises(type(error)):
-            await endpoint.call(work, MOST, used)
+            await endpoint.call(work, MAX_USAGE, used)
     assert work.begun == 1 + again
 
 
@@ -123,9 +123,9 @@ async def test_what_is_used_is_counted_here_and_for_the_whole():
     spending = Spending()
     endpoint = Endpoint(prices=Prices(2.0, 10.0), spending=spending)
     with counting() as outer:
-        await endpoint.call(Work(), MOST, used)
+        await endpoint.call(Work(), MAX_USAGE, used)
         with counting() as inner:
-            await asyncio.gather(*(endpoint.call(Work(), MOST, used) for _ in range(2)))
+            await asyncio.gather(*(endpoint.call(Work(), MAX_USAGE, used) for _ in range(2)))
     assert (inner.calls, outer.calls, spending.total_usage.calls) == (2, 3, 3)
     assert (inner.tokens, inner.cost) == (200, pytest.approx(2 * (80 * 2 + 20 * 10) / 1e6))
 
@@ -139,10 +139,10 @@ async def test_what_was_not_answered_may_have_been_charged_and_what_was_refused_
         return "too late"
 
     with pytest.raises(TimeoutError):
-        await endpoint.call(hang, MOST, used)
+        await endpoint.call(hang, MAX_USAGE, used)
     assert (spending.total_usage.tokens, spending.total_usage.estimated) == (150, True)
     with pytest.raises(Refused):
-        await endpoint.call(Work(Refused(400)), MOST, used)
+        await endpoint.call(Work(Refused(400)), MAX_USAGE, used)
     assert (spending.total_usage.tokens, spending.total_usage.calls) == (150, 1)
 
 
@@ -152,16 +152,18 @@ async def test_what_was_not_answered_may_have_been_charged_and_what_was_refused_
 async def test_a_budget_is_never_overspent_however_many_ask_at_once(budget: BudgetConfig):
     spending, work = Spending(budget), Work()
     endpoint = Endpoint(prices=Prices(1.0, 1.0), spending=spending)
-    ends = await asyncio.gather(*(endpoint.call(work, MOST, used) for _ in range(50)), return_exceptions=True)
+    ends = await asyncio.gather(
+        *(endpoint.call(work, MAX_USAGE, used) for _ in range(50)), return_exceptions=True
+    )
     refusals = [end for end in ends if isinstance(end, BudgetSpent)]
     assert work.begun + len(refusals) == 50
     assert spending.total_usage.tokens == 100 * work.begun <= 1000
     assert "to go on" in str(refusals[0])
     # One after the other the whole of it is of use: what a call did not need is given back.
     while spending.total_usage.tokens <= 850:
-        await endpoint.call(work, MOST, used)
+        await endpoint.call(work, MAX_USAGE, used)
     with pytest.raises(BudgetSpent):
-        await endpoint.call(work, MOST, used)
+        await endpoint.call(work, MAX_USAGE, used)
     assert spending.total_usage.tokens == 900
 
 

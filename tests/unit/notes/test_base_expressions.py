@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.notes.base_expressions import (
-    MOST_TOKENS,
+    MAX_TOKENS,
     Call,
     Literal,
     Member,
@@ -51,7 +51,7 @@ def test_trees(text: str, tree: Tree):
     "text",
     [
         "", "a b", "a &", "(a", "a)", "a.", "a..b", "a.1", "a(b", "a(,)", '"a', "/abc/.matches(a)", "[1, 2]", "a = 1",
-        "a; b", "(" * 10_000, "!" * 10_000 + "a", "a" + ".a" * MOST_TOKENS, "\ud800",
+        "a; b", "(" * 10_000, "!" * 10_000 + "a", "a" + ".a" * MAX_TOKENS, "\ud800",
     ],
 )  # fmt: skip
 def test_what_is_no_expression(text: str):

@@ -15,7 +15,7 @@ from agentic_rag.retrieval.calibration import (
     BM25_CAP,
     BM25_UNIT,
     COSINE_UNIT,
-    LEAST_CHUNKS,
+    MIN_CHUNKS,
     SCRIPT_PAIRS,
     Calibration,
     Coefficients,
@@ -107,13 +107,13 @@ def test_more_evidence_is_more_relevance():
 def test_the_words_of_a_small_dataset_say_as_much():
     """BM25 weighs a word that one of n chunks has by ln(1 + (n - .5) / 1.5)."""
     few, many = (
-        replace(FOUND, best_bm25=2 * math.log(1 + (n - 0.5) / 1.5), chunks=n) for n in (30, LEAST_CHUNKS)
+        replace(FOUND, best_bm25=2 * math.log(1 + (n - 0.5) / 1.5), chunks=n) for n in (30, MIN_CHUNKS)
     )
     assert (few.best_bm25 or 0.0) < 0.63 * (many.best_bm25 or 0.0)
     assert bm25_level(few) == pytest.approx(bm25_level(many), rel=0.05)
 
 
-@pytest.mark.parametrize("chunks", [None, LEAST_CHUNKS, 10_000])
+@pytest.mark.parametrize("chunks", [None, MIN_CHUNKS, 10_000])
 def test_the_words_of_an_ordinary_dataset_are_taken_as_they_are(chunks: int | None):
     assert bm25_level(replace(FOUND, chunks=chunks)) == 20.0 / BM25_UNIT
 

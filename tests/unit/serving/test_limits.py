@@ -106,7 +106,7 @@ def _bound(field: FieldInfo) -> float | None:
     return bounds[0] if bounds else 10**9 if is_number else None
 
 
-LARGEST = {
+MAX_BYTES = {
     section: {name: bound for name, one in kind.annotation.model_fields.items() if (bound := _bound(one))}
     for section, kind in Parameters.model_fields.items()
 }
@@ -120,12 +120,12 @@ async def test_every_parameter_at_its_largest_is_answered_and_no_more_is_allowed
     (tmp_path / "tea.md").write_text("# Tea\n\nTea is oolong.\n")
     asked = {"query": "Tea is oolong. " * 100, "top_k": 1000}
     # The graph's weight is 1, and both are 1 together.
-    fusion = {**LARGEST["fusion"], "lancedb_weight": 0, "strategy": strategy}
+    fusion = {**MAX_BYTES["fusion"], "lancedb_weight": 0, "strategy": strategy}
     async with called_service(RagConfig(data_dir=tmp_path / "data"), roots=[tmp_path]) as client:
         await ended(client, await client.post("/ingest", json={"paths": ["tea.md"]}))
-        answered = await client.post("/ask", json={**asked, "parameters": {**LARGEST, "fusion": fusion}})
+        answered = await client.post("/ask", json={**asked, "parameters": {**MAX_BYTES, "fusion": fusion}})
         assert answered.status_code == 200, answered.text
-        for section, values in LARGEST.items():
+        for section, values in MAX_BYTES.items():
             for name, largest in values.items():
                 more = {section: {name: largest + 1}}
                 answer = await client.post("/ask", json={**asked, "parameters": more})

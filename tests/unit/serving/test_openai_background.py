@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from agentic_rag_service.openai.background import LONGEST_TITLE, background_answer, title
+from agentic_rag_service.openai.background import MAX_TITLE, background_answer, title
 from agentic_rag_service.openai.conversation import Turn
 from agentic_rag_service.openai.parameters import UnsupportedParameter
 from growth import assert_linear
@@ -166,12 +166,12 @@ def test_a_question_of_the_user_is_none_of_them(turns: list[Turn]) -> None:
         ("ASSISTANT: Hello", "ASSISTANT: Hello"),
         ("user:\n\n  many   spaces\nsecond line", "many spaces"),
         ("user: " + "word " * 30, "word word word word word word word word word…"),
-        ("user: " + "茶" * 80, "茶" * (LONGEST_TITLE - 1) + "…"),
+        ("user: " + "茶" * 80, "茶" * (MAX_TITLE - 1) + "…"),
     ],
 )
 def test_a_title_is_the_users_first_line(transcript: str, expected: str) -> None:
     assert title(transcript) == expected
-    assert len(title(transcript)) <= LONGEST_TITLE
+    assert len(title(transcript)) <= MAX_TITLE
 
 
 NAMING = "Name this conversation in at most 10 characters."

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from agentic_rag_service.page.markdown import MOST_DRAWN, excerpt, note_html, render_markdown
+from agentic_rag_service.page.markdown import MAX_DRAWN, excerpt, note_html, render_markdown
 from growth import assert_linear
 
 NOTE = """---
@@ -93,8 +93,8 @@ def test_a_callout_has_a_title():
 @pytest.mark.parametrize("start", [None, -5, 0, 60_001, 150_003, 299_990, 400_000])
 def test_of_a_long_note_a_part_around_the_passage_is_drawn(text: str, start: int | None) -> None:
     first, part = excerpt(text, start)
-    assert part == text[first : first + MOST_DRAWN]
-    if start is None or start < MOST_DRAWN // 2:
+    assert part == text[first : first + MAX_DRAWN]
+    if start is None or start < MAX_DRAWN // 2:
         assert first == 0
     elif start < len(text):
         assert first <= start < first + len(part)

@@ -59,7 +59,7 @@ async def test_callers_at_once_share_a_look() -> None:
 
 
 async def test_a_store_that_hangs_counts_as_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readiness, "LONGEST_LOOK", 0.01)
+    monkeypatch.setattr(readiness, "MAX_LOOK_SECONDS", 0.01)
     store = Store()
     store.hangs = True
     assert await Readiness({"vectors": store.reach}).problems() == {"vectors": "no answer within 0.01 s"}

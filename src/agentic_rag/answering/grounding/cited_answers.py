@@ -13,7 +13,7 @@ from agentic_rag.answering.grounding.clauses import content_words
 from agentic_rag.answering.grounding.comparison import Passage, read_passages
 from agentic_rag.answering.grounding.stated_amounts import stated_amounts
 from agentic_rag.answering.grounding.statements import ParsedAnswer, Statement
-from agentic_rag.answering.grounding.support import MOST_UNSAID, Fault, fault, shares, unsaid_share
+from agentic_rag.answering.grounding.support import MAX_UNSAID, Fault, fault, shares, unsaid_share
 from agentic_rag.domain.ports import TokenEmbedding
 from agentic_rag.domain.token_vectors import QuestionTokens
 from agentic_rag.text import tokens
@@ -113,7 +113,7 @@ def _cite_claims(
     for n, reaches in _frames(parsed_answer):
         own = unsaid_share(texts[n], passages_read, vectors[n], known_words={*tokens(question), *_GENERIC})
         led = [is_kept[m] for m in reaches]
-        is_kept[n] = own <= MOST_UNSAID and (any(led) or not led)
+        is_kept[n] = own <= MAX_UNSAID and (any(led) or not led)
     kept = [
         (one, of)
         for one, of, is_it in zip(parsed_answer.statements, cites, is_kept, strict=True)

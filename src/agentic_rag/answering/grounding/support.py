@@ -43,7 +43,7 @@ _OPENS = re.compile(r"(?:^|[.!?:…]|[\"“‘*_])\s*\Z")
 """Before a word that has its capital as the first of a sentence or quotation."""
 STEM = 5
 """Letters that a name shares with its other forms: America, American."""
-MOST_UNSAID = 0.34
+MAX_UNSAID = 0.34
 """Share of unsaid words above which a text is about something else, whatever the others are."""
 
 
@@ -110,7 +110,7 @@ def _is_said(
     if tokens is None:
         return True
     unsaid = sum(level < MAX_UNSAID_LEVEL + more for level in levels)
-    return (is_across or unsaid <= MOST_UNSAID * len(levels)) and not any(
+    return (is_across or unsaid <= MAX_UNSAID * len(levels)) and not any(
         _is_unsaid(clause, beside) for clause in clauses
     )
 

@@ -51,7 +51,7 @@ class Shape:
         return list(self.brings(query, selected))[:limit]
 
 
-MOST_ARROWS = 2
+MAX_ARROWS = 2
 """Maximum relations drawn per quote, and maximum sentences added for them."""
 ALONE = {"cjk": "其他", "latin": "Other", "other": "Other"}
 """Heading for notes without a shared theme, in the question's script."""
@@ -137,7 +137,7 @@ def relations(query: str, quotes: Sequence[Quote], citation_list: CitationList) 
     for quote in quotes:
         facts = [fact for fact in _telling_facts(query, quote) if _arrow_key(fact) not in told]
         own = [fact for fact in facts if _says(quote, fact)]
-        own = ([fact for fact in own if not is_plain(fact)] or own)[:MOST_ARROWS]
+        own = ([fact for fact in own if not is_plain(fact)] or own)[:MAX_ARROWS]
         told.update(map(_arrow_key, own))
         arrows = [arrow(fact, in_chinese=script(query) == "cjk") for fact in own]
         lines.append(_with_arrows(arrows, quote, citation_list))
@@ -150,7 +150,7 @@ def with_related_sentences(query: str, quotes: Sequence[Quote]) -> list[Quote]:
     stated = {statement(quote) for quote in quotes}
     for quote in quotes:
         brought.append(quote)
-        for fact in _telling_facts(query, quote)[:MOST_ARROWS]:
+        for fact in _telling_facts(query, quote)[:MAX_ARROWS]:
             elsewhere = None if _says(quote, fact) else _statement_of(fact, quote)
             if elsewhere is not None and statement(elsewhere) not in stated:
                 stated.add(statement(elsewhere))

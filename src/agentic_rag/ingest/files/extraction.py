@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from agentic_rag.settings.config import DocumentsConfig
 
 READER = "agentic_rag.ingest.files.formats"
-MOST_PROCESSES = 4
+MAX_PROCESSES = 4
 """At a time; other files wait for their turn."""
 TRIES = 3
 """Processes that a file may crash; the first may have been harmed by the file before."""
@@ -289,7 +289,7 @@ class _Pool:
     """The processes of this process; an idle one is used again."""
 
     def __init__(self) -> None:
-        self.turns = threading.BoundedSemaphore(MOST_PROCESSES)
+        self.turns = threading.BoundedSemaphore(MAX_PROCESSES)
         self._lock = threading.Lock()
         self._idle: list[_Process] = []
         self._all: set[_Process] = set()

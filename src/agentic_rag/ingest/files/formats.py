@@ -22,7 +22,7 @@ from agentic_rag.notes.markdown import parse_markdown, parse_text
 
 _DAMAGES = (*ZIP_DAMAGES, SyntaxError, OSError)
 """What libraries raise about damaged files; lxml's are of ``SyntaxError``, PDFium's of ``RuntimeError``."""
-LARGEST, LARGEST_UNPACKED = 100_000_000, 500_000_000
+MAX_BYTES, MAX_UNPACKED_BYTES = 100_000_000, 500_000_000
 """Bytes of a file, and of all that a zipped one unpacks to."""
 
 
@@ -116,13 +116,13 @@ def extract(raw: bytes, suffix: str) -> ExtractedText:
 
 
 def _require_size(raw: bytes) -> None:
-    if len(raw) > LARGEST:
-        raise SourceError(f"it has more than {LARGEST / 1e6:g} MB")
+    if len(raw) > MAX_BYTES:
+        raise SourceError(f"it has more than {MAX_BYTES / 1e6:g} MB")
     if zipfile.is_zipfile(BytesIO(raw)):
         with zipfile.ZipFile(BytesIO(raw)) as packed:
             unpacked = sum(member.file_size for member in packed.infolist())
-        if unpacked > LARGEST_UNPACKED:
-            raise SourceError(f"it unpacks to more than {LARGEST_UNPACKED / 1e6:g} MB")
+        if unpacked > MAX_UNPACKED_BYTES:
+            raise SourceError(f"it unpacks to more than {MAX_UNPACKED_BYTES / 1e6:g} MB")
 
 
 def parse_extracted(

@@ -24,11 +24,11 @@ from agentic_rag.text import asked_about, content_tokens
 from agentic_rag.text.prompts import REMEMBER_SYSTEM, fence_passages
 from agentic_rag.text.sentences import split_sentences
 
-LEAST_TERMS = 3
+MIN_TERMS = 3
 """Minimum terms of a sentence that becomes a memory."""
-MOST_CHARACTERS = 1_000
+MAX_CHARACTERS = 1_000
 """Maximum characters of such a sentence; a longer one is a list or a table."""
-MOST_READ = 20_000
+MAX_READ = 20_000
 """Maximum characters of a message that a chat model reads."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _ARRAY = re.compile(r"\[.*\]", re.DOTALL)
@@ -65,7 +65,7 @@ class ChatStatements:
         if not is_person:
             return await RuleStatements().read(text, speaker=speaker, at=at, is_person=is_person)
         try:
-            reply = await self.chat.complete(REMEMBER_SYSTEM, fence_passages([text[:MOST_READ]]))
+            reply = await self.chat.complete(REMEMBER_SYSTEM, fence_passages([text[:MAX_READ]]))
             found = parse_reply(reply, text, speaker)
         except ModelError as error:
             logger.warning("the chat model failed, reading by rules instead: %s", error)
@@ -85,7 +85,7 @@ def said_sentences(text: str, speaker: str, statements: Sequence[MemoryStatement
         # A sentence that overlaps a statement gets no memory of its own: it would outlive the end of the fact.
         if any(first < span[1] and last > span[0] for first, last in told):
             continue
-        if len(sentence) > MOST_CHARACTERS or not _says_something(sentence):
+        if len(sentence) > MAX_CHARACTERS or not _says_something(sentence):
             continue
         made.append(
             MemoryStatement(
@@ -101,7 +101,7 @@ def said_sentences(text: str, speaker: str, statements: Sequence[MemoryStatement
 
 def _says_something(sentence: str) -> bool:
     """Whether it has terms besides question words."""
-    return len(content_tokens(sentence)) >= LEAST_TERMS and bool(asked_about(sentence))
+    return len(content_tokens(sentence)) >= MIN_TERMS and bool(asked_about(sentence))
 
 
 def parse_reply(reply: str, text: str, speaker: str) -> list[MemoryStatement]:

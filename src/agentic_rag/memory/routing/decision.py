@@ -15,7 +15,7 @@ from agentic_rag.memory.schemas import (
     parse_name,
 )
 
-LEAST_WEIGHTS: Mapping[MemoryType, float] = {
+MIN_WEIGHTS: Mapping[MemoryType, float] = {
     MemoryType.EPISODIC: 0.95,
     MemoryType.SEMANTIC: 0.7,
     MemoryType.CORE: 0.3,
@@ -124,7 +124,7 @@ def weight(target: MemoryType, own: float) -> float:
     >>> round(weight(MemoryType.CORE, 2.0), 6)
     0.86
     """
-    least = LEAST_WEIGHTS[target]
+    least = MIN_WEIGHTS[target]
     return least + (1.0 - least) * own**2 / (own**2 + 1.0)
 
 

@@ -11,15 +11,15 @@ from dataclasses import replace
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
 from agentic_rag.memory.routing.decision import RoutingRequest, Strategies, decide, given_decision, lacking
-from agentic_rag.memory.routing.rules import LONGEST, RoutingEvidence, evidence
+from agentic_rag.memory.routing.rules import MAX_CHARACTERS, RoutingEvidence, evidence
 from agentic_rag.memory.routing.strategies import choose_strategy
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingResult
 from agentic_rag.text.prompts import ROUTING_SYSTEM, fence_passages
 
 logger = logging.getLogger(__name__)
-MOST = 10
+MAX_RATING = 10
 """The chat model's highest rating."""
-LONGEST_REASON = 300
+MAX_REASON = 300
 """Maximum characters of the chat model's reason that are kept."""
 _RATING = re.compile(
     r"^[^\w\n]*(?P<type>[a-z]+)[^\w\n]*[:：][^\w\n]*(?P<rating>\d{1,3})(?![\d.])(?: ?/ ?10)?[^\w\n]*(?P<strategy>[a-z][a-z\d_]*)?",
@@ -89,7 +89,7 @@ def _by_rules(request: RoutingRequest, fallback_reason: str | None = None) -> Ro
 
 def _prompt(request: RoutingRequest) -> str:
     listed = "\n".join(f"{target}: {', '.join(has)}" for target, has in request.targets.items())
-    return f"{fence_passages([request.query[:LONGEST]])}\n\nTypes and their ways to search:\n{listed}"
+    return f"{fence_passages([request.query[:MAX_CHARACTERS]])}\n\nTypes and their ways to search:\n{listed}"
 
 
 def _by_reply(request: RoutingRequest, reply: str) -> RoutingResult:
@@ -99,7 +99,7 @@ def _by_reply(request: RoutingRequest, reply: str) -> RoutingResult:
     """
     replied = _parse_ratings(request, reply)
     found = [
-        RoutingEvidence(target, rating, f"the chat model rates it {rating} of {MOST}")
+        RoutingEvidence(target, rating, f"the chat model rates it {rating} of {MAX_RATING}")
         for target, (rating, _) in replied.items()
         if rating
     ]
@@ -108,7 +108,7 @@ def _by_reply(request: RoutingRequest, reply: str) -> RoutingResult:
             "the chat model rated none of the memory types; try again, or set another chat.model"
         )
     because = _BECAUSE.search(reply)
-    said = [f'The chat model says: "{because["why"].strip()[:LONGEST_REASON]}"'] if because else []
+    said = [f'The chat model says: "{because["why"].strip()[:MAX_REASON]}"'] if because else []
     decision = decide(request, found, lambda target, has: _replied_strategy(request, replied, target, has))
     return RoutingResult(replace(decision, reasons=(*decision.reasons, *said)), "chat")
 
@@ -118,7 +118,7 @@ def _parse_ratings(request: RoutingRequest, reply: str) -> dict[MemoryType, tupl
     replied: dict[MemoryType, tuple[int, str | None]] = {}
     for match in _RATING.finditer(reply):
         name, rating, strategy = match["type"].lower(), int(match["rating"]), match["strategy"]
-        if name in request.targets and rating <= MOST:
+        if name in request.targets and rating <= MAX_RATING:
             replied.setdefault(MemoryType(name), (rating, strategy and strategy.lower()))
     return replied
 

@@ -12,7 +12,7 @@ from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.text import as_written, fold
 from agentic_rag.text.patterns import lazy_pattern
 
-LONGEST = 2_000
+MAX_CHARACTERS = 2_000
 """Maximum characters of a query that are read; a long pasted text matches rules of every type."""
 
 _CORE, _EPISODIC, _SEMANTIC, _PROCEDURAL, _WORKING = MemoryType
@@ -184,7 +184,7 @@ def evidence(query: str) -> tuple[RoutingEvidence, ...]:
     >>> [found.reason for found in evidence("How do you descale a kettle?")]
     ['the query asks how something is done ("How do you")']
     """
-    text = query[:LONGEST]
+    text = query[:MAX_CHARACTERS]
     plain = fold(text)
     person = _FIRST_PERSON.search(plain)
     found = list(_by_words(text, plain))

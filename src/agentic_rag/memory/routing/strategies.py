@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from agentic_rag.dates.stated import asked_interval
 from agentic_rag.ingest.facts.named_things import named_things
-from agentic_rag.memory.routing.rules import LONGEST
+from agentic_rag.memory.routing.rules import MAX_CHARACTERS
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
 
 _EXACT = re.compile(
@@ -31,7 +31,7 @@ def choose_strategy(
     >>> choose_strategy("What became of INV-2041?", MemoryType.SEMANTIC, tuple(RetrievalStrategy))[0].value
     'context_aware'
     """
-    text = query[:LONGEST].strip()
+    text = query[:MAX_CHARACTERS].strip()
     for strategies, sign in _SIGNS:
         chosen = next((strategy for strategy in strategies if strategy in has), None)
         if chosen is not None and (why := sign(text, memory_type)):

@@ -29,7 +29,7 @@ _LAST = re.compile(r"last|first|recent|最后|最近|letzte|erste", re.IGNORECAS
 """Tells of when a note was written, or something was done, and not of the age of a thing."""
 MIN_LEAD = 0.03
 """How much nearer a property has to come to another concept than to the one asked for, to be no such property."""
-MOST_COMPARED = 4
+MAX_COMPARED = 4
 """Properties that are compared with what a question asks for."""
 MAX_GAP = 8
 """Characters between a property and the number that it is compared with."""
@@ -185,7 +185,7 @@ async def key_of_value_words(draft: Draft, keys: Mapping[str, Sequence[Any]]) ->
         if not spans or not keys:
             continue
         near = await draft.nearest(draft.text, list(keys))
-        nearest = sorted(keys, key=lambda name: -near[name])[:MOST_COMPARED]
+        nearest = sorted(keys, key=lambda name: -near[name])[:MAX_COMPARED]
         of_concept = [key for key in nearest if await is_of_concept(draft, key, concept)]
         if of_concept:
             draft.cover(*spans)

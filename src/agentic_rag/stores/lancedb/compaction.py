@@ -20,7 +20,7 @@ from agentic_rag.stores.uninterrupted import run_uninterrupted
 Result = TypeVar("Result")
 PIECE_BYTES = 256 << 20
 """Of the rows in a piece from which it is not copied any more, but for rows that were deleted."""
-MOST_ROWS = 1 << 20
+MAX_ROWS = 1 << 20
 """In a piece, as Lance has it."""
 _BATCH_ROWS = 1_024
 """Copied at a time: with Lance's 8,192 chunks it takes 370 MB, with these 200, and is as quick."""
@@ -98,4 +98,4 @@ def _rows_a_piece(dataset: Any) -> int:
     pieces = dataset.get_fragments()
     rows = sum(piece.physical_rows for piece in pieces)
     size = sum(file.file_size_bytes or 0 for piece in pieces for file in piece.data_files())
-    return min(max(PIECE_BYTES * rows // size, 1), MOST_ROWS) if size else MOST_ROWS
+    return min(max(PIECE_BYTES * rows // size, 1), MAX_ROWS) if size else MAX_ROWS

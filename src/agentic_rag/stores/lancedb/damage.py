@@ -34,7 +34,7 @@ from agentic_rag.stores.lancedb.versions import has_data, is_blank, is_latest_go
 
 BLOCK = 1_024
 """Rows that are read together; of a block that cannot be read, its halves are tried."""
-MOST_PARTS = 10_000
+MAX_PARTS = 10_000
 """Most parts a fragment is divided into to find its readable rows; each failing read takes a millisecond."""
 _FOLDERS = re.compile(r"\S*\.lance/(?=\S)|Generic \S+ error: |Wrapped error: |Not found: (?=.*Not found: )")
 """What a reason need not repeat of the table's path, and the layers of Lance that it came through."""
@@ -206,7 +206,7 @@ class _Copy:
         # Of rows of one key the one in the last fragment is the latest.
         for _, fragment in groupby(sorted(places, reverse=True), key=lambda place: place[0]):
             ids = sorted(row_id for _, row_id in fragment if row_id in self._known_ids)
-            least = max(1, len(ids) // MOST_PARTS)
+            least = max(1, len(ids) // MAX_PARTS)
             for block in batches(ids, BLOCK):
                 whole = await self._add(table, list(block), least) and whole
         table.close()

@@ -24,7 +24,7 @@ from agentic_rag.stores.lancedb.sizes import folder_bytes, needed_bytes
 STALE_FACTOR = 1.5
 """A vector index is built anew once the table has this many times the rows it was built for: at a million rows
 one built for half of them makes the slowest searches a quarter slower than one built for all."""
-MOST_SEGMENTS = 8
+MAX_SEGMENTS = 8
 """Every tidying puts its rows into a segment of their own, and a search looks into all of them. A vector index of more is
 built anew: at 215,000 chunks that takes 3 s, and nine segments made a search 22 ms instead of 15."""
 UNINDEXED_ROWS = 1_000
@@ -32,7 +32,7 @@ UNINDEXED_ROWS = 1_000
 REMOVED_SHARE = 0.1
 """Share of removed rows from which a full-text index is rebuilt; below it its document frequencies are nearly
 right."""
-MOST_PIECES = 16
+MAX_PIECES = 16
 """Every write leaves its rows in a piece of their own, and every version lists all of them: after 300 writes of one
 row each a search took 230 ms instead of 5, and files grew by the square of the writes."""
 ROWS_A_PIECE = 50
@@ -221,7 +221,7 @@ async def _vector_index(table: Any, rows: int, builder: IndexBuilder, *, anew: b
     best = max(built.values(), default=0)
     name = f"{_BUILT_FOR}{best}"
     segments = max((index.num_segments or 0 for index in found), default=0)
-    if anew or rows > STALE_FACTOR * best or segments > MOST_SEGMENTS:
+    if anew or rows > STALE_FACTOR * best or segments > MAX_SEGMENTS:
         name = f"{_BUILT_FOR}{rows}"
         config = IvfSq(distance_type="cosine", num_partitions=partitions(rows))
         await builder.build(table, VECTOR, config, name)
@@ -256,7 +256,7 @@ async def is_due(table: Any) -> bool:
     held = await table.stats()
     rows = held["num_rows"]
     pieces = held["fragment_stats"]["num_fragments"] - expected_pieces(held["total_bytes"])
-    if pieces > MOST_PIECES and (rested or rows <= ROWS_A_PIECE * pieces):
+    if pieces > MAX_PIECES and (rested or rows <= ROWS_A_PIECE * pieces):
         return True
     missing = max((index.num_unindexed_rows or 0 for index in found), default=0)
     return bool(rested and missing > UNINDEXED_ROWS)

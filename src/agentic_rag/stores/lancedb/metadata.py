@@ -28,7 +28,7 @@ from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lo
 from agentic_rag.stores.lancedb.sql import quote
 from agentic_rag.stores.metadata_items import condition, metadata_item, range_keys, stored_key, translate
 
-MOST_REMEMBERED = 256
+MAX_REMEMBERED = 256
 """Number of keys whose values, and of filters whose SQL, are cached."""
 NOTHING = "(chunk_id IS NULL)"
 """Never true: the key column is not nullable. A literal ``false`` is not accepted everywhere."""
@@ -80,7 +80,7 @@ class MetadataValues:
             query = table.query().where(f"key = {quote(stored_key(metadata_item(key)))}")
             rows = await query.select(["item"]).to_arrow()
         items: list[str] = rows["item"].to_pylist()
-        if len(self._cached_values) >= MOST_REMEMBERED:
+        if len(self._cached_values) >= MAX_REMEMBERED:
             self._cached_values.clear()
         self._cached_values[place] = (began, items)
         return items
@@ -136,7 +136,7 @@ def to_sql(expression: Expression, values: Mapping[str, Sequence[str]]) -> str:
     return _cached_values(repr(expression), expression, tuple((key, *held) for key, held in values.items()))
 
 
-@lru_cache(MOST_REMEMBERED)
+@lru_cache(MAX_REMEMBERED)
 def _cached_values(_terms: str, expression: Expression, values: tuple[tuple[str, ...], ...]) -> str:
     wanted = condition(expression, {key: held for key, *held in values})
     return translate(wanted, _has_any, _all_of, _any_of)

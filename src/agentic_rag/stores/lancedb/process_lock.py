@@ -22,7 +22,7 @@ USING = "using"
 """Shared by all who have the database open, so that the last one may remove what only others could still read."""
 RECORDING_VALUES = "recording-values"
 """Forgetting unused metadata values must not meet a write that is about to use one."""
-FIRST_WAIT, LONGEST_WAIT = 0.001, 0.05
+FIRST_WAIT, MAX_WAIT = 0.001, 0.05
 """Seconds between two looks at a lock that another one holds; doubled from look to look."""
 
 
@@ -148,7 +148,7 @@ async def _wait_for(file: IO[bytes], *, is_shared: bool) -> None:
     wait = FIRST_WAIT
     while not _try_lock(file, is_shared=is_shared):
         await asyncio.sleep(wait)
-        wait = min(2 * wait, LONGEST_WAIT)
+        wait = min(2 * wait, MAX_WAIT)
 
 
 def _try_lock(file: IO[bytes], *, is_shared: bool) -> bool:

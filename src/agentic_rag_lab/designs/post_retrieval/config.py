@@ -101,9 +101,9 @@ TIME_DECAY_RATE = 0.0005
 days and .11 after half a year; at 0.1, six days would leave 6e-7."""
 
 
-MOST_STEPS = 20
+MAX_STEPS = 20
 """Most steps, and most queries of a step: a request may set both, and each searches again."""
-MOST_ITERATIONS = 1000
+MAX_ITERATIONS = 1000
 """What is left of the start after n steps of a walk is at most its damping factor to the power n: .99^1000 = 4e-5."""
 
 
@@ -132,7 +132,7 @@ class RerankStep(ActionStep):
     )
     damping_factor: float = Field(0.85, ge=0, lt=1, description="ppr: probability that the walk goes on")
     max_iterations: int = Field(
-        100, ge=1, le=MOST_ITERATIONS, description="ppr: steps after which the walk is cut off"
+        100, ge=1, le=MAX_ITERATIONS, description="ppr: steps after which the walk is cut off"
     )
     convergence_threshold: float = Field(
         1e-6, gt=0, le=1, description="ppr: the walk ends when a step moves less than this, of 1"
@@ -189,7 +189,7 @@ class MergeStep(ActionStep):
     max_depth: Annotated[int, Field(ge=1, le=10)] = Field(1, description="link_expand: links in a row")
     link_top_k: Count = Field(LINK_TOP_K, description="link_expand: links asked of each memory")
     secondary_queries: tuple[SecondaryQuery, ...] = Field(
-        (), max_length=MOST_STEPS, description="multi_query: list of query (with {question}) and top_k"
+        (), max_length=MAX_STEPS, description="multi_query: list of query (with {question}) and top_k"
     )
 
     @model_validator(mode="after")
@@ -273,8 +273,8 @@ def parse_steps(value: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None) -
         raise ConfigError(
             f"{WHERE}: a mapping such as {{action: none}}, or a list of them, not {value!r:.80}"
         )
-    if len(value) > MOST_STEPS:
-        raise ConfigError(f"{WHERE}: {len(value)} steps; give at most {MOST_STEPS}")
+    if len(value) > MAX_STEPS:
+        raise ConfigError(f"{WHERE}: {len(value)} steps; give at most {MAX_STEPS}")
     steps = tuple(_step(given, f"{WHERE}[{n}]") for n, given in enumerate(value))
     check_order(steps)
     return steps or (NoneStep(),)

@@ -19,7 +19,7 @@ from agentic_rag_lab.sources.locomo import parse_session_date
 NAME = "orchestrated_memory"
 TURNS_PER_ENTRY = 3
 """Factor on the memories requested, because several of the best may belong to one entry."""
-MOST = 1000
+MAX_TOP_K = 1000
 _ENTRY = "entry"
 
 
@@ -71,9 +71,9 @@ class OrchestratedMemory:
             return []
         limit = TURNS_PER_ENTRY * wanted
         while True:
-            best, more = await self._best(query, min(limit, MOST))
+            best, more = await self._best(query, min(limit, MAX_TOP_K))
             found = [name for name in best if name in matching]
-            if len(found) >= wanted or not more or limit >= MOST:
+            if len(found) >= wanted or not more or limit >= MAX_TOP_K:
                 return [memory_of(matching[name], best[name]) for name in found[:wanted]]
             limit *= TURNS_PER_ENTRY
 

@@ -35,7 +35,7 @@ from agentic_rag_lab.designs.services.parts import RankedSettings, ServiceParts
 from agentic_rag_lab.designs.services.sessions import SessionDocuments, SharedEntities
 
 NAME = "agentic_memory"
-MOST = 1000
+MAX_TOP_K = 1000
 """Maximum results of the retrieval graph."""
 
 SCORE_DIGITS = 9
@@ -198,7 +198,7 @@ def build_agentic_memory(settings: AgenticMemorySettings, parts: ServiceParts) -
             "query": query,
             "operation": operation,
             "dataset": parts.namespace,
-            "top_k": min(limit, MOST),
+            "top_k": min(limit, MAX_TOP_K),
         }
         if among is not None:
             asked["filters"] = {among.key: {among.operator: among.value}}

@@ -32,7 +32,7 @@ from agentic_rag.settings.parameters import FusionStrategy, Parameters
 from agentic_rag_lab.evaluation.asking import ranking_of
 from agentic_rag_lab.evaluation.datasets import EvalQuery
 from agentic_rag_lab.evaluation.metrics import measure
-from agentic_rag_lab.evaluation.scores import MOST_REFUSED, refusal_threshold
+from agentic_rag_lab.evaluation.scores import MAX_REFUSED, refusal_threshold
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -324,12 +324,12 @@ NEAR = 0.02
 
 
 def abstention_threshold(answerable: Floats) -> float:
-    """The threshold that refuses at most ``MOST_REFUSED`` of the answerable queries.
+    """The threshold that refuses at most ``MAX_REFUSED`` of the answerable queries.
 
     Args:
         answerable: confidences of at least one query, in [0, 1].
     """
-    return _down(refusal_threshold(answerable.tolist(), MOST_REFUSED))
+    return _down(refusal_threshold(answerable.tolist(), MAX_REFUSED))
 
 
 def carry_threshold(threshold: float, before: Floats, after: Floats) -> float:

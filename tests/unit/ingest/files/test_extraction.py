@@ -140,7 +140,7 @@ def test_kills_from_outside_lose_nothing() -> None:
 def test_many_files_at_once_wait_for_their_turn() -> None:
     with ThreadPoolExecutor(12) as threads:
         most = list(threads.map(lambda n: (read(f"wait {n}"), len(extraction._POOL._all))[1], range(60)))
-    assert 1 < max(most) <= extraction.MOST_PROCESSES
+    assert 1 < max(most) <= extraction.MAX_PROCESSES
     assert len(extraction._POOL._all) == 1
 
 

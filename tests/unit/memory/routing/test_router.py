@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.errors import InputError, ModelError
-from agentic_rag.memory.routing.decision import LEAST_WEIGHTS, Strategies, weight
-from agentic_rag.memory.routing.router import LONGEST_REASON, Router
+from agentic_rag.memory.routing.decision import MIN_WEIGHTS, Strategies, weight
+from agentic_rag.memory.routing.router import MAX_REASON, Router
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingResult
 from agentic_rag.testing import ScriptedChat
 
@@ -52,9 +52,7 @@ def holds(result: RoutingResult, strategies: Strategies) -> None:
     assert targets
     assert len(set(targets)) == len(targets)
     assert set(weights) == set(decision.selected_strategies) == set(targets)
-    assert (
-        all(LEAST_WEIGHTS[target] <= weights[target] <= 1 for target in targets) or result.method == "given"
-    )
+    assert all(MIN_WEIGHTS[target] <= weights[target] <= 1 for target in targets) or result.method == "given"
     assert all(chosen in strategies[target] for target, chosen in decision.selected_strategies.items())
     assert decision.reasons
     assert all(reason.strip() for reason in decision.reasons)
@@ -118,7 +116,7 @@ def test_a_reason_quotes_the_words_that_speak_for_a_type():
 
 def test_where_no_words_speak_for_a_type_each_has_its_least_weight():
     decision = route(request("salt"), AGENTS).decision
-    assert decision.strategy_weights == {target: LEAST_WEIGHTS[target] for target in AGENTS}
+    assert decision.strategy_weights == {target: MIN_WEIGHTS[target] for target in AGENTS}
     assert decision.confidence == 0
     assert decision.reasons == (
         "No words of the query point to a memory type, so each has its least weight.",
@@ -190,10 +188,10 @@ def test_what_a_chat_model_says_is_checked():
     reply = "dreams: 9 hybrid\nsemantic: 11 hybrid\nworking: 5 magic\nworking: 9\nbecause: " + "x" * 1000
     decision = by_chat("salt", reply).decision
     assert decision.target_memory_types[0] is WORKING
-    assert decision.strategy_weights[SEMANTIC] == LEAST_WEIGHTS[SEMANTIC]
+    assert decision.strategy_weights[SEMANTIC] == MIN_WEIGHTS[SEMANTIC]
     assert decision.selected_strategies[WORKING] is STRING_MATCH
     assert any("magic is not among" in reason for reason in decision.reasons)
-    assert all(len(reason) < LONGEST_REASON + 40 for reason in decision.reasons)
+    assert all(len(reason) < MAX_REASON + 40 for reason in decision.reasons)
 
 
 def test_a_rating_without_a_strategy_leaves_the_line_below_alone():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.memory.routing.rules import LONGEST, evidence
+from agentic_rag.memory.routing.rules import MAX_CHARACTERS, evidence
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.text import fold
 
@@ -51,14 +51,14 @@ def test_a_name_says_less_beside_the_person():
 
 
 def test_what_stands_far_behind_in_a_pasted_text_is_not_read():
-    assert evidence("salt " * (LONGEST // 5) + "who are you") == ()
+    assert evidence("salt " * (MAX_CHARACTERS // 5) + "who are you") == ()
 
 
 @pytest.mark.parametrize("words", ["what is ", "when if ", "how is a ", "是什么", "的时候", "I we you my "])
 def test_a_long_text_is_read_in_a_moment(words: str):
     evidence("读一次词典")
     begun = time.process_time()
-    evidence(words * LONGEST)
+    evidence(words * MAX_CHARACTERS)
     assert time.process_time() - begun < 2.0
 
 

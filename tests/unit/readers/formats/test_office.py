@@ -70,10 +70,10 @@ def test_what_cannot_be_read_is_told(
 
 
 def test_what_unpacks_to_too_much_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "LARGEST_UNPACKED", 1000)
+    monkeypatch.setattr(formats, "MAX_UNPACKED_BYTES", 1000)
     with pytest.raises(SourceError, match="unpacks to more"):
         extract(zipped({"word/document.xml": "x" * 10_000}), ".docx")
-    monkeypatch.setattr(formats, "LARGEST", 10)
+    monkeypatch.setattr(formats, "MAX_BYTES", 10)
     with pytest.raises(SourceError, match="more than"):
         extract(pdf("x"), ".pdf")
 

@@ -120,7 +120,7 @@ def test_a_file_that_breaks_off_gives_the_notes_before_and_a_line(tmp_path: Path
 def test_attachments_take_no_memory_and_a_note_has_a_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evernote_files, "MOST_CHARACTERS", 100_000)
+    monkeypatch.setattr(evernote_files, "MAX_CHARACTERS", 100_000)
     file = tmp_path / "a.enex"
     file.write_text(exported(BOILER).replace("QUJD", "QUJD" * 500_000))
     assert [one.attachments for one in notes_in(file)] == [1]

@@ -89,7 +89,7 @@ def test_zips_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (tmp_path / f"{name}.zip").write_bytes(raw)
         scan = discover([tmp_path / f"{name}.zip"])
         assert (scan.items, [told in one.reason for one in scan.skipped_files]) == ((), [True]), name
-    monkeypatch.setattr(notion_files, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(notion_files, "MAX_BYTES", 10_000)
     (tmp_path / "bomb.zip").write_bytes(zipped({f"Home {A}.md": "x" * 20_000_000}))
     (skipped,) = discover([tmp_path / "bomb.zip"]).skipped_files
     assert "unpacks to more than" in skipped.reason

@@ -17,8 +17,8 @@ from agentic_rag.domain.ports import IndexStats
 from agentic_rag.stores.lancedb import indexes
 from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
 from agentic_rag.stores.lancedb.indexes import (
-    MOST_PIECES,
-    MOST_SEGMENTS,
+    MAX_PIECES,
+    MAX_SEGMENTS,
     UNINDEXED_ROWS,
     IndexPlan,
     PlannedIndex,
@@ -101,13 +101,13 @@ async def test_a_vector_index_of_many_segments_is_built_anew(table: Any) -> None
 
     await add(table, 300)
     seen = []
-    for _ in range(MOST_SEGMENTS + 1):
+    for _ in range(MAX_SEGMENTS + 1):
         await tidy_table(table, PLAN, "rows")
         seen += await segments()
         await add(table, 2)
-    assert max(seen) == MOST_SEGMENTS
+    assert max(seen) == MAX_SEGMENTS
     assert seen[-1] == 1
-    assert (await built_on(table))["vector"] == f"vector_built_for_{300 + 2 * MOST_SEGMENTS}"
+    assert (await built_on(table))["vector"] == f"vector_built_for_{300 + 2 * MAX_SEGMENTS}"
 
 
 @pytest.mark.parametrize(("removed", "rarer"), [(10, False), (150, True), (190, True)])
@@ -157,16 +157,16 @@ async def test_when_it_is_due(table: Any, monkeypatch: pytest.MonkeyPatch) -> No
 
 async def test_many_small_writes_are_joined_also_a_moment_after_the_last_time(table: Any) -> None:
     await tidy_table(table, PLAN, "rows")
-    for _ in range(3 * MOST_PIECES):
+    for _ in range(3 * MAX_PIECES):
         await add(table, 1)
         await tidied_when_due(table, lambda: tidy_table(table, PLAN, "rows"), "rows")
-        assert (await table.stats())["fragment_stats"]["num_fragments"] <= MOST_PIECES
-    assert await table.count_rows() == 3 * MOST_PIECES
+        assert (await table.stats())["fragment_stats"]["num_fragments"] <= MAX_PIECES
+    assert await table.count_rows() == 3 * MAX_PIECES
 
 
 async def test_a_large_table_is_not_copied_again_at_once(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexes, "ROWS_A_PIECE", 2)
-    monkeypatch.setattr(indexes, "MOST_PIECES", 3)
+    monkeypatch.setattr(indexes, "MAX_PIECES", 3)
     await add(table, 60)
     await tidy_table(table, PLAN, "rows")
     for _ in range(8):
@@ -182,7 +182,7 @@ async def test_a_write_is_done_though_tidying_fails(
     async def full(*_: Any, **how: Any) -> None:
         raise OSError("no space left on device")
 
-    for _ in range(MOST_PIECES + 1):
+    for _ in range(MAX_PIECES + 1):
         await add(table, 1)
     monkeypatch.setattr(indexes, "_tidy", full)
     await tidied_when_due(table, lambda: tidy_table(table, PLAN, "rows"), "rows")
