@@ -114,9 +114,9 @@ def episode_uuid(dataset: str, chunk: str) -> str:
 def entity_key(name: str) -> str:
     """Identity of a name: NFKC, case folded, Han characters simplified, white space joined; "Oolong  Tea" and "oolong
     tea" are one, 烏龍茶 and 乌龙茶 too."""
-    # What is ASCII is its own normal form; all names of a graph are read before its first question.
-    plain = name if name.isascii() else unicodedata.normalize("NFKC", name)
-    return " ".join(simplify(plain.casefold()).split())
+    if name.isascii():  # its own normal form; all names of a graph are read before its first question
+        return " ".join(name.lower().split())
+    return " ".join(simplify(unicodedata.normalize("NFKC", name).casefold()).split())
 
 
 def aliases(metadata: Mapping[str, Any]) -> tuple[str, ...]:

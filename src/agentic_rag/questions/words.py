@@ -145,6 +145,13 @@ def parts(name: str) -> tuple[str, ...]:
     return tuple(map(stem, (ASCII_WORD if plain.isascii() else _WORD).findall(plain)))
 
 
+def first_part(name: str) -> str | None:
+    """The first of a name's ``parts``, in a fraction of the time; None where it has none."""
+    plain = fold(split_camel_case(name)).casefold()
+    word = (ASCII_WORD if plain.isascii() else _WORD).search(plain)
+    return None if word is None else stem(word.group())
+
+
 def key_words(key: str) -> frozenset[str]:
     """The stems of a property's name that say something."""
     return frozenset(part for part in parts(key) if part not in STOPWORDS)
@@ -226,6 +233,6 @@ def _is_slip_of(word: str, generic: frozenset[str]) -> bool:
     )
 
 
-def longest_first(names: Iterable[str]) -> Sequence[str]:
-    """Names by the number of their words, most first, so that the longer one of two is met."""
-    return sorted(set(names), key=lambda name: (-len(parts(name)), -len(name), name))
+def longest_first(name: str) -> tuple[int, int, str]:
+    """Orders names by the number of their words, most first, so that the longer one of two is met."""
+    return -len(parts(name)), -len(name), name

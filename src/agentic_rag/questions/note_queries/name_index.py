@@ -6,18 +6,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from agentic_rag.questions.words import MIN_SLIP, Likeness, Words, parts, plain_han
+from agentic_rag.questions.words import MIN_SLIP, Likeness, Words, first_part, parts, plain_han
 from agentic_rag.text import fold, starts_cjk
 
-Candidates = Mapping[str, Sequence[tuple[int, tuple[str, ...]]]]
-"""Each a name's place, and the stems of its words."""
+Candidates = Mapping[str, Sequence[int]]
+"""Places of names."""
 
 
 class NameIndex:
     """Names by what a question needs to have in common with them.
 
     Of a name in Latin script that are its stems, the beginning of the first, or its first letter, by how like the words
-    have to be; of one with Chinese its first Chinese character.
+    have to be; of one with Chinese its first Chinese character. Only the first stem of each name is made beforehand.
 
     Args:
         names: they are known by their place in the sequence.
@@ -25,31 +25,27 @@ class NameIndex:
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
-        self._in_words: list[tuple[int, tuple[str, ...]]] = []
-        """The names in Latin script."""
+        self._first_stems: list[tuple[int, str]] = []
+        """Of the names in Latin script."""
         self._characters = defaultdict[str, list[int]](list)
         for place, name in enumerate(names):
             han = plain_han(name)
             if han is not None:
                 self._characters[next(filter(starts_cjk, han))].append(place)
-            elif words := parts(name):
-                self._in_words.append((place, words))
-        self._stems = _by((words[0], (place, words)) for place, words in self._in_words)
+            elif first := first_part(name):
+                self._first_stems.append((place, first))
+        self._stems = _by((stem, place) for place, stem in self._first_stems)
 
     @cached_property
     def _beginnings(self) -> Candidates:
-        return _by(
-            (words[0][:MIN_SLIP], (place, words))
-            for place, words in self._in_words
-            if len(words[0]) >= MIN_SLIP
-        )
+        return _by((stem[:MIN_SLIP], place) for place, stem in self._first_stems if len(stem) >= MIN_SLIP)
 
     @cached_property
     def _letters(self) -> Candidates:
         return _by(
-            (letter, (place, words))
-            for place, words in self._in_words
-            for letter in {words[0][0], fold(self._names[place]).casefold().strip()[0]}
+            (letter, place)
+            for place, stem in self._first_stems
+            for letter in {stem[0], fold(self._names[place]).casefold().strip()[0]}
         )
 
     def near(self, words: Words, likeness: Likeness) -> list[int]:
@@ -76,14 +72,14 @@ class NameIndex:
             return len(name) == 1 or all(map(may_stand, name))
 
         is_possible = stems.issuperset if likeness == "stem" else may_be_met
-        near = {place for candidates in found for place, name in candidates if is_possible(name)}
+        near = {place for places in found for place in places if is_possible(parts(self._names[place]))}
         for character in set(words.text) if self._characters else ():
             near.update(self._characters.get(character, ()))
         return sorted(near)
 
 
-def _by(pairs: Iterable[tuple[str, tuple[int, tuple[str, ...]]]]) -> Candidates:
-    found = defaultdict[str, list[tuple[int, tuple[str, ...]]]](list)
-    for key, name in pairs:
-        found[key].append(name)
+def _by(pairs: Iterable[tuple[str, int]]) -> Candidates:
+    found = defaultdict[str, list[int]](list)
+    for key, place in pairs:
+        found[key].append(place)
     return found

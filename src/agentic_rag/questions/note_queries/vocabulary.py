@@ -77,7 +77,7 @@ class Value:
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """All names of a snapshot, the longest first."""
+    """All names of a snapshot."""
 
     snapshot: Snapshot
     classes: Sequence[NoteClass]
@@ -254,7 +254,7 @@ LIKENESSES: tuple[Likeness, ...] = ("stem", "beginning", "slip")
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Names in the order in which they are tried."""
+    """Names, with what finds those that a question contains."""
 
     names: Sequence[str]
     index: NameIndex
@@ -264,8 +264,8 @@ class _Names:
         return cls(names, NameIndex(names))
 
     def matches(self, words: Words, likeness: Likeness) -> Iterator[tuple[int, Place]]:
-        """The names that a question contains, each by its number, with its place in the question."""
-        for n in self.index.near(words, likeness):
+        """The names that a question contains, the longest first, each by its number, with its place in the question."""
+        for n in sorted(self.index.near(words, likeness), key=lambda n: longest_first(self.names[n])):
             place = words.find(self.names[n], likeness)
             if place is not None:
                 yield n, place
@@ -305,12 +305,12 @@ def _vocabulary(snapshot: Snapshot) -> Vocabulary:
     titles = snapshot.notes_by_title()
     keys = {key.name: key for key in snapshot.schema.keys}
     row_keys = {key.name: key for key in snapshot.schema.row_keys}
-    classes = sorted(_classes(snapshot), key=lambda one: (-len(parts(one.name)), one.name))
+    classes = sorted(_classes(snapshot), key=lambda one: one.name)
     names = {
         "classes": _Names.of([one.name for one in classes]),
-        "titles": _Names.of(longest_first(name for name in titles if _is_name(name))),
-        "values": _Names.of(longest_first(named)),
-        "keys": _Names.of(longest_first([*keys, *row_keys])),
+        "titles": _Names.of([name for name in titles if _is_name(name)]),
+        "values": _Names.of(list(named)),
+        "keys": _Names.of(list({**keys, **row_keys})),
     }
     return Vocabulary(snapshot, classes, keys, row_keys, named, titles, names)
 
