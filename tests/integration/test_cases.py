@@ -201,4 +201,4 @@ def test_of_a_drawing_its_texts_alone_are_read(vaults: Vaults) -> None:
 
 @pytest.mark.parametrize("question", ["数据库备份什么时候运行？", "數據庫備份什麼時候運行？"])
 def test_a_question_in_either_form_of_han_characters(vaults: Vaults, question: str) -> None:
-    assert claims(vaults.ask("08", question)) == ["软件: 数据库的备份每天凌晨三点运行一次。"]
+    assert claims(vaults.ask("08", question)) == ["数据库的备份每天凌晨三点运行一次。"]
