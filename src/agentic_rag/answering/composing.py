@@ -27,6 +27,7 @@ from agentic_rag.answering.forms.lines import (
     more_text,
     statements,
     titled_text,
+    with_led,
 )
 from agentic_rag.answering.forms.lists import (
     below_lead,
@@ -83,6 +84,8 @@ PROSE = 6
 """Sentences that are quoted of documents without markup: one rarely says all, and several documents may differ."""
 SHORT = 3
 """Words up to which a sentence is shown with the ones beside it: it says nothing alone."""
+_SPEAKS_OF = re.compile(r"\b(?:it|they|this|these|he|she|es|sie|dies\w*)\b|[它他她这其]", re.IGNORECASE)
+"""Words that point to what the sentence before names."""
 _WORD = re.compile(r"[\u4e00-\u9fff]{1,2}|[^\s\u4e00-\u9fff]*[^\W\u4e00-\u9fff][^\s\u4e00-\u9fff]*")
 """A word; of Chinese two characters."""
 
@@ -204,6 +207,8 @@ def _is_under_label(unit: Unit) -> bool:
 def _best_units(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer:
     """The best unit, and those that say as much."""
     best = candidates[0]
+    if (whole := _with_list(question, best)) is not None:
+        return whole
     if says_all(question, best):
         near = [one for one in candidates if one.score >= best.score - NEAR_TIE and _as_much(best, one)]
     else:  # what the best one leaves open, the next ones may say
@@ -276,6 +281,22 @@ def _whole_block(question: Question, near: Sequence[Candidate]) -> ComposedAnswe
     return ComposedAnswer(block_of(units, best.note, [entry_text(unit) for unit in units]), (best, *members))
 
 
+def _with_list(question: Question, best: Candidate) -> ComposedAnswer | None:
+    """The best unit with the list that its paragraph leads to, "When it lands, it will:", where no one value is wanted; of a
+    unit that says all, where the sentence that leads to the list speaks of it."""
+    if question.wants or question.form == "yesno" or best.unit.kind != "sentence":
+        return None
+    paragraph = [unit for unit in best.note.reading.units if unit.block == best.unit.block]
+    lead = paragraph[-1]
+    if not lead.text.endswith((":", "：")):
+        return None
+    follows = paragraph[-2:-1] == [best.unit] and _SPEAKS_OF.search(lead.text) is not None
+    if says_all(question, best) and not follows:
+        return None
+    lines = with_led([best.unit, lead], best.note)
+    return ComposedAnswer(tuple(lines), (best,)) if len(lines) > 2 else None
+
+
 def says_all(question: Question, one: Candidate) -> bool:
     """Whether a unit expresses every specific term, one of them in its own words, and holds a value of the kind that is
     wanted, of things that are asked for several; never of a reason, which stands in other words."""
@@ -341,11 +362,23 @@ def _reason_beside(
     ]
     nearest = min(beside, key=lambda one: abs(one.unit.start - best.unit.start), default=None)
     if nearest is None:
-        return []
+        return _neighbours(best, chosen_units, candidates)
     if not is_listed_reason(nearest.unit):
         return [] if stated else [nearest]
     members = (one for one in candidates if one.note is nearest.note and one.unit.block == nearest.unit.block)
     return sorted((one for one in members if one not in chosen_units), key=lambda one: one.unit.start)
+
+
+def _neighbours(
+    best: Candidate, chosen_units: Sequence[Candidate], candidates: Sequence[Candidate]
+) -> list[Candidate]:
+    """The sentences right before and behind the best one in its paragraph, which may say why in words of their own."""
+    paragraph = [unit for unit in best.note.reading.units if unit.block == best.unit.block]
+    if best.unit.kind != "sentence" or best.unit not in paragraph:
+        return []
+    place = paragraph.index(best.unit)
+    beside = paragraph[max(0, place - 1) : place + 2]
+    return [one for one in candidates if one.unit in beside and one not in chosen_units]
 
 
 def _value_beside(

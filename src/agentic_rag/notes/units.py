@@ -13,10 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice, takewhile, zip_longest
+from textwrap import dedent
 from typing import Any, Literal
 
 from markdown_it.token import Token
 
+from agentic_rag.notes.admonitions import as_callouts
 from agentic_rag.notes.frontmatter import Frontmatter, properties, read_frontmatter
 from agentic_rag.notes.inline import InlineField, fields, hide_code, mask_spans
 from agentic_rag.notes.markdown import block_tokens, line_starts, plain
@@ -256,6 +258,8 @@ _LABEL = re.compile(
     r"(?P<mark>\*{2,3}|_{2,3})(?P<label>(?!\s)[^*_.\n:：!?]{1,60})(?:\.(?P=mark)|(?P=mark)\.)[ \t]+(?=\S)"
 )
 """A label that a paragraph begins with: ``***Keen Smell***. The troll …``, ``**Note.** …``."""
+MAX_LABEL_WORDS = 3
+"""A longer one is a sentence of its own, which sums up those behind it."""
 _BOLD_KEY = re.compile(
     r"^(?:\*\*|__)(?P<key>[^\W\d_][^*_.,;:：!?\n]{0,40})(?:\*\*|__)[ \t]+(?P<value>[^\s*_–—=(][^\n]{0,150})$",
     re.MULTILINE,
@@ -268,6 +272,8 @@ _INLINE_NOTE = re.compile(r"\^\[(?P<text>[^\[\]]*(?:\[\[[^\[\]]*\]\][^\[\]]*)*)\
 _CONTAINER = re.compile(
     r"^[ \t>]*:{3,}(?:[ \t]*:{3,})*[ \t]*(?:[a-z][\w-]*)?(?:[ \t]*\{[^{}\r\n]*\})?", re.MULTILINE
 )
+_TO_HEADING = re.compile(r"(?:\*\*)?(?:\[[^\[\]]*\]\(#[^()\s]*\)|\[\[#[^\[\]]*\]\])(?:\*\*)?")
+"""An entry of a table of contents."""
 _TAG_LINE = re.compile(r"^(?:#[^\s#]+[\s,，]*)+$")
 _NOT_SHOWN = re.compile(r"^(?:https?://\S+|[-*_=\s|:]+|\^[\w-]+)$")
 _DEFINITION = re.compile(
@@ -293,9 +299,9 @@ class _Reader:
 
     def __init__(self, text: str, masked_text: str, begin: int, headings: tuple[str, ...]) -> None:
         self._text = text
-        self._masked_text = masked_text
+        body = as_callouts(masked_text[begin:])
+        self._masked_text = masked_text[:begin] + body
         self._begin = begin
-        body = masked_text[begin:]
         self._lines = [begin + start for start in line_starts(body)] + [len(text)]
         self._tokens: list[Token] = block_tokens(body) if body.strip() else []
         if ":::" in body:
@@ -403,7 +409,7 @@ class _Reader:
         if body.strip():
             self._block += 1
             lead = len(body) - len(body.lstrip("\r\n"))
-            shown = "\n".join(line.rstrip() for line in body[lead:].splitlines())
+            shown = dedent("\n".join(line.rstrip() for line in body[lead:].splitlines()))
             yield Unit(
                 "code",
                 start + lead,
@@ -473,6 +479,13 @@ class _Reader:
                 return
         lead = end - len(self._masked_text[start:end].lstrip(" \t>"))
         label = _LABEL.match(self._masked_text, lead, end)
+        if (
+            label is not None and len(label["label"].split()) > MAX_LABEL_WORDS
+        ):  # a sentence that sums up the others
+            yield from self._running(lead, label.end())
+            self._lead = readable(self._masked_text[lead : label.end()])
+            yield from self._running(label.end(), end)
+            return
         if label is not None:
             parents = (readable(label["label"]),)
             for unit in self._running(label.end(), end):
@@ -692,6 +705,7 @@ class _Reader:
             or _EMPTY_FIELD.match(stripped)
             or not any(map(str.isalnum, display_text))
             or _FOOTNOTE.match(stripped)
+            or _TO_HEADING.fullmatch(stripped)
         )
 
     @cached_property

@@ -51,7 +51,7 @@ _MONEY = any_of(
     r"\bhow much money\b|\bhow much (?:did|do|does|have|has|will|must) (?:i|we|he|she|they|you|it|[a-z]+) (?:still )?(?:have to )?(?:get|got|take|taken|make|made|earn\w*|owe|spend|spent|save\w*|lose|lost|raise\w*|claim\w*)\b(?! (?:to|of|off)\b)",
 )
 _DURATION = any_of(
-    r"\bhow (?:long|soon)\b|\b(?:by|until|till) when\b|\bduration\b|\bhow many (?:minutes|hours|days|weeks|months|years)\b",
+    r"\bhow (?:long|soon|quickly)\b|\b(?:by|until|till) when\b|\bduration\b|\bhow many (?:minutes|hours|days|weeks|months|years)\b",
     r"多久|多长时间|几(?:分钟|小时|天|年|个月|周)|多少(?:分钟|小时|天|年)",
     r"\bwie lange\b",
 )
@@ -118,7 +118,7 @@ REQUEST = any_of(
 """Words that only ask for an answer, for a time, or for who does something."""
 _AUXILIARIES = "did|do|does|is|was|has|had|can|could|will|would|should|must"
 _LIST = any_of(
-    rf"\b(?:which|what) (?:(?!(?:{_AUXILIARIES})\b)\w+ ){{0,2}}?(?!(?:{_AUXILIARIES})\b)\w+s\b|\blist\b|\ball (?:the |my |of )?\w+s?\b|\bnames? (?:of|all)\b|\bwhat else\b|\bwho all\b",
+    rf"\b(?:which|what) (?:(?!(?:{_AUXILIARIES})\b)\w+ ){{0,2}}?(?!(?:{_AUXILIARIES})\b)\w+s\b|\blist\b|(?:^\W*|\b(?:list|show|give|name|find|get|see|me|are|were|of) )all (?:the |my |of )?\w+s?\b|\bnames? (?:of|all)\b|\bwhat else\b|\bwho all\b",
     r"\bwhat (?:are|were) (?:the|my|our|his|her|their|all|some) (?:[\w-]+ ){0,3}?[\w-]+s\b",
     r"\bwhat (?:are|were) (?:i|we|they|you) \w+ing\b",
     r"\bwhich of (?:the|my|our|these|those|his|her|their)\b|\bwho(?:['’]s| is| are| was| were) (?:on|invited|coming)\b",
@@ -140,7 +140,7 @@ _NOT_LIST = frozenset(
     " address process status".split()
 )
 HOW = re.compile(
-    r"\bhow (?P<word>much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early)\b",
+    r"\bhow (?P<word>much|many|long|old|large|big|tall|high|deep|far|fast|heavy|often|wide|hot|warm|cold|late|early|soon|quickly)\b",
     re.IGNORECASE,
 )
 """Words that ask with "how", which no answer repeats."""

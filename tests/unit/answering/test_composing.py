@@ -240,6 +240,62 @@ def test_an_item_is_shown_behind_the_line_that_introduces_its_list(
     assert texts(question, Workshop=RULES) == expected
 
 
+DEPLOY = """# Building a feature
+
+## 1. Plan
+
+Talk about it early.
+
+## 2. Deploy
+
+We deploy the app by hand. Later a pipeline will do it, and it will:
+
+- run the tests
+- block a merge
+
+If a deploy breaks the app, revert first. The log says why.
+
+**Angry clients.** Stay calm. Say what comes next. Call a manager.
+
+1. Mark the message of the client
+2. Star it
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (
+            "What will the pipeline do?",
+            ["Later a pipeline will do it, and it will:", "- run the tests", "- block a merge"],
+        ),
+        (
+            "What to do if a deploy breaks the app?",
+            ["If a deploy breaks the app, revert first.", "The log says why."],
+        ),
+        (
+            "How do we deal with angry clients?",
+            [f"Angry clients: {one}." for one in ("Stay calm", "Say what comes next", "Call a manager")],
+        ),
+    ],
+)
+def test_what_is_done_in_a_case_and_what_a_sentence_leads_to(question: str, expected: list[str]) -> None:
+    assert [line for line in texts(question, Feature=DEPLOY) if line in expected] == expected
+    assert "1. Plan" not in texts(question, Feature=DEPLOY)
+
+
+@pytest.mark.parametrize(
+    "paragraph",
+    [
+        "The first task is about learning how we work. Small and boring is perfect. Ask a lot.",
+        "Small and boring is perfect. A large one hides how we work. Ask a lot.",
+    ],
+)
+def test_what_stands_beside_it_may_say_why(paragraph: str) -> None:
+    answer = " ".join(texts("Why is small and boring perfect?", Tasks=f"# Tasks\n\n{paragraph}\n"))
+    assert "how we work" in answer
+
+
 def test_a_text_of_two_notes_is_shown_once() -> None:
     rule = "# {}\n\nThe lift is closed for goods.\n"
     assert texts("Is the lift closed on Mondays?", Rules=rule.format("Rules"), Copy=rule.format("Copy")) == [

@@ -313,10 +313,18 @@ def test_a_footnote_belongs_to_what_refers_to_it(text: str, expected: list[str])
         "^block-id\n",
         "---\nexcalidraw-plugin: parsed\n---\n# Excalidraw Data\n\n## Text Elements\n",
         "::: details\n\n:::\n",
+        "1. [Design](#1-design)\n2. [[#Deploy]]\n- **[Ask](#ask)**\n",
     ],
 )
 def test_what_states_nothing_is_no_unit(text: str):
     assert units_of(text) == ()
+
+
+def test_a_long_label_is_a_sentence_that_leads_the_others():
+    label, other = units_of("**Review within one business week.** Timely reviews help.\n")
+    assert (label.text, label.parents) == ("Review within one business week.", ())
+    assert (other.text, other.lead) == ("Timely reviews help.", "Review within one business week.")
+    assert shown("**Angry clients.** Stay calm.\n") == ["Angry clients: Stay calm."]
 
 
 def test_of_a_container_its_title_and_text_are_shown():

@@ -62,6 +62,10 @@ from agentic_rag.questions.wording import named_phrase
         ("What does it do?", "fact", set()),
         ("pesto", "topic", set()),
         ("", "topic", set()),
+        ("How quickly is a request reviewed?", "fact", {"duration"}),
+        ("What time does the pool open?", "fact", {"time"}),
+        ("one person answers all support mail", "topic", set()),
+        ("Show all my books", "list", set()),
     ],
 )
 def test_the_form_of_the_answer_and_the_kind_of_value(text: str, form: str, wants: set[str]):

@@ -54,21 +54,20 @@ def steps(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer
 def _covers(
     question: Question, units: Sequence[Unit], best: Candidate, candidates: Sequence[Candidate]
 ) -> bool:
-    """Whether a list speaks of all that the best unit says itself: else that unit is to the point, and not the list."""
+    """Whether a list speaks of all that the best unit says itself, or its label does: else that unit is to the point, and
+    not the list."""
     if best.unit.kind in ("row", "property"):  # no instruction, unless it alone has a name that is asked for
         names = {term.token for term in question.terms if term.is_name} & clear_terms(best.own)
         of_units = (one for one in candidates if one.note is best.note and one.unit in units)
         return names <= set().union(*(clear_terms(one.own) | clear_terms(one.near) for one in of_units))
-    beside = (unit for unit in best.note.reading.units if unit.headings == best.unit.headings)
-    is_code = any(unit.kind == "code" for unit in beside)  # its own heading says what it does
     of_list = [one for one in candidates if one.note is best.note and one.unit in units]
     if best.nearness and max((one.total for one in of_list), default=0.0) >= best.total - NEAR:
         return True
-    wanted = (
-        (clear_terms(best.own) | (clear_terms(best.near) if is_code else set()))
-        - clear_terms(best.above)
-        - _MAKING
-    )
+    beside = (unit for unit in best.note.reading.units if unit.headings == best.unit.headings)
+    is_code = any(unit.kind == "code" for unit in beside)  # its own heading says what it does
+    is_labelled = best.unit.kind == "sentence" and bool(best.unit.parents)
+    named = clear_terms(best.near) if is_code or is_labelled else set()
+    wanted = (clear_terms(best.own) | named) - clear_terms(best.above) - _MAKING
     spoken: set[str] = set()
     for one in of_list:
         spoken |= clear_terms(one.own) | clear_terms(one.near)
@@ -146,7 +145,7 @@ def _number_texts(units: Sequence[Unit]) -> list[str]:
 def _numbered_sections(
     candidates: Sequence[Candidate], note: SourceNote
 ) -> tuple[float, tuple[Line, ...]] | None:
-    """Numbered headings below the heading that is asked for, each with its first sentence."""
+    """Numbered headings below the heading, or in the note, that is asked for, each with its first sentence."""
     sections: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for path in note.reading.headings:
         if _LIST_NUMBER.match(path[-1]):
@@ -156,9 +155,9 @@ def _numbered_sections(
         if len(paths) < 2:
             continue
         of_it = [one for one in candidates if one.note is note and one.unit.headings[: len(parent)] == parent]
-        words = max((len(clear_terms(one.above) | clear_terms(one.near)) for one in of_it), default=0)
+        words = max((len(clear_terms(one.above)) for one in of_it), default=0)
         value = 2.0 * words + 2.0
-        if best is None or value > best[0]:
+        if words and (best is None or value > best[0]):
             lines = []
             for path in paths:
                 place = stripped_span(note, note.reading.headings[path])
