@@ -11,6 +11,8 @@ import regex
 from agentic_rag.text import CJK
 
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|#\r\n]*)(#[^\[\]|\r\n]*)?(?:\\?\|([^\[\]\r\n]*))?\]\]")
+_ESCAPED_ALIAS = re.compile(r"\\\|(?=[^\[\]|\r\n]*\]\])")
+"""As a link has it in a table, and in text that was taken out of one: ``[[A\\|b]]``."""
 _IMAGE = re.compile(r"!\[[^\[\]]{0,500}\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,500}\)|!\[\[[^\[\]\r\n]*\]\]")
 _LINK = re.compile(r"\[([^\[\]]{0,500})\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,500}\)")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
@@ -70,6 +72,7 @@ def readable(markup: str) -> str:
         return f"\x00{len(kept) - 1}\x00"
 
     text = _CODE.sub(lambda code: keep(code[2]), markup.replace("\x00", ""))
+    text = _ESCAPED_ALIAS.sub("|", text)
     text = _ESCAPED_SIGN.sub(lambda sign: keep(sign[1]), text)
     text = _LINK.sub(r"\1", _WIKILINK.sub(link_text, _IMAGE.sub("", text)))
     text = _AUTOLINK.sub(r"\1", text)

@@ -201,8 +201,11 @@ def _left_out(text: str, front: Frontmatter) -> list[tuple[int, int]]:
 
 RECORD_KEYS = frozenset({"created", "modified", "updated"})
 """Properties in which programs record when a note was written: they state nothing of what it is about."""
-_SILENT_KEYS = frozenset({"aliases", "alias", "cssclasses", "cssclass", "publish", "position"})
-"""Properties that steer the program and state nothing of their note."""
+_SILENT_KEYS = re.compile(
+    r"alias(?:es)?|cssclass(?:es)?|publish|position|permalink|slug|layout|dg-[\w-]+|dg[a-z]*(?:frontmatter|backlinks|link|home|graph)",
+    re.IGNORECASE,
+)
+"""Properties that steer the program, or a site that is made of the notes, and state nothing of their note."""
 
 
 def _of_properties(text: str, front: Frontmatter) -> Iterator[Unit]:
@@ -210,7 +213,7 @@ def _of_properties(text: str, front: Frontmatter) -> Iterator[Unit]:
         return
     for prop in properties(text, front):
         written = _value_text(prop.value)
-        if written and prop.key.casefold() not in _SILENT_KEYS and not _PLACEHOLDER.search(written):
+        if written and not _SILENT_KEYS.fullmatch(prop.key) and not _PLACEHOLDER.search(written):
             yield Unit("property", prop.start, prop.end, written, 0, key=prop.key, value=prop.value)
 
 

@@ -317,13 +317,17 @@ def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[st
         if not any(d.start < term.end and term.start < d.end for d in days)
         and not _PER.search(question, 0, term.end)
     ]
-    proper = [term for term in terms if term.is_name]
+    proper = [t for t in terms if t.is_name and not _WEEKDAY.fullmatch(question, t.start, t.end)]
     chosen = _of_one_clause(question, proper or [term for term in terms if not term.is_generic])
     if not chosen:
         return None
+    start = chosen[0].start
     if not proper and len(chosen) > 1 and Question.of(question).script != "cjk":
-        begins = [n for n, one in enumerate(chosen) if _DETERMINER.search(question, 0, one.start)]
+        begins = {n: begin for n, one in enumerate(chosen) if (begin := _phrase_start(question, one, terms))}
         chosen = chosen[max(begins, default=-1) :]
+        start = max(begins.values(), default=chosen[0].start)
+        if _BEFORE_SUBJECT.search(question, 0, start):
+            chosen = _without_verb(question, chosen, terms)
     last = chosen[-1].end
     if question[last - 2 : last] in ("'s", "’s"):
         last -= 2
@@ -332,10 +336,42 @@ def _subject(question: str, names: Names, days: Sequence[DatedText]) -> tuple[st
         for term in terms:
             if term.start == last + 1 and question[last] in " -":
                 last = term.end
-    span = Place(chosen[0].start, last)
+    span = Place(start, last)
     return question[span.start : span.end], span
 
 
+def _phrase_start(question: str, noun: Term, terms: Sequence[Term]) -> int | None:
+    """Where the noun phrase begins whose first specific term this is, behind a determiner: "the old boiler"; None where none
+    does."""
+    start = noun.start
+    for term in reversed(terms):
+        if term.is_generic and term.end + 1 == start:
+            start = term.start
+    return start if _DETERMINER.search(question, 0, start) else None
+
+
+def _without_verb(question: str, phrase: Sequence[Term], terms: Sequence[Term]) -> Sequence[Term]:
+    """The noun phrase of terms of which the last of those side by side is the verb, "the trail running pack weigh", unless
+    a general one comes next: "the van need".
+
+    Args:
+        question: in which they stand.
+        phrase: its terms from the noun phrase on, without general ones.
+        terms: all of its terms.
+    """
+    gaps = [question[one.end : following.start] for one, following in pairwise(phrase)]
+    run = phrase[: next((n for n, gap in enumerate(gaps, 1) if gap not in (" ", "-")), len(phrase))]
+    is_verb_next = any(term.is_generic and term.start == run[-1].end + 1 for term in terms)
+    return run if is_verb_next or len(run) == 1 else run[:-1]
+
+
+_BEFORE_SUBJECT = re.compile(
+    r"(?:\b(?:do|does|did|can|could|will|would|should|must)|^\W*(?:is|are|was|were|has|have|had))\s+"
+    r"(?:the|an?|my|our|your|his|her|their)\s+$",
+    re.IGNORECASE,
+)
+"""Before a noun phrase that a verb follows: "does the shed cost", "Is the pool open"."""
+_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?", re.IGNORECASE)
 _DETERMINER = re.compile(r"\b(?:the|an?|my|our|your|his|her|their)\s+$", re.IGNORECASE)
 """Begins a noun phrase."""
 _PER = re.compile(r"\b(?:an?|per|each|every) (?:hour|day|night|week|month|year)$", re.IGNORECASE)

@@ -181,7 +181,18 @@ def test_a_property_without_a_value_is_told_and_no_unit(line: str):
     assert (reading.units, reading.empty) == ((), frozenset({"empty"}))
 
 
-@pytest.mark.parametrize("line", ["aliases: [q]", "cssclasses: wide", "publish: true", 'title: "{{title}}"'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "aliases: [q]",
+        "cssclasses: wide",
+        "publish: true",
+        "permalink: /tea/",
+        "dg-publish: true",
+        "dgPassFrontmatter: true",
+        'title: "{{title}}"',
+    ],
+)
 def test_what_steers_the_program_is_no_unit(line: str):
     assert units_of(f"---\n{line}\n---\n") == ()
 

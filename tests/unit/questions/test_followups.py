@@ -50,6 +50,14 @@ DAY = "What did I do on 2024-03-15?"
         ("And the water?", "How much is broadband a month?", "How much is water a month?"),
         ("and the hall?", "What colour is the living room?", "What colour is the hall?"),
         ("and Ben?", "When did Ann start?", "When did Ben start?"),
+        # the verb behind the thing stays
+        ("and the fence?", "How much does the shed cost?", "How much does the fence cost?"),
+        ("and the running vest?", "What does my pack weigh?", "What does my running vest weigh?"),
+        ("and the tractor?", "How much oil does the van need?", "How much oil does the tractor need?"),
+        ("and the sauna?", "When does the pool open on Sundays?", "When does the sauna open on Sundays?"),
+        ("and the pump?", "When did the old boiler break down?", "When did the pump break down?"),
+        ("and the sauna?", "Is the pool heated?", "Is the sauna heated?"),
+        ("and the ladder?", "Where is the spare key?", "Where is the ladder?"),
         ("And Ben's?", "What is Ann's rate?", "What is Ben's rate?"),
         ("And the beetroot?", "Where do I buy it? When did I sow carrots?", "When did I sow beetroot?"),
         # another topic of the same person, or another person the same topic
