@@ -136,7 +136,10 @@ def that_can_answer(question: Question, candidates: Sequence[Candidate]) -> Sequ
     """
     if not candidates or candidates[0].note.is_prose:
         return candidates
-    candidates = [one for one in candidates if not is_title(one.unit, one.note)] or candidates
+    asked = fold(question.text).casefold()
+    candidates = [
+        one for one in candidates if not is_title(one.unit, one.note) or str(one.unit.key).casefold() in asked
+    ] or candidates
     return _of_named(question, _without_labels(question, _without_records(question, candidates)))
 
 

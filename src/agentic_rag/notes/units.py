@@ -202,7 +202,7 @@ def _left_out(text: str, front: Frontmatter) -> list[tuple[int, int]]:
 RECORD_KEYS = frozenset({"created", "modified", "updated"})
 """Properties in which programs record when a note was written: they state nothing of what it is about."""
 _SILENT_KEYS = re.compile(
-    r"alias(?:es)?|cssclass(?:es)?|publish|position|permalink|slug|layout|dg-[\w-]+|dg[a-z]*(?:frontmatter|backlinks|link|home|graph)",
+    r"alias(?:es)?|cssclass(?:es)?|publish|position|layout|dg-[\w-]+|dg[a-z]*(?:frontmatter|backlinks|link|home|graph)",
     re.IGNORECASE,
 )
 """Properties that steer the program, or a site that is made of the notes, and state nothing of their note."""

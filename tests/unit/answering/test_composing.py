@@ -296,6 +296,12 @@ def test_what_stands_beside_it_may_say_why(paragraph: str) -> None:
     assert "how we work" in answer
 
 
+def test_the_address_of_a_note_answers_only_what_asks_for_it() -> None:
+    note = "---\npermalink: /running-pack/\n---\n# Pack\n\n- Weight - 9 oz\n"
+    assert not any("permalink" in line for line in texts("What is the running pack like?", Pack=note))
+    assert texts("What is the permalink of the pack?", Pack=note) == ["permalink: /running-pack/"]
+
+
 def test_a_text_of_two_notes_is_shown_once() -> None:
     rule = "# {}\n\nThe lift is closed for goods.\n"
     assert texts("Is the lift closed on Mondays?", Rules=rule.format("Rules"), Copy=rule.format("Copy")) == [

@@ -187,7 +187,7 @@ def test_a_property_without_a_value_is_told_and_no_unit(line: str):
         "aliases: [q]",
         "cssclasses: wide",
         "publish: true",
-        "permalink: /tea/",
+        "layout: page",
         "dg-publish: true",
         "dgPassFrontmatter: true",
         'title: "{{title}}"',

@@ -97,9 +97,15 @@ class ComposedAnswer:
     """Whether the lines together say all that the question does, whatever each says."""
 
 
+ADDRESSES = frozenset({"permalink", "slug"})
+"""Names of the properties that hold where a site shows a note: its title in other letters."""
+
+
 def is_title(unit: Unit, note: SourceNote) -> bool:
-    """Whether a property only repeats the note's title."""
-    return unit.kind == "property" and unit.text.casefold() == note.title.casefold()
+    """Whether a property only repeats the note's title, or is its address."""
+    if unit.kind != "property":
+        return False
+    return str(unit.key).casefold() in ADDRESSES or unit.text.casefold() == note.title.casefold()
 
 
 TAGS = frozenset({"tags", "tag"})
