@@ -1,9 +1,10 @@
-"""List wrong names in src/, bare participles, bounds and unknown arguments: `python scripts/names.py [--locals] [FOLDER ...]`.
+"""List wrong names in src/: `python scripts/names.py [--locals] [FOLDER ...]`.
 
 A name is a noun of the field: `summary`, not `told`. Functions, classes, arguments, attributes and module constants
 are looked at, with or without a leading underscore; locals with --locals. A participle before a noun is fine
-(`cached_rows`), and so is a function whose verb has one form (`read`). A bound is MAX or MIN of something. What a docstring lists under `Args:` must be an
-argument of the function, or of the class's `__init__`. Exits with 1 where a name is found.
+(`cached_rows`), and so is a function whose verb has one form (`read`). A bound is MAX or MIN of something. What a
+docstring lists under `Args:` must be an argument of the function, or of the class's `__init__`. Exits with 1 where a
+name is found.
 """
 
 import argparse

@@ -55,7 +55,7 @@ from agentic_rag.answering.value_kinds import (
     states_reason,
 )
 from agentic_rag.dates.months import day_text
-from agentic_rag.notes.units import LIST_KINDS, RECORD_KEYS, Unit
+from agentic_rag.notes.units import COLONS, LIST_KINDS, RECORD_KEYS, Unit, leads
 from agentic_rag.questions.forms import asks_many
 from agentic_rag.questions.question import Question
 from agentic_rag.text import fold
@@ -204,7 +204,7 @@ def _is_under_label(unit: Unit) -> bool:
     """Whether what leads a unit only stands over it; the sentence before one that begins with "It" says something."""
     if unit.lead is None or unit.kind != "sentence":
         return unit.lead is not None
-    return unit.lead[-1].isalnum() or unit.lead.endswith((":", "：", "?", "？"))
+    return unit.lead[-1].isalnum() or leads(unit.lead)
 
 
 def _best_units(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer:
@@ -278,7 +278,7 @@ def _whole_block(question: Question, near: Sequence[Candidate]) -> ComposedAnswe
     if question.wants - {"decision"} or best.unit.kind not in LIST_KINDS or best.unit.key is not None:
         return None
     members = [one for one in near if one.note is best.note and one.unit.block == best.unit.block]
-    units = [unit for unit in best.note.reading.units if unit.block == best.unit.block]
+    units = best.note.reading.beside(best.unit)
     if len(members) < MAX_UNITS or not MAX_UNITS < len(units) <= MAX_LINES:
         return None
     return ComposedAnswer(block_of(units, best.note, [entry_text(unit) for unit in units]), (best, *members))
@@ -289,9 +289,9 @@ def _with_list(question: Question, best: Candidate) -> ComposedAnswer | None:
     unit that says all, where the sentence that leads to the list speaks of it."""
     if question.wants or question.form == "yesno" or best.unit.kind != "sentence":
         return None
-    paragraph = [unit for unit in best.note.reading.units if unit.block == best.unit.block]
+    paragraph = best.note.reading.beside(best.unit)
     lead = paragraph[-1]
-    if not lead.text.endswith((":", "：")):
+    if not lead.text.endswith(COLONS):
         return None
     follows = paragraph[-2:-1] == [best.unit] and _SPEAKS_OF.search(lead.text) is not None
     if says_all(question, best) and not follows:
@@ -376,12 +376,14 @@ def _neighbours(
     best: Candidate, chosen_units: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> list[Candidate]:
     """The sentences right before and behind the best one in its paragraph, which may say why in words of their own."""
-    paragraph = [unit for unit in best.note.reading.units if unit.block == best.unit.block]
-    if best.unit.kind != "sentence" or best.unit not in paragraph:
+    if best.unit.kind != "sentence":
         return []
+    paragraph = best.note.reading.beside(best.unit)
     place = paragraph.index(best.unit)
     beside = paragraph[max(0, place - 1) : place + 2]
-    return [one for one in candidates if one.unit in beside and one not in chosen_units]
+    return [
+        one for one in candidates if one.note is best.note and one.unit in beside and one not in chosen_units
+    ]
 
 
 def _value_beside(
@@ -413,8 +415,10 @@ def _spread(chosen_units: Sequence[Candidate]) -> list[Candidate]:
     units: list[Candidate] = []
     for one in chosen_units:
         record = [
-            other for other in one.note.reading.units if other.block == one.unit.block and other.kind == "property" and other.headings
-        ]  # fmt: skip
+            other
+            for other in one.note.reading.beside(one.unit)
+            if other.kind == "property" and other.headings
+        ]
         is_record = one.unit.kind == "property" and one.unit.headings and 1 < len(record) <= SHORT
         members = record if is_record else [one.unit]
         for unit in members:

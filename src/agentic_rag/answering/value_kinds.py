@@ -133,6 +133,9 @@ def is_called_one_of(names: Set[str], unit: Unit) -> bool:
     )
 
 
+_HAN_COUNT = r"(?<![\d.,])\d+|[一二三四五六七八九十百千两]+"
+
+
 @lru_cache(maxsize=64)
 def number_of(noun: str) -> re.Pattern[str]:
     """How many there are of what is counted, as the group ``number``: ``3 large eggs``, 五个食堂.
@@ -146,9 +149,6 @@ def number_of(noun: str) -> re.Pattern[str]:
         rf"(?<![\w.,])(?P<number>\d+(?:\.\d+)?|{'|'.join(NUMBER_WORDS)})\s+(?:[\w-]+\s+)?{re.escape(noun)}\w{{0,2}}\b",
         re.IGNORECASE,
     )
-
-
-_HAN_COUNT = r"(?<![\d.,])\d+|[一二三四五六七八九十百千两]+"
 
 
 def states_count(question: Question, unit: Unit) -> bool:

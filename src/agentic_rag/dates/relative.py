@@ -12,7 +12,8 @@ from agentic_rag.dates.written import COUNT, WrittenDate, number_of
 from agentic_rag.text.patterns import lazy_pattern
 
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+"""A pattern for the name of a weekday."""
 _NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()
 _DAYS = {
     "the day before yesterday": -2, "day before yesterday": -2, "yesterday": -1, "last night": -1, "today": 0, "tonight": 0, "tomorrow": 1,
@@ -153,7 +154,7 @@ _FORMS = _compile_forms(
     (rf"\b(?:last|past|previous){_S}{_NUMBER}{_S}(?P<unit>day|week|month|year)s?\b", _latest),
     (rf"(?:过去|過去|最近|近)的?(?P<count>{COUNT}){_HAN_UNIT}", _latest),
     (rf"\bpast{_S}(?P<count>)(?P<unit>week|month|year)\b", _latest),
-    (rf"\b(?P<step>last|past|this|next|coming){_S}(?P<day>{_WEEKDAY})\b", _weekday),
+    (rf"\b(?P<step>last|past|this|next|coming){_S}(?P<day>{WEEKDAY})\b", _weekday),
     (r"(?P<step>上上|[上本这這下])个?個?(?:周|週|星期|礼拜|禮拜)(?P<day>[一二三四五六日天])", _weekday_of_week),
 )  # fmt: skip
 _OF_MONTHS = _compile_forms(

@@ -10,11 +10,12 @@ import re
 
 _ANY = re.compile(r"^ *(?:!!!|\?\?\?\+?|===) ", re.MULTILINE)
 _OPENING = re.compile(
-    r"(?P<mark>!!!|\?\?\?\+?)(?P<gap> +)(?P<kind>[\w-]+)(?P<classes>(?: +[\w-]+)*)(?: +\"(?P<title>[^\"\r\n]*)\")?[ \t]*$"
+    r"(?:!!!|\?\?\?\+?) +(?P<kind>[\w-]+)(?: +[\w-]+)*(?: +\"(?P<title>[^\"\r\n]*)\")?[ \t]*$"
     r"|=== +\"(?P<tab>[^\"\r\n]+)\"[ \t]*$"
 )
 _FENCE = re.compile(r"[ >]*(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)")
 INDENT = 4
+"""Spaces by which the text of an admonition is indented."""
 
 
 def as_callouts(text: str) -> str:
@@ -33,13 +34,12 @@ def as_callouts(text: str) -> str:
         for place in places:
             if line[place : place + 1] == " ":
                 line = f"{line[:place]}>{line[place + 1 :]}"
-        is_code = bool(fence)
         mark = _FENCE.match(line)
         if mark is not None and not fence:
             fence = mark["fence"]
         elif mark is not None and mark["fence"].startswith(fence) and not mark["info"].strip():
             fence = ""
-        opening = None if is_code or fence else _OPENING.match(line.rstrip("\r\n"), begin)
+        opening = None if fence else _OPENING.match(line.rstrip("\r\n"), begin)
         if opening is not None:
             line = f"{line[:begin]}{_callout(opening)}{line[opening.end() :]}"
             places.append(begin)
@@ -49,13 +49,12 @@ def as_callouts(text: str) -> str:
 
 def _callout(opening: re.Match[str]) -> str:
     """The first line of a callout, as long as that of the admonition; blank where that has no title."""
-    if opening["tab"] is not None:
-        lead, title = ">[!t]", opening["tab"]
-    elif opening["title"]:
-        lead = f">{' ' * (len(opening['mark'] + opening['gap']) - 3)}[!{opening['kind']}]"
-        title = opening["title"]
-    else:
-        return " " * len(opening.group())
-    return f"{lead}{title:>{opening.end('title' if opening['title'] else 'tab') - opening.start() - len(lead)}}".ljust(
-        len(opening.group())
-    )
+    name = "tab" if opening["tab"] else "title"
+    if not opening[name]:
+        return " " * len(opening[0])
+
+    def place(group: str) -> int:
+        return opening.start(group) - opening.start()
+
+    lead = ">[!t]" if name == "tab" else f"{'>':<{place('kind') - 2}}[!{opening['kind']}]"
+    return f"{lead:<{place(name)}}{opening[name]}".ljust(len(opening[0]))

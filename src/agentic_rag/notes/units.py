@@ -38,6 +38,8 @@ MAX_UNITS = 20_000
 """Units of one note; what comes after them is not read."""
 STATES = {" ": "☐", "x": "☑", "X": "☑", "/": "◐", "-": "☒"}
 """What is shown for the mark in a task's box; other marks are shown as they are written."""
+COLONS = (":", "：")
+"""What a line ends in that introduces the block behind it."""
 QUERY_LANGUAGES = frozenset({"dataview", "dataviewjs", "tasks", "base", "query", "button", "mermaid", "compressed-json", "json-compressed", "ad-summary", "tracker", "kanban"})  # fmt: skip
 """Languages of code blocks that a plugin runs: programs of the vault, which state nothing."""
 
@@ -116,6 +118,10 @@ class Reading:
     def items(self) -> Mapping[str, tuple[int, int]]:
         """The span of each item of its lists, by its text."""
         return {unit.text: (unit.start, unit.end) for unit in self.units if unit.kind in LIST_KINDS}
+
+    def beside(self, unit: Unit) -> list[Unit]:
+        """The units of the paragraph, list or table that a unit stands in, itself among them, in order."""
+        return [one for one in self.units if one.block == unit.block]
 
     def under(self, headings: tuple[str, ...]) -> list[Unit]:
         """The units below these headings, in order."""
@@ -367,12 +373,18 @@ class _Reader:
 
     def _containers(self) -> list[tuple[int, int]]:
         """Spans of the lines that open and close a container (``::: warning``), without the title behind its kind."""
-        spans = (self._span(token) for token in self._tokens if token.type == "inline")
-        return [
-            line.span()
-            for span in sorted(set(spans))
-            for line in _CONTAINER.finditer(self._masked_text, *span)
-        ]
+        regions = self._text_regions()
+        return [line.span() for span in regions for line in _CONTAINER.finditer(self._masked_text, *span)]
+
+    def _text_regions(self) -> list[tuple[int, int]]:
+        """Spans of the note that are text and no code, in order, apart."""
+        regions: list[tuple[int, int]] = []
+        for token in self._tokens:
+            if token.type in ("inline", "tr_open") and token.map is not None:
+                first, last = self._span(token)
+                if not regions or first >= regions[-1][1]:
+                    regions.append((first, last))
+        return regions
 
     def _open_heading(self, level: int, title: str) -> None:
         if not self._trail and level == 1 and self.title is None and not self._base:
@@ -482,9 +494,7 @@ class _Reader:
                 return
         lead = end - len(self._masked_text[start:end].lstrip(" \t>"))
         label = _LABEL.match(self._masked_text, lead, end)
-        if (
-            label is not None and len(label["label"].split()) > MAX_LABEL_WORDS
-        ):  # a sentence that sums up the others
+        if label is not None and len(label["label"].split()) > MAX_LABEL_WORDS:
             yield from self._running(lead, label.end())
             self._lead = readable(self._masked_text[lead : label.end()])
             yield from self._running(label.end(), end)
@@ -639,12 +649,12 @@ class _Reader:
                 frame, start=begin, end=start + b, text=shown, lead=above, fields=named, footnote=notes
             )
             before.append(shown)
-            unit = unit if _leads(shown) else self._define_unit(unit, written)
+            unit = unit if leads(shown) else self._define_unit(unit, written)
             is_remark = unit.key is not None or written.startswith(("*", "_"))
             yield unit
         if frame.kind == "sentence":
             is_title = len(shown) <= MAX_TITLE and shown[-1:].isalnum() and a == 0 and not is_remark
-            self._lead = shown if _leads(shown) or (shown and is_title) else None
+            self._lead = shown if leads(shown) or (shown and is_title) else None
 
     def _fields(self, start: int, end: int) -> tuple[InlineField, ...]:
         """Named values in a span of the note."""
@@ -658,13 +668,7 @@ class _Reader:
     def _all_fields(self) -> list[InlineField]:
         if "::" not in self._masked_text:
             return []
-        regions: list[tuple[int, int]] = []
-        for token in self._tokens:
-            if token.type in ("inline", "tr_open") and token.map is not None:
-                first, last = self._span(token)
-                if not regions or first >= regions[-1][1]:
-                    regions.append((first, last))
-        return fields(self._text, hide_code(self._masked_text, regions))
+        return fields(self._text, hide_code(self._masked_text, self._text_regions()))
 
     def _read_text(self, unit_text: str, at: int, named_fields: Sequence[InlineField]) -> str:
         """The text as it is read; fields in brackets at its end are named after it."""
@@ -740,8 +744,9 @@ def _spoken_of(sentence: str, before: Sequence[str]) -> str | None:
     return next(named, before[-1])
 
 
-def _leads(display_text: str) -> bool:
-    return display_text.endswith(("?", "？", ":", "："))
+def leads(display_text: str) -> bool:
+    """Whether a sentence asks or introduces what stands behind it."""
+    return display_text.endswith((*COLONS, "?", "？"))
 
 
 def _cells(row: str) -> list[str]:

@@ -13,6 +13,7 @@ from datetime import date, timedelta
 from itertools import pairwise
 
 from agentic_rag.dates.reading import DatedText, read_spans
+from agentic_rag.dates.relative import WEEKDAY
 from agentic_rag.questions.comparisons import extreme
 from agentic_rag.questions.forms import POSSESSIVE, REASON, asks_many
 from agentic_rag.questions.generic_words import QUERY_HAN
@@ -371,7 +372,7 @@ _BEFORE_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 """Before a noun phrase that a verb follows: "does the shed cost", "Is the pool open"."""
-_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?", re.IGNORECASE)
+_WEEKDAY = re.compile(rf"{WEEKDAY}s?", re.IGNORECASE)
 _DETERMINER = re.compile(r"\b(?:the|an?|my|our|your|his|her|their)\s+$", re.IGNORECASE)
 """Begins a noun phrase."""
 _PER = re.compile(r"\b(?:an?|per|each|every) (?:hour|day|night|week|month|year)$", re.IGNORECASE)

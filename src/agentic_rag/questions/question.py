@@ -86,7 +86,7 @@ class Question:
         if form == "howto":
             terms = [replace(t, is_generic=t.is_generic or is_manner(text, t)) for t in terms]
         how = HOW.search(plain)
-        counted = _HOW_MANY.search(plain) or _HAN_COUNTED.search(simplify(plain))
+        counted = _HOW_MANY.search(plain) or _HAN_COUNTED.search(plain)
         word = "" if how is None else how["word"]
         return cls(
             text, tuple(terms), form, kinds_wanted(plain), script(text),

@@ -63,11 +63,7 @@ def within_limit(question: Question, candidates: Sequence[Candidate]) -> Compose
     if best.unit.kind not in ("row", *LIST_KINDS):
         return None
     limit = _Limit.of(question.limit)
-    entries = [
-        unit
-        for unit in best.note.reading.units
-        if unit.block == best.unit.block and not is_total_entry(opening(unit))
-    ]
+    entries = [unit for unit in best.note.reading.beside(best.unit) if not is_total_entry(opening(unit))]
     words = set(question.specific_tokens)
     general = {term.token for term in question.terms if term.is_generic and not term.token[0].isdigit()}
     values = _column(entries, limit, words, general) or [

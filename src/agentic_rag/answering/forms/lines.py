@@ -12,7 +12,7 @@ from agentic_rag.answering.evidence import Candidate
 from agentic_rag.answering.source_notes import SourceNote
 from agentic_rag.answering.term_levels import CLEAR
 from agentic_rag.domain.results import AnswerLine
-from agentic_rag.notes.units import LIST_KINDS, Unit
+from agentic_rag.notes.units import COLONS, LIST_KINDS, Unit
 from agentic_rag.questions.question import Question
 from agentic_rag.text import fold, tokens
 
@@ -131,7 +131,7 @@ def clear_terms(levels: Mapping[str, float]) -> set[str]:
 def introduced_text(unit: Unit) -> str | None:
     """A list item behind the line with a colon that introduces its list, ``Never use: a heater``; None for other units."""
     lead = (unit.lead or "") if unit.kind in LIST_KINDS and unit.state is None else ""
-    return f"{lead} {unit.display_text()}" if lead.endswith((":", "：")) else None
+    return f"{lead} {unit.display_text()}" if lead.endswith(COLONS) else None
 
 
 def titled_text(one: Candidate) -> str:

@@ -180,9 +180,7 @@ def below_lead(question: Question, candidates: Sequence[Candidate]) -> ComposedA
     if best.unit.kind not in LIST_KINDS or question.form == "howto":
         return None
     path = (*best.unit.parents, best.unit.text)
-    units = [
-        u for u in best.note.reading.units if u.block == best.unit.block and u.parents[: len(path)] == path
-    ]
+    units = [u for u in best.note.reading.beside(best.unit) if u.parents[: len(path)] == path]
     if not units or best.unit.key is not None:
         return None
     lines = [
@@ -196,7 +194,7 @@ def whole_list(question: Question, candidates: Sequence[Candidate]) -> ComposedA
     best = _best_listed(question, candidates) if question.form == "list" else None
     if best is None:
         return None
-    units = [unit for unit in best.note.reading.units if unit.block == best.unit.block]
+    units = best.note.reading.beside(best.unit)
     if len(units) < 2:
         return None
     if best.unit.parents:
@@ -223,7 +221,7 @@ def _best_listed(question: Question, candidates: Sequence[Candidate]) -> Candida
     if chosen is None and best.unit.kind in LIST_KINDS:
         return best
     if chosen is None and asked and not names_several(best.unit):
-        beside = [unit for unit in best.note.reading.units if unit.block == best.unit.block]
+        beside = best.note.reading.beside(best.unit)
         following = (one for one in listed if one.unit.block == best.unit.block + 1)
         is_paragraph = beside == [best.unit]  # then it stands over the list that follows
         return next(following, None) if is_paragraph else None

@@ -20,7 +20,7 @@ from typing import Any
 from agentic_rag.answering.passages import is_plain
 from agentic_rag.answering.quotes import Quote
 from agentic_rag.domain.results import GraphFact, Passage, rerank_score
-from agentic_rag.notes.units import Unit, headings_above, read_units
+from agentic_rag.notes.units import COLONS, Unit, headings_above, read_units
 from agentic_rag.text import content_tokens, tokens
 
 MIN_TERMS = 3
@@ -153,7 +153,7 @@ def _is_no_prose(quote: Quote) -> bool:
 def is_statement(quote: Quote) -> bool:
     """Whether a unit can answer: not code, lead-ins that end in a colon, and what has one or two readable words."""
     unit = quote.unit
-    if unit.kind == "code" or unit.text.endswith((":", "：")):
+    if unit.kind == "code" or unit.text.endswith(COLONS):
         return False
     unlinked = filter(str.isalnum, _LINK.sub("", quote.text))
     has_enough = next(islice(unlinked, MIN_UNLINKED - 1, None), None) is not None
