@@ -33,6 +33,8 @@ _SETEXT_SECOND = re.compile(r"(?:\r\n?|\n)[ \t]{0,3}-+[ \t]*$")
 _OWN_CHUNK = frozenset({"properties", "turn"})
 _BY_LINE: frozenset[BlockKind] = frozenset({"code", "table", "list", "html", "properties"})
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)\s*|[^\r\n]+\Z")
+_ELEMENT = re.compile(r"<(?:tr|li|p|div|h[1-6])\b", re.IGNORECASE)
+"""What begins an element that stands for itself."""
 _WORD = re.compile(r"\s*[^\s，、；：]+[\s，、；：]*|[\s，、；：]+")
 _CLUSTER = regex.compile(r"\X")
 """What is seen as one character: a letter with its accents, an emoji sequence, CRLF."""
@@ -336,6 +338,8 @@ def _windows(text: str, start: int, end: int) -> Iterator[Span]:
 
 def _split_window(text: str, start: int, end: int, kind: BlockKind, size: PartSize) -> list[CountedSpan]:
     levels = [_lines, _sentences, _words] if kind in _BY_LINE else [_sentences, _words]
+    if kind == "html":  # Dataview's output is one line
+        levels.insert(1, _elements)
     pieces = [(start, end)]
     done: list[CountedSpan] = []
     for level in levels:
@@ -378,6 +382,10 @@ def _pack(pieces: list[CountedSpan], limit: int, target: int) -> list[CountedSpa
 
 def _lines(text: str, start: int, end: int) -> list[Span]:
     return _touching([match.start() for match in _LINE.finditer(text, start, end)], start, end)
+
+
+def _elements(text: str, start: int, end: int) -> list[Span]:
+    return _touching([start, *(match.start() for match in _ELEMENT.finditer(text, start, end))], start, end)
 
 
 def _sentences(text: str, start: int, end: int) -> list[Span]:

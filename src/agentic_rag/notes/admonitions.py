@@ -1,19 +1,21 @@
-"""Admonitions and tabs, as MkDocs writes them, as the callouts of Obsidian: what stands in them is text and no code.
+"""What documentation sites write as admonitions, tabs and directives: what stands in them is text and no code.
 
-``!!! warning "Mind the gap"`` with text below it that is indented by four spaces becomes ``> [!warning] Mind the gap`` with
-``>`` before that text; ``=== "Linux"`` likewise.
+Of MkDocs ``!!! warning "Mind the gap"`` with text below it that is indented by four spaces becomes the callout of Obsidian,
+``> [!warning] Mind the gap`` with ``>`` before that text; ``=== "Linux"`` likewise. A directive of MyST is a fence,
+```` ```{note} ````, or the same of colons, which becomes one of backticks.
 """
 
 from __future__ import annotations
 
 import re
 
-_ANY = re.compile(r"^ *(?:!!!|\?\?\?\+?|===) ", re.MULTILINE)
+_ANY = re.compile(r"^ *(?:(?:!!!|\?\?\?\+?|===) |:{3,}\{)", re.MULTILINE)
 _OPENING = re.compile(
     r"(?:!!!|\?\?\?\+?) +(?P<kind>[\w-]+)(?: +[\w-]+)*(?: +\"(?P<title>[^\"\r\n]*)\")?[ \t]*$"
     r"|=== +\"(?P<tab>[^\"\r\n]+)\"[ \t]*$"
 )
 _FENCE = re.compile(r"[ >]*(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)")
+_COLONS = re.compile(r"[ >]*(?P<colons>:{3,})(?P<kind>\{[a-z])?(?=(?P<rest>[^\r\n]*))")
 INDENT = 4
 """Spaces by which the text of an admonition is indented."""
 
@@ -26,6 +28,8 @@ def as_callouts(text: str) -> str:
     places: list[int] = []
     """Where the open admonitions begin in their lines, the outermost first."""
     fence = ""
+    directives: list[int] = []
+    """Colons of the open directives, the outermost first."""
     for line in text.splitlines(keepends=True):
         begin = len(line) - len(line.lstrip(" "))
         if line.strip() and not fence:
@@ -39,12 +43,78 @@ def as_callouts(text: str) -> str:
             fence = mark["fence"]
         elif mark is not None and mark["fence"].startswith(fence) and not mark["info"].strip():
             fence = ""
+        if not fence:
+            line = _in_backticks(line, directives)
         opening = None if fence else _OPENING.match(line.rstrip("\r\n"), begin)
         if opening is not None:
             line = f"{line[:begin]}{_callout(opening)}{line[opening.end() :]}"
             places.append(begin)
         lines.append(line)
     return "".join(lines)
+
+
+def _in_backticks(line: str, open_directives: list[int]) -> str:
+    """The line that opens or closes a directive of colons as that of a fence; others as they are."""
+    mark = _COLONS.match(line)
+    if mark is None:
+        return line
+    number = len(mark["colons"])
+    if mark["kind"]:
+        open_directives.append(number)
+    elif mark["rest"].strip() or number not in open_directives:
+        return line
+    else:
+        del open_directives[open_directives.index(number) :]
+    start, end = mark.span("colons")
+    return f"{line[:start]}{'`' * number}{line[end:]}"
+
+
+TEXT_DIRECTIVES = frozenset(
+    "ad admonition aside attention card caution danger dropdown epigraph error exercise figure glossary grid grid-item"
+    " grid-item-card hint important list margin note proof seealso sidebar solution tab-item tab-set table tip topic"
+    " warning".split()
+)
+"""Directives of MyST whose body is Markdown; that of others is code, or names files."""
+UNTITLED = frozenset({"figure", "ad"})
+"""Those whose first line holds no title: a picture's address, nothing."""
+_DIRECTIVE = re.compile(
+    r"\{(?P<name>[a-z][\w:-]*)\}[ \t]*(?P<title>[^\r\n]*)|(?P<plugin>ad)-(?!summary)[a-z]+\b"
+)
+
+
+def directive(info: str) -> tuple[str, str] | None:
+    """The name and title of the directive that a fence opens, ``{note} Mind the gap``, or None.
+
+    Those of Obsidian's Admonition plugin, ``ad-tip``, are called ``ad``.
+    """
+    mark = _DIRECTIVE.match(info)
+    if mark is None:
+        return None
+    name = mark["name"] or mark["plugin"]
+    return name, "" if name in UNTITLED else mark["title"].strip()
+
+
+_OPTION = re.compile(
+    r"[ \t>]*(?::(?P<name>[\w-]+):|(?P<setting>title|collapse|icon|color):)[ \t]*(?P<value>[^\r\n]*)\r?\n?"
+)
+_BLANK = re.compile(r"[ \t>]*\r?\n")
+_YAML_OPTIONS = re.compile(r"[ \t]*---[ \t]*\r?\n(?s:.*?)^[ \t]*---[ \t]*\r?$\n?", re.MULTILINE)
+
+
+def directive_options(text: str, start: int, end: int) -> tuple[dict[str, str], int]:
+    """The options that a directive's body ``text[start:end]`` begins with, ``:header-rows: 1``, and where its content
+    begins."""
+    block = _YAML_OPTIONS.match(text, start, end)
+    if block is not None:
+        pairs = (line.partition(":") for line in block[0].splitlines() if ":" in line)
+        return {name.strip(): value.strip() for name, _, value in pairs}, block.end()
+    options: dict[str, str] = {}
+    while (option := _OPTION.match(text, start, end)) is not None:
+        options[option["name"] or option["setting"]] = option["value"].strip()
+        start = option.end()
+    while (blank := _BLANK.match(text, start, end)) is not None:
+        start = blank.end()
+    return options, start
 
 
 def _callout(opening: re.Match[str]) -> str:

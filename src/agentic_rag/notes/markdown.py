@@ -25,6 +25,7 @@ from agentic_rag.dates.names import date_in_name
 from agentic_rag.domain import Block, BlockKind, Document, Link
 from agentic_rag.domain.identity import aliases, names_in, unique_names
 from agentic_rag.domain.json_values import Json
+from agentic_rag.notes.admonitions import TEXT_DIRECTIVES, as_callouts, directive
 from agentic_rag.notes.frontmatter import Frontmatter, read_frontmatter
 from agentic_rag.notes.inline import InlineField, fields, hide_code, is_tag, tags
 from agentic_rag.notes.links import markdown_links, wikilinks
@@ -198,7 +199,8 @@ def _parser() -> MarkdownIt:
 
 def _parse_body(text: str, begin: int) -> tuple[list[Block], list[tuple[int, int]]]:
     """Blocks, and the spans that hold running text."""
-    body = text[begin:]
+    body = as_callouts(text[begin:])
+    text = text[:begin] + body
     offsets = [begin + start for start in line_starts(body)]
     offsets.append(len(text))
     blocks: list[Block] = []
@@ -210,7 +212,7 @@ def _parse_body(text: str, begin: int) -> tuple[list[Block], list[tuple[int, int
         if token.map is None or token.nesting < 0:
             continue
         first, last = (offsets[min(line, len(offsets) - 1)] for line in token.map)
-        if token.type in ("inline", "tr_open"):
+        if token.type in ("inline", "tr_open") or _is_text_directive(token):
             _add_region(regions, first, last)
         if token.level == 0:
             if token.type == "heading_open":
@@ -234,7 +236,13 @@ def _add_region(regions: list[tuple[int, int]], start: int, end: int) -> None:
 def _kind(token: Token, text: str, start: int) -> BlockKind:
     if token.type == "blockquote_open" and _CALLOUT.match(text, start):
         return "callout"
+    if _is_text_directive(token):
+        return "paragraph"
     return _KINDS.get(token.type, "paragraph")
+
+
+def _is_text_directive(token: Token) -> bool:
+    return token.type == "fence" and (directive(token.info) or ("",))[0] in TEXT_DIRECTIVES
 
 
 def _block(kind: BlockKind, text: str, start: int, end: int, path: tuple[str, ...]) -> list[Block]:

@@ -16,6 +16,10 @@ _ESCAPED_ALIAS = re.compile(r"\\\|(?=[^\[\]|\r\n]*\]\])")
 _IMAGE = re.compile(r"!\[[^\[\]]{0,500}\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,500}\)|!\[\[[^\[\]\r\n]*\]\]")
 _LINK = re.compile(r"\[([^\[\]]{0,500})\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,500}\)")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+_ROLE = re.compile(
+    r"(?<![\w`])\{[a-z][\w:-]*\}`(?:(?P<text>[^`<>\r\n]+?)[ \t]*<[^`<>\r\n]*>|(?P<name>[^`\r\n]+))`"
+)
+"""A role of MyST, ``{term}`Ketch``` or ``{doc}`the rig <rig>```: what it shows."""
 _AUTOLINK = re.compile(r"<(https?://[^\s<>]+)>")
 _HTML = re.compile(
     r"</?(?P<apart>br|center|div|p|li|ul|ol|tr|td|th|table|hr|details|summary|h[1-6])(?:\s[^<>\r\n]*)?/?>|</?[A-Za-z][\w-]*(?:\s[^<>\r\n]*)?/?>",
@@ -71,7 +75,8 @@ def readable(markup: str) -> str:
         kept.append(text)
         return f"\x00{len(kept) - 1}\x00"
 
-    text = _CODE.sub(lambda code: keep(code[2]), markup.replace("\x00", ""))
+    text = _ROLE.sub(lambda role: role["text"] or role["name"], markup.replace("\x00", ""))
+    text = _CODE.sub(lambda code: keep(code[2]), text)
     text = _ESCAPED_ALIAS.sub("|", text)
     text = _ESCAPED_SIGN.sub(lambda sign: keep(sign[1]), text)
     text = _LINK.sub(r"\1", _WIKILINK.sub(link_text, _IMAGE.sub("", text)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice, takewhile, zip_longest
@@ -18,11 +18,12 @@ from typing import Any, Literal
 
 from markdown_it.token import Token
 
-from agentic_rag.notes.admonitions import as_callouts
+from agentic_rag.notes.admonitions import TEXT_DIRECTIVES, as_callouts, directive, directive_options
 from agentic_rag.notes.frontmatter import Frontmatter, properties, read_frontmatter
 from agentic_rag.notes.inline import InlineField, fields, hide_code, mask_spans
 from agentic_rag.notes.markdown import block_tokens, line_starts, plain
 from agentic_rag.notes.readable import comments, readable
+from agentic_rag.notes.tables import HTML_TABLE, TableRow, csv_rows, html_rows, list_table_rows
 from agentic_rag.text.sentences import split_lines, split_sentences
 
 UnitKind = Literal["sentence", "item", "step", "task", "row", "property", "code"]
@@ -303,6 +304,11 @@ _CARD = re.compile(r"^[ \t]*\?{1,2}[ \t]*\r?$", re.MULTILINE)
 _CELL = re.compile(r"(?<!\\)\|(?![^\[\]]*\]\])")
 
 
+TABLE_DIRECTIVES = {"list-table": list_table_rows, "csv-table": csv_rows}
+READ_DIRECTIVES = TEXT_DIRECTIVES | TABLE_DIRECTIVES.keys()
+"""Those that are read as text or as a table; others are code."""
+
+
 class _Reader:
     """Walks the block tokens of a note once; ``units`` yields what it meets."""
 
@@ -357,7 +363,7 @@ class _Reader:
             elif token.type in ("fence", "code_block"):
                 yield from self._code(token)
             elif token.type == "html_block":
-                yield from self._paragraph(*self._span(token))
+                yield from self._html(*self._span(token))
             elif token.type == "table_open":
                 self._block, rows = self._block + 1, []
             elif token.type == "tr_open":
@@ -414,13 +420,13 @@ class _Reader:
         start, end = self._span(token)
         if token.type == "fence":
             start = self._text.find("\n", start, end) + 1 or end
-            body = self._text[start:end].rstrip()
-            last = body.rfind("\n") + 1
-            if body[last:].strip(" \t>").startswith(token.markup):
-                body = body[:last]
-        else:
-            body = self._text[start:end]
-        body = body.rstrip()
+            last = start + self._masked_text[start:end].rstrip().rfind("\n") + 1
+            if self._masked_text[last:end].lstrip(" \t>").startswith(token.markup):
+                end = last
+            if (opening := directive(token.info)) is not None and opening[0] in READ_DIRECTIVES:
+                yield from self._directive(*opening, start, end)
+                return
+        body = self._text[start:end].rstrip()
         if body.strip():
             self._block += 1
             lead = len(body) - len(body.lstrip("\r\n"))
@@ -438,6 +444,44 @@ class _Reader:
             if not self._in_item():
                 self._lead = None
 
+    def _directive(self, name: str, title: str, start: int, end: int) -> Iterator[Unit]:
+        """Units of the body ``text[start:end]`` of a directive, below its title."""
+        if name in TABLE_DIRECTIVES:
+            self._block += 1
+            yield from self._table_rows(TABLE_DIRECTIVES[name](self._masked_text, start, end))
+        else:
+            options, start = directive_options(self._masked_text, start, end)
+            title = readable(title or options.get("title", ""))
+            inner = _Reader(
+                self._text[:end],
+                self._masked_text[:end],
+                start,
+                (*self._headings(), title) if title else self._headings(),
+            )
+            inner._block, inner._lead = self._block + 1, self._lead
+            yield from inner.units()
+            self.places = inner.places | self.places
+            self._block = inner._block
+        self._lead = None
+
+    def _html(self, start: int, end: int) -> Iterator[Unit]:
+        """Rows of the tables in HTML, and units of the text around them."""
+        for table in HTML_TABLE.finditer(self._masked_text, start, end):
+            if start < table.start():
+                yield from self._paragraph(start, table.start())
+            self._block += 1
+            yield from self._table_rows(html_rows(self._masked_text, *table.span()))
+            start = table.end()
+        if start < end:
+            yield from self._paragraph(start, end)
+
+    def _table_rows(self, rows: Iterable[TableRow]) -> Iterator[Unit]:
+        for row in rows:
+            written = self._text[row.start : row.end]
+            if not _PLACEHOLDER.search(written):
+                lead = len(written) - len(written.lstrip())
+                yield self._row_unit(row.start + lead, row.start + len(written.rstrip()), row.cells)
+
     def _row(self, token: Token, rows: list[list[str]]) -> Iterator[Unit]:
         start, end = self._span(token)
         line = self._masked_text[start:end]
@@ -451,13 +495,14 @@ class _Reader:
         columns = tuple((name, cell) for name, cell in named if cell)
         if not columns or _PLACEHOLDER.search(written) or _NOT_SHOWN.match(written):
             return
-        text = columns[0][1]
-        at = start + lead
-        yield Unit(
+        yield self._row_unit(start + lead, start + lead + len(written), columns)
+
+    def _row_unit(self, start: int, end: int, columns: tuple[tuple[str, str], ...]) -> Unit:
+        return Unit(
             "row",
-            at,
-            at + len(written),
-            text,
+            start,
+            end,
+            columns[0][1],
             self._block,
             self._headings(),
             self._parents(),
