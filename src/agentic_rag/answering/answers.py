@@ -13,7 +13,7 @@ from agentic_rag.answering.forms.totals import lacks_measure
 from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.answering.owners import of_asker
 from agentic_rag.answering.source_notes import SourceNote, note_of_chunks, source_notes, vocabulary_of
-from agentic_rag.answering.value_kinds import STRICT, fits
+from agentic_rag.answering.value_kinds import STRICT, fits, states_time
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import AnswerLine, Passage
 from agentic_rag.domain.selection import EntryValues, SelectionValues
@@ -158,6 +158,8 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
     is_unfit = bool(question.wants) and not any(fits(question, one.unit) for one in answer.basis)
     lacking = sum(weights.get(term.token, 1.0) for term in missing)
     is_nameless = question.form != "yesno" and any(term.is_name for term in missing)
+    if question.wants:  # of another thing of the same owner the value is wrong
+        is_nameless |= any(own == term.token for _, own in question.possessions() for term in missing)
     share = OF_MANY if question.form == "list" else OF_VALUE if question.wants else MAX_MISSING
     allowed = share * sum(weights.values())
     counted = question.amount_names
@@ -167,7 +169,11 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
         reason = f"the notes that are nearest do not speak of: {words}"
     elif counted and all(levels[name] < MIN_NAMING for name in counted):
         reason = f"the notes that are nearest state no number of: {', '.join(sorted(counted))}"
-    elif (is_unfit and not STRICT.isdisjoint(question.wants)) or _lacks_amount(question, answer.basis):
+    elif (
+        (is_unfit and not STRICT.isdisjoint(question.wants))
+        or _is_timeless(question, answer.basis)
+        or _lacks_amount(question, answer.basis)
+    ):
         reason = "the notes that are nearest state no such value"
     head, tail = ([heading(text)] if text else [] for text in (answer.head, answer.tail))
     return Evidence(
@@ -177,6 +183,11 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
         support=levels,
         is_definition=answer.is_definition,
     )
+
+
+def _is_timeless(question: Question, basis: Sequence[Candidate]) -> bool:
+    """Whether it is asked when something is, and no unit names a time or says upon what it depends."""
+    return question.wants == {"date"} and not any(states_time(question, one.unit) for one in basis)
 
 
 def _with_value(question: Question, basis: Sequence[Candidate]) -> Sequence[Candidate]:

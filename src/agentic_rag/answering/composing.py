@@ -301,11 +301,12 @@ def _with_list(question: Question, best: Candidate) -> ComposedAnswer | None:
 
 
 def says_all(question: Question, one: Candidate) -> bool:
-    """Whether a unit expresses every specific term, one of them in its own words, and holds a value of the kind that is
+    """Whether a unit expresses every specific term, one of them in its own words or as a bare value below its heading, and holds a value of the kind that is
     wanted, of things that are asked for several; never of a reason, which stands in other words."""
     terms = question.specific_tokens
-    is_own = not terms or any(one.own.get(term, 0.0) >= CLEAR for term in terms)
     is_fit = not question.wants or (fits(question, one.unit) and has_measure_asked(question, one.unit))
+    is_value = bool(question.wants) and is_fit and bool(one.unit.headings) and _says_little(one.unit.text)
+    is_own = not terms or is_value or any(one.own.get(term, 0.0) >= CLEAR for term in terms)
     asks_several = question.form == "list" and asks_many(question.text)
     is_listing = not asks_several or one.unit.kind in (*LIST_KINDS, "row")
     return one.expresses(terms) and is_own and is_fit and is_listing and not question.asks_reason

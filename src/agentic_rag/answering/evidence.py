@@ -30,6 +30,7 @@ from agentic_rag.answering.term_levels import (
 )
 from agentic_rag.answering.value_kinds import fits, states_measure, states_reason
 from agentic_rag.notes.units import Unit
+from agentic_rag.questions.forms import PRESENT
 from agentic_rag.questions.question import Question
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import starts_cjk, tokens
@@ -56,7 +57,7 @@ WHOLE = 0.08
 LONG, LENGTH = 0.08, 150
 """Taken from a unit longer than LENGTH code points, times ln of how much longer: many words match something."""
 RECENT = 0.2
-"""For a unit of the latest note, where it is asked what holds now; for earlier ones less."""
+"""For a unit of the latest note, where it is asked what holds now, for earlier ones less; and for one that says so itself."""
 ASKING = 0.35
 """Taken from a unit that is itself a question."""
 REPEATED_NOTES, NOTICE = 3, 20
@@ -172,6 +173,7 @@ def score_units(
         score -= LONG * math.log1p(max(0, len(unit.text) - LENGTH) / LENGTH)
         score -= ASKING * is_question(unit)
         score += recency.get(note.date, 0.0)
+        score += RECENT * (question.asks_present and PRESENT.search(unit.own()) is not None)
         score += WHOLE * says_whole
         candidates.append(Candidate(unit, note, score, terms, three))
     return sorted(candidates, key=lambda one: (-one.score, one.note.order, one.unit.start))
@@ -213,7 +215,7 @@ def _is_notice(unit: Unit) -> bool:
 
 def _begins_with(unit: Unit, stems: Set[str], pieces: tuple[str, ...]) -> bool:
     """Whether a unit begins with one of the terms, which are words' stems and pieces of Chinese."""
-    own = unit.own()
+    own = unit.text if unit.columns else unit.own()
     return not stems.isdisjoint(tokens(own[:MAX_HEAD])[:1]) or cached_fold(own).startswith(pieces)
 
 

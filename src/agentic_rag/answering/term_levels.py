@@ -374,7 +374,8 @@ def named_whole(
     rows = []
     for unit, note, _ in units:
         label = () if unit.kind in LIST_KINDS else unit.parents
-        rows.append(row_of(note.title, (*label, *unit.headings[-1:]), unit.key or ""))
+        own = unit.columns[0][1] if unit.columns else unit.key or ""
+        rows.append(row_of(note.title, (*label, *unit.headings[-1:]), own))
     return np.array(levels)[rows], np.array(is_own_value)[rows]
 
 

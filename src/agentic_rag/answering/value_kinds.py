@@ -6,6 +6,7 @@ import re
 from collections.abc import Set
 from functools import lru_cache
 
+from agentic_rag.dates.months import MONTH
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.attributes import PLACES
 from agentic_rag.questions.generic_words import MEASURE_WORDS
@@ -17,7 +18,7 @@ from agentic_rag.text import starts_cjk, tokens
 from agentic_rag.text.numbers import NUMBER_WORDS
 
 _MONEY = re.compile(
-    r"[$€£¥￥]\s?\d|[一二两三四五六七八九十百千万]\s?(?:元|块)|\d\s?(?:[$€£¥￥元]|块钱?|万元|(?:euros?|dollars?|pounds?|yuan|yen|crowns?|kron\w+|francs?|rupees?|cents?|bucks?|quid"
+    r"[$€£¥￥]\s?\d|[一二两三四五六七八九十百千万]\s?(?:元|块)|\d\s?(?:[$€£¥￥元欧镑]|块钱?|万元|[美日港韩]元|美金|英镑|法郎|瑞郎|克朗|卢布|人民币|(?:euros?|dollars?|pounds?|yuan|yen|crowns?|kron\w+|francs?|rupees?|cents?|bucks?|quid"
     r"|usd|eur|gbp|chf|cny|rmb|jpy|kr)\b)",
     re.IGNORECASE,
 )
@@ -170,8 +171,8 @@ _NUMBER = re.compile(
 _DAY = re.compile(
     r"\d(?:\d{3}-\d\d|[:：]\d\d|\s*[年月日点号])|\b(?:\d{4}\b"
     r"|at (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|a quarter|noon|midnight)\b"
-    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|(?:jän|mär|mai|okt|dez)[a-zä]*\b|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|mitternacht"
+    rf"|(?!may\b){MONTH.lower()}|(?:in|by|since|until|till|of|early|late|mid|last|next|this|every|\d)[ -]may\b|may(?= ?(?:\d|$|[,.;:)]))|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|mitternacht"
     r"|(?:winter|spring|summer|autumn|morning|evening|noon|night)\b"
     r"|(?:frühling|sommer|herbst|morgen|vormittag|mittag|nachmittag|abend|nacht)s?\b)|\d\d?\.\s?(?:\d\d?\.|[a-zä]+)"
     r"|o['’]clock|[周星期][一二三四五六日天]|[早晚]上|凌晨|下午|上午|[春夏秋冬]"
@@ -206,6 +207,26 @@ _IN_LOWER_CASE: dict[Kind, re.Pattern[str]] = {
     "date": _DAY,
     "decision": _DECISION,
 }
+
+
+_CONDITION = re.compile(
+    r"\b(?:when(?:ever)?|if|once|after|before|until|till|during|while|since|as soon as|at the (?:end|beginning|start)"
+    r"|wenn|sobald|nach(?:dem)?|vor|bis|während|seit|beim?|am|im)\b|[之以]?[后前时]|期间|直到|以来|开始|结束|如果"
+)
+
+
+_EVENT = re.compile(
+    r"^\W*(?:and |so )?(?:when(?:['’]s| is| was| are| were)|wann (?:ist|war|sind|waren|findet))\b",
+    re.IGNORECASE,
+)
+
+
+def states_time(question: Question, unit: Unit) -> bool:
+    """Whether a unit, or what stands above it, names a day, a time or how often; of what is no event, "when is the fair?", a
+    condition does as well, "once it is dry"."""
+    texts = (unit.display_text(), unit.lead or "", *unit.headings)
+    patterns = [_DAY, _TIME, _FREQUENCY] + ([] if _EVENT.match(question.text) else [_CONDITION])
+    return any(pattern.search(text.lower()) for text in texts for pattern in patterns)
 
 
 def fits(question: Question, unit: Unit) -> bool:

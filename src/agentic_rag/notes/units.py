@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from markdown_it.token import Token
 
+from agentic_rag.dates.months import MONTH
 from agentic_rag.notes.admonitions import TEXT_DIRECTIVES, as_callouts, directive, directive_options
 from agentic_rag.notes.frontmatter import Frontmatter, properties, read_frontmatter
 from agentic_rag.notes.inline import InlineField, fields, hide_code, mask_spans
@@ -258,7 +259,7 @@ _FAILURES = frozenset({"failure", "fail", "missing"})
 _TASK = re.compile(r"\[(?P<state>.)\][ \t]+")
 _MARKERS = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
 _AFTER_DAY = re.compile(
-    r"(?:(?:bis|und|[-–])\s+)?(?:\d\d?\.\s*)?(?:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)[a-zä]*\b",
+    rf"(?:(?:bis|und|[-–])\s+)?(?:\d\d?\.\s*)?{MONTH}",
     re.IGNORECASE,
 )
 """What stands behind a number that is a day of the month, ``12. Juli``, and no step."""

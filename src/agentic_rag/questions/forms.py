@@ -72,7 +72,8 @@ NOUN = re.compile(
 )
 """The Chinese noun of what is asked for."""
 _HEAD_NOUN = re.compile(
-    r"\b(?:which|what|how many|list|show(?: me)?)(?: all)?(?: of)?(?: the| my| our)?\s+(?P<noun>[a-z][\w'-]*)"
+    r"\b(?:which|what|how many|list|show(?: me)?)(?: all)?(?: of)?(?: the| my| our)?\s+(?P<noun>[a-z][\w'-]*)",
+    re.IGNORECASE,
 )
 _SUPERLATIVE_NOUN = re.compile(
     r"\b(?:(?:most|least) [a-z]+|[a-z]{3,}est) (?P<noun>(?:my |the |our )?[a-z][\w'-]*)"

@@ -159,12 +159,14 @@ class Question:
         return [tuple(term.token for term in name) for name in names]
 
     def possessions(self) -> list[tuple[str, str]]:
-        """The tokens of an owner's name and of what is asked of it: ``tobia`` and ``salari`` of "Tobias's salary"."""
+        """The tokens of an owner's name and of what is asked of it: ``tobia`` and ``salari`` of "Tobias's salary", 公路车 and
+        保险 of 公路车的保险."""
         pairs = zip(self.terms, self.terms[1:], strict=False)
         return [
             (owner.token, own.token)
             for owner, own in pairs
-            if owner.is_name and not own.is_name and _OWNS.search(self.text[owner.start : own.start])
+            if (owner.is_name and not own.is_name and _OWNS.search(self.text[owner.start : own.start]))
+            or self.text[owner.end : own.start] == "的"
         ]
 
     def in_words(self, spans: Iterable[tuple[int, int]], vocabulary: str) -> Question:

@@ -27,7 +27,7 @@ STEPS_LEAD = any_of(
 _HOWTO = any_of(
     r"\bhow (?:do|does|can|could|should|would|to|did|must) ?(?:i|we|you|one|people)?\b(?! (?:know|find out|like|feel|call|pronounce))",
     r"\bhow (?:is|are) .{1,40}\b(?:made|cooked|done|prepared|installed|set up|cleaned|built)\b",
-    r"\b(?:steps?|instructions?|directions?|procedure|recipe) (?:to|for|of)\b|^(?!.*\b(?:which|what|who)\b).* recipe\W*$",
+    r"\b(?:steps?|instructions?|directions?|procedure|recipe) (?:to|for|of)\b|\bwhat (?:are|were) the steps\b|\bwhich steps\b|\bwelche schritte\b|^(?!.*\b(?:which|what|who)\b).* recipe\W*$",
     r"\bwhat (?:should|must|can) i (?:try|do)\b|\bwhat (?:do|shall) (?:i|we) do(?=\W*$| (?:if|when|once|with|about|after)\b)",
     r"\bwhat to do(?=\W*$| (?:if|when|once|with|about|after)\b)|\b(?:now what|what now)\W*$",
     STEPS_LEAD.pattern,
@@ -202,7 +202,7 @@ def kinds_wanted(text: str) -> frozenset[Kind]:
     )  # fmt: skip
     wanted = {kind for kind, pattern in kinds if pattern.search(text)}
     written = written_kinds(text)
-    if "time" in written:
+    if not written.isdisjoint(("time", "weekday")):
         wanted.discard("date")
     if written and not (wanted & {"date", "person", "place"} or _HOWTO.search(text) or _is_yesno(text)):
         return frozenset(written)  # "when did the phone number change?" wants a day

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from agentic_rag.questions.words import Place
 
 WrittenKind = Literal[
-    "phone", "email", "code", "version", "temperature", "energy", "mileage", "colour", "time"
+    "phone", "email", "code", "version", "temperature", "energy", "mileage", "colour", "time", "weekday"
 ]
 
 
@@ -73,6 +73,11 @@ WRITINGS: Mapping[WrittenKind, Writing] = {
         r"|[一二三四五六七八九十两]点(?!儿|点)|\b(?:at|from|until|till|by|before|after) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|a quarter|noon|midnight|\d{1,2})\b"
         r"|\b(?:noon|midnight|mittag|mitternacht|sunrise|sunset|(?:before|after|during|at) (?:breakfast|lunch|dinner|supper|work|school|night)|in the (?:morning|afternoon|evening))\b"
         r"|正午|午夜|零点|[早晚]上|[上中下]午|饭[前后]",
+    ),
+    "weekday": _writing(
+        r"\bday of the week\b|\bweekdays?\b|\bwochentag\w*|星期几|周几|礼拜几",
+        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag)s?\b"
+        r"|(?:周|星期|礼拜)[一二三四五六日天]|\d{4}-\d\d-\d\d",
     ),
     "mileage": _writing(
         r"\bmileage\b|\bkilometerstand\b|\bodometer\b|里程", r"\d\s*(?:km|kilomet|miles?\b|mi\b|公里)|mileage|kilometerstand|里程"

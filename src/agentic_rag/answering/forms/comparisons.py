@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agentic_rag.answering.evidence import Candidate
+from agentic_rag.answering.evidence import MAX_HEAD, Candidate
 from agentic_rag.answering.forms.lines import (
     SLIGHT,
     ComposedAnswer,
@@ -31,7 +31,8 @@ def side_by_side(question: Question, candidates: Sequence[Candidate]) -> Compose
     titles = {token for one in named for token in tokens(one.note.title)}
     if len(named) > 1 and all(term.is_generic or term.token in titles for term in question.terms):
         return _columns_of(named)
-    chosen = named or _of_sections(question, candidates) or _of_names(question, candidates)
+    chosen = named if len(named) > 1 else []
+    chosen = chosen or _of_sections(question, candidates) or _of_names(question, candidates)
     if len(chosen) < 2:
         return None
     return ComposedAnswer(
@@ -116,6 +117,10 @@ def _of_names(question: Question, candidates: Sequence[Candidate]) -> list[Candi
     least = {name: max(CLEAR, max(level(one, name) for one in candidates) - SLIGHT) for name in names}
     chosen: list[Candidate] = []
     covered: set[str] = set()
+    of_note = [one for one in candidates if one.note is candidates[0].note]
+    of_one = [next((one for one in of_note if _speaks_first_of(one, name, names)), None) for name in names]
+    if len(names) == 2 and None not in of_one:
+        return [one for one in of_one if one is not None]
     for one in candidates:
         matched = {name for name in names if level(one, name) >= least[name]}
         if matched - covered:
@@ -124,3 +129,10 @@ def _of_names(question: Question, candidates: Sequence[Candidate]) -> list[Candi
         if len(chosen) == 2:
             break
     return sorted(chosen, key=lambda one: max(names, key=lambda name: one.own.get(name, 0.0)) != names[0])
+
+
+def _speaks_first_of(one: Candidate, name: str, names: Sequence[str]) -> bool:
+    """Whether a unit begins with one of the names, and has no other: "Accountability implies planning"."""
+    others = [other for other in names if other != name]
+    head = tokens(one.unit.own()[:MAX_HEAD])[:1]
+    return head == (name,) and all(one.own.get(other, 0.0) < CLEAR for other in others)

@@ -60,6 +60,8 @@ def _defining(
         unit = one.unit
         if unit.kind not in ("sentence", "item", "step") or clear_terms(one.own) < terms:
             continue
+        if _REFERS.match(unit.text):
+            continue
         is_keyed = unit.key is not None and has_terms(unit.key, terms)
         verb = _IS.search(unit.text[: 40 + sum(map(len, terms))])
         head = str(unit.key) if is_keyed else unit.text[: verb.start()] if verb is not None else None
@@ -71,6 +73,10 @@ def _defining(
     return begun, within
 
 
+_REFERS = re.compile(
+    r"(?:see|cf\.|siehe|s\.|vgl\.)\s[^.。]{1,60}[.。]?$|(?:参?见|参看)[^.。]{1,30}[.。]?$", re.IGNORECASE
+)
+"""What only says where the definition stands."""
 NAMING = 15
 """Characters between the verb of a definition and the name that it gives."""
 

@@ -22,14 +22,14 @@ from agentic_rag.answering.forms.lines import (
     with_led,
 )
 from agentic_rag.answering.term_levels import CLEAR
-from agentic_rag.answering.value_kinds import names_several
+from agentic_rag.answering.value_kinds import names_several, states_count
 from agentic_rag.notes.units import LIST_KINDS
 from agentic_rag.questions.comparisons import MARKS, NO, YES, answer_wanted, state
-from agentic_rag.questions.forms import WHAT
+from agentic_rag.questions.forms import WHAT, head_noun
 from agentic_rag.questions.note_queries.tasks import LEFT_TO_DO, OPEN_QUESTIONS
 from agentic_rag.questions.question import Question
 from agentic_rag.questions.words import Place
-from agentic_rag.text import fold, tokens
+from agentic_rag.text import content_tokens, fold, tokens
 from agentic_rag.text.numbers import numbers
 
 SECTION = 3
@@ -191,7 +191,7 @@ def below_lead(question: Question, candidates: Sequence[Candidate]) -> ComposedA
 
 def whole_list(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """The whole list of the best unit, where things are asked for and its heading or lead answers the question."""
-    best = _best_listed(question, candidates) if question.form == "list" else None
+    best = _best_listed(question, candidates) if question.form == "list" else _led(question, candidates)
     if best is None:
         return None
     units = best.note.reading.beside(best.unit)
@@ -199,7 +199,7 @@ def whole_list(question: Question, candidates: Sequence[Candidate]) -> ComposedA
         return None
     if best.unit.parents:
         units = [unit for unit in units if unit.parents[: len(best.unit.parents)] == best.unit.parents]
-    beyond = {term for term, level in best.own.items() if level == 1.0}
+    beyond = {term for term in question.specific_tokens if best.own.get(term) == 1.0}
     beyond -= clear_terms(best.near) | clear_terms(best.above)
     if beyond and not best.unit.parents:
         matched = [
@@ -209,15 +209,38 @@ def whole_list(question: Question, candidates: Sequence[Candidate]) -> ComposedA
     return ComposedAnswer(block_of(units, best.note, [entry_text(unit) for unit in units]), (best,))
 
 
+def _led(question: Question, candidates: Sequence[Candidate]) -> Candidate | None:
+    """The best unit, where it is an item of a list whose lead says what its note does not, "Things I packed:", and no value is
+    wanted; a question that counts is answered by such a list where nothing states the number."""
+    best = candidates[0]
+    if question.form not in ("fact", "topic") or (question.wants and not question.count_noun):
+        return None
+    if question.count_noun:
+        if any(states_count(question, one.unit) for one in candidates if one.note is best.note):
+            return None
+        asked = set(question.specific_tokens)
+        own = (one for one in candidates if one.note is best.note and one.unit.kind in LIST_KINDS)
+        return next(
+            (one for one in own if one.unit.lead and asked == set(content_tokens(one.unit.lead))), None
+        )
+    is_led = best.unit.kind in LIST_KINDS and best.unit.lead is not None and not best.unit.parents
+    says_more = clear_terms(best.near) - clear_terms(best.above)
+    return best if is_led and says_more and not clear_terms(best.own) else None
+
+
 def _best_listed(question: Question, candidates: Sequence[Candidate]) -> Candidate | None:
     """The best unit of a list of the best note whose heading or lead speaks of all that the note's own name does not say;
     else the best unit, where it belongs to a list; else, where only the note is named, the first of its lists."""
     best = candidates[0]
     title = {term for term, level in best.above.items() if level == 1.0}
     asked = [term for term in question.specific_tokens if term not in title]
-    listed = [one for one in candidates if one.note is best.note and one.unit.kind in LIST_KINDS]
-    headed = (one for one in listed if one.score >= best.score - NEAR and set(asked) <= clear_terms(one.near))
-    chosen = next(headed, None) if asked else None
+    own = [one for one in candidates if one.note is best.note and one.unit.kind in (*LIST_KINDS, "row")]
+    listed = [one for one in own if one.unit.kind != "row"]
+    headed = [one for one in own if one.score >= best.score - NEAR and set(asked) <= clear_terms(one.near)]
+    share = max((_share_named(question, one) for one in headed), default=0.0)
+    named = [one for one in headed if _share_named(question, one) == share]
+    nearest = [one for one in named if one.score >= named[0].score - NEAR_TIE]
+    chosen = min(nearest, key=lambda one: one.unit.start, default=None) if asked else None
     if chosen is None and best.unit.kind in LIST_KINDS:
         return best
     if chosen is None and asked and not names_several(best.unit):
@@ -228,6 +251,30 @@ def _best_listed(question: Question, candidates: Sequence[Candidate]) -> Candida
     return min(listed, key=lambda one: one.unit.start, default=None) if not asked and title else chosen
 
 
+def _kind_asked(question: Question) -> set[str]:
+    """The specific terms by which a question names the kind of things that it asks for."""
+    asking = _ASKS_KIND.search(question.text)
+    noun = None if asking is None else Place(asking.end(), asking.end() + 1)
+    place = head_noun(fold(question.text)) or noun
+    named = [t for t in question.terms if place and place.start <= t.start < place.end]
+    return {t.token for t in named if not t.is_generic}
+
+
+_ASKS_KIND = re.compile(r"哪些|哪几[\u4e00-\u9fff]")
+
+
+def _share_named(question: Question, one: Candidate) -> float:
+    """How much of what stands over a unit, its lead or innermost heading, is words of the question, in [0, 1]: all of ``Plugins``
+    in "which plugins do I need?"."""
+    asked = {term.token for term in question.terms}
+    over = [
+        contents
+        for text in (one.unit.lead, *one.unit.headings[-1:])
+        if text and (contents := content_tokens(text))
+    ]
+    return max((len(asked.intersection(words)) / len(words) for words in over), default=0.0)
+
+
 def subheadings(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """The headings below the one that is asked for, where things are asked for."""
     best = candidates[0]
@@ -235,11 +282,12 @@ def subheadings(question: Question, candidates: Sequence[Candidate]) -> Composed
         return None
     beside = (one for one in candidates if one.note is best.note and one.score >= best.score - NEAR_TIE)
     best = max(beside, key=lambda one: len(clear_terms(one.own) | clear_terms(one.near)))
+    kind = _kind_asked(question)
     for depth in range(len(best.unit.headings), 0, -1):
         path = best.unit.headings[:depth]
         lines = _headings_below(best, path)
         spoken = clear_terms(best.near) if depth == len(best.unit.headings) else clear_terms(best.above)
-        if len(lines) >= 2 and spoken:
+        if len(lines) >= 2 and spoken and (not kind or kind & spoken):
             name_nothing = any(_names_nothing(line.text.removeprefix("- ")) for line in lines)
             return None if name_nothing else ComposedAnswer(lines, (best,))
     return None

@@ -45,7 +45,15 @@ def steps(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer
         return None
     _, units = blocks[0]
     units = _of_instructions(note, units)
-    if best.unit not in units and not _covers(question, units, best, candidates):
+    leads_in = best.unit.headings == units[0].headings and best.unit.block + 1 == units[0].block
+    is_led_in = leads_in and all(unit.kind == "step" for unit in units)
+    of_list = (one for one in candidates if one.note is note and one.unit in units)
+    spoken = {term for one in of_list for term in clear_terms(one.near) | clear_terms(one.above)}
+    is_called_steps = _INSTRUCTIONS.search(" ".join(units[0].headings[-1:])) is not None
+    is_led_in |= is_called_steps and 2 * len(spoken.intersection(question.specific_tokens)) >= len(
+        question.specific_tokens
+    )
+    if best.unit not in units and not is_led_in and not _covers(question, units, best, candidates):
         return None
     first = next(one for one in candidates if one.note is note and one.unit in units)
     return ComposedAnswer(block_of(units, note, _number_texts(units)), (first, best))
