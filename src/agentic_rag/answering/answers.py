@@ -186,8 +186,11 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
 
 
 def _is_timeless(question: Question, basis: Sequence[Candidate]) -> bool:
-    """Whether it is asked when something is, and no unit names a time or says upon what it depends."""
-    return question.wants == {"date"} and not any(states_time(question, one.unit) for one in basis)
+    """Whether it is asked when something is, and no unit, or its note by its date, names a time or says upon what it
+    depends."""
+    if question.wants != {"date"}:
+        return False
+    return not any(one.note.date is not None or states_time(question, one.unit) for one in basis)
 
 
 def _with_value(question: Question, basis: Sequence[Candidate]) -> Sequence[Candidate]:

@@ -202,7 +202,7 @@ def _without_records(question: Question, candidates: Sequence[Candidate]) -> lis
 
 def _is_under_label(unit: Unit) -> bool:
     """Whether what leads a unit only stands over it; the sentence before one that begins with "It" says something."""
-    if unit.lead is None or unit.kind != "sentence":
+    if unit.lead is None or unit.kind not in ("sentence", "row"):
         return unit.lead is not None
     return unit.lead[-1].isalnum() or leads(unit.lead)
 

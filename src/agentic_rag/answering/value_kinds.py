@@ -222,11 +222,12 @@ _EVENT = re.compile(
 
 
 def states_time(question: Question, unit: Unit) -> bool:
-    """Whether a unit, or what stands above it, names a day, a time or how often; of what is no event, "when is the fair?", a
+    """Whether a unit names a day, a time or how often, or stands below a day; of what is no event, "when is the fair?", a
     condition does as well, "once it is dry"."""
-    texts = (unit.display_text(), unit.lead or "", *unit.headings)
+    text = unit.display_text().lower()
     patterns = [_DAY, _TIME, _FREQUENCY] + ([] if _EVENT.match(question.text) else [_CONDITION])
-    return any(pattern.search(text.lower()) for text in texts for pattern in patterns)
+    above = (unit.lead or "", *unit.headings)
+    return any(one.search(text) for one in patterns) or any(_DAY.search(name.lower()) for name in above)
 
 
 def fits(question: Question, unit: Unit) -> bool:

@@ -328,6 +328,8 @@ class _Reader:
         """The line in bold that stands as a heading above what follows."""
         self._lead: str | None = None
         """The question or line with a colon that the next block belongs to."""
+        self._last_sentence = (-1, "")
+        """The block of the paragraph that was read last, and its last sentence."""
         self._frames: list[_Frame] = []
         self._block = 0
         self.title: str | None = None
@@ -498,6 +500,11 @@ class _Reader:
             return
         yield self._row_unit(start + lead, start + lead + len(written), columns)
 
+    def _sentence_before(self) -> str | None:
+        """The last sentence of the paragraph right before a table, which says what it shows."""
+        block, sentence = self._last_sentence
+        return sentence or None if block == self._block - 1 else None
+
     def _row_unit(self, start: int, end: int, columns: tuple[tuple[str, str], ...]) -> Unit:
         return Unit(
             "row",
@@ -507,7 +514,7 @@ class _Reader:
             self._block,
             self._headings(),
             self._parents(),
-            self._lead,
+            self._lead or self._sentence_before(),
             columns=columns,
             failure=self._failure(),
         )
@@ -701,6 +708,7 @@ class _Reader:
         if frame.kind == "sentence":
             is_title = len(shown) <= MAX_TITLE and shown[-1:].isalnum() and a == 0 and not is_remark
             self._lead = shown if leads(shown) or (shown and is_title) else None
+            self._last_sentence = (self._block, shown)
 
     def _fields(self, start: int, end: int) -> tuple[InlineField, ...]:
         """Named values in a span of the note."""

@@ -77,8 +77,8 @@ _DECISION = any_of(
     r"\b(?:beschlossen|beschluss|entschieden|entscheidung|vereinbart)\b",
 )
 COMPARE = any_of(
-    r"\bcompar(?:e|ing|ison)\b|\bdifferences?\b|\bversus\b|\bvs\.?\s|\bdiffer\b",
-    r"比较|对比|区别|差别|不同|哪个[更要]|哪个.{0,6}[多少大小长短贵高低快慢好]|相比|分别|各是?多少",
+    r"(?<!\bwe )(?<!\bi )\bcompar(?:e|ing|ison)\b|\bdifferences?\b|\bversus\b|\bvs\.?\s|\bdiffer\b",
+    r"比较(?![好大小多少快慢贵便高低难容简方合适新旧])|对比|区别|差别|不同|哪个[更要]|哪个.{0,6}[多少大小长短贵高低快慢好]|相比|分别|各是?多少",
     r"\b(?:vergleiche?|unterschied)\b",
     r"\bwhich (?:is|was|one is|of .{1,40} is) (?:\w+er|more|less)\b",
     r"\b(?:was|wer|wo|welche[rs]?)\b(?= (?:\w+ ){1,4}?(?:mehr|weniger|\w{3,}er)\b,? [^?]*\boder\b)",

@@ -262,6 +262,87 @@ If a deploy breaks the app, revert first. The log says why.
 """
 
 
+HANDBOOK = """# Boat club
+
+## Winter
+
+The harbour has a few house rules. They keep the place tidy.
+
+The house rules are:
+
+- close the gate
+- log each trip
+
+What I mended:
+
+- the rudder
+- two sails
+
+## Meeting of the crew
+
+### Cadence
+
+Monthly
+
+### Purpose
+
+Members discuss the state of the boats.
+
+## Alarm AB-7
+
+The alarm AB-7 rings often in spring. It stops by itself.
+
+1. Look at the pump
+2. Empty the filter
+
+## Insurers
+
+We compared in May.
+
+| Insurer | Premium |
+| --- | --- |
+| Nordlicht | 480 |
+| Kompass | 510 |
+
+## Terms
+
+Skippers
+: See Skipper.
+
+Skipper
+: Whoever steers the boat.
+
+*Ownership* implies paying for the boat.
+*Membership* implies sailing the boat.
+
+An owner may have a membership, and membership brings no ownership.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many house rules do we have?", ["The house rules are:", "- close the gate", "- log each trip"]),
+        ("What did I mend?", ["What I mended:", "- the rudder", "- two sails"]),
+        ("How often is the meeting of the crew?", ["Cadence: Monthly"]),
+        ("How do I deal with the alarm AB-7?", ["1. Look at the pump", "2. Empty the filter"]),
+        (
+            "Which insurers did we compare?",
+            ["Insurer: Nordlicht · Premium: 480", "Insurer: Kompass · Premium: 510"],
+        ),
+        ("What is a skipper?", ["Skipper: Whoever steers the boat."]),
+        (
+            "What is the difference between ownership and membership?",
+            ["Ownership implies paying for the boat.", "Membership implies sailing the boat."],
+        ),
+    ],
+)
+def test_what_stands_over_a_list_a_table_or_a_bare_value_gives_it_meaning(
+    question: str, expected: list[str]
+) -> None:
+    assert texts(question, Handbook=HANDBOOK) == expected
+
+
 @pytest.mark.parametrize(
     ("question", "expected"),
     [

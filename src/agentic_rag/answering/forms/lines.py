@@ -135,12 +135,12 @@ def introduced_text(unit: Unit) -> str | None:
 
 
 def titled_text(one: Candidate) -> str:
-    """The unit with the name of what it speaks of before it, where it does not say it itself: its heading's, if that is
-    asked for, else its note's."""
+    """The unit with the name of what it speaks of before it, where it does not say it itself: its heading's, if that
+    or its note is asked for, else its note's."""
     shown = one.unit.display_text()
     if one.unit.parents:
         return shown
-    name = one.unit.headings[-1] if one.unit.headings and one.near else one.note.title
+    name = one.unit.headings[-1] if one.unit.headings and (one.near or one.above) else one.note.title
     return shown if not name or name.casefold() in shown.casefold() else f"{name}: {shown}"
 
 

@@ -23,7 +23,7 @@ from agentic_rag.answering.forms.lines import (
 )
 from agentic_rag.answering.term_levels import CLEAR
 from agentic_rag.answering.value_kinds import names_several, states_count
-from agentic_rag.notes.units import LIST_KINDS
+from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.comparisons import MARKS, NO, YES, answer_wanted, state
 from agentic_rag.questions.forms import WHAT, head_noun
 from agentic_rag.questions.note_queries.tasks import LEFT_TO_DO, OPEN_QUESTIONS
@@ -195,6 +195,11 @@ def whole_list(question: Question, candidates: Sequence[Candidate]) -> ComposedA
     if best is None:
         return None
     units = best.note.reading.beside(best.unit)
+    lead = (
+        []
+        if question.form == "list"
+        else [one for one in best.note.reading.units if _leads(one, best.unit)][-1:]
+    )
     if len(units) < 2:
         return None
     if best.unit.parents:
@@ -206,7 +211,13 @@ def whole_list(question: Question, candidates: Sequence[Candidate]) -> ComposedA
             u for u in units if any(one.unit is u and clear_terms(one.own) >= beyond for one in candidates)
         ]
         units = matched or units
-    return ComposedAnswer(block_of(units, best.note, [entry_text(unit) for unit in units]), (best,))
+    items = block_of(units, best.note, [entry_text(unit) for unit in units])
+    return ComposedAnswer((*(line_of(one, best.note) for one in lead), *items), (best,))
+
+
+def _leads(one: Unit, item: Unit) -> bool:
+    """Whether a sentence is what leads the list that an item stands in."""
+    return one.kind == "sentence" and one.text == item.lead and one.end <= item.start
 
 
 def _led(question: Question, candidates: Sequence[Candidate]) -> Candidate | None:
@@ -245,7 +256,7 @@ def _best_listed(question: Question, candidates: Sequence[Candidate]) -> Candida
         return best
     if chosen is None and asked and not names_several(best.unit):
         beside = best.note.reading.beside(best.unit)
-        following = (one for one in listed if one.unit.block == best.unit.block + 1)
+        following = (one for one in own if one.unit.block == best.unit.block + 1)
         is_paragraph = beside == [best.unit]  # then it stands over the list that follows
         return next(following, None) if is_paragraph else None
     return min(listed, key=lambda one: one.unit.start, default=None) if not asked and title else chosen
@@ -257,9 +268,11 @@ def _kind_asked(question: Question) -> set[str]:
     noun = None if asking is None else Place(asking.end(), asking.end() + 1)
     place = head_noun(fold(question.text)) or noun
     named = [t for t in question.terms if place and place.start <= t.start < place.end]
-    return {t.token for t in named if not t.is_generic}
+    return {t.token for t in named if not t.is_generic} - _PARTS
 
 
+_PARTS = frozenset(("section", "chapter", "part", "topic", "heading", "章节", "部分"))
+"""Kinds of things that headings are, whatever they say."""
 _ASKS_KIND = re.compile(r"哪些|哪几[\u4e00-\u9fff]")
 
 

@@ -45,7 +45,11 @@ def steps(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer
         return None
     _, units = blocks[0]
     units = _of_instructions(note, units)
-    leads_in = best.unit.headings == units[0].headings and best.unit.block + 1 == units[0].block
+    leads_in = (
+        not best.unit.parents
+        and best.unit.headings == units[0].headings
+        and best.unit.block + 1 == units[0].block
+    )
     is_led_in = leads_in and all(unit.kind == "step" for unit in units)
     of_list = (one for one in candidates if one.note is note and one.unit in units)
     spoken = {term for one in of_list for term in clear_terms(one.near) | clear_terms(one.above)}
