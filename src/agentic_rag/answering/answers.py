@@ -13,7 +13,7 @@ from agentic_rag.answering.forms.totals import lacks_measure
 from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.answering.owners import of_asker
 from agentic_rag.answering.source_notes import SourceNote, note_of_chunks, source_notes, vocabulary_of
-from agentic_rag.answering.value_kinds import STRICT, fits, states_time
+from agentic_rag.answering.value_kinds import PEOPLE, STRICT, fits, speaks_of_people, states_time
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.results import AnswerLine, Passage
 from agentic_rag.domain.selection import EntryValues, SelectionValues
@@ -186,11 +186,14 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
 
 
 def _is_timeless(question: Question, basis: Sequence[Candidate]) -> bool:
-    """Whether it is asked when something is, and no unit, or its note by its date, names a time or says upon what it
-    depends."""
+    """Whether it is asked when something is, and no unit that speaks of it, or its note by its date, names a time or
+    says upon what it depends."""
     if question.wants != {"date"}:
         return False
-    return not any(one.note.date is not None or states_time(question, one.unit) for one in basis)
+    speaking = [
+        one for one in basis if all(one.level(t) > MISSING for t in question.specific_tokens)
+    ] or basis
+    return not any(one.note.date is not None or states_time(question, one.unit) for one in speaking)
 
 
 def _with_value(question: Question, basis: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -212,6 +215,8 @@ def _lacks_amount(question: Question, basis: Sequence[Candidate]) -> bool:
     units = [one.unit for one in basis]
     limit = question.limit
     if question.asks_how_much and not any(fits(question, unit) for unit in units):
+        return True
+    if question.count_noun in PEOPLE and not any(map(speaks_of_people, units)):
         return True
     is_beyond = limit is not None and not any(has_value_within(limit, unit) for unit in units)
     return is_beyond or lacks_measure(question, units)

@@ -171,10 +171,10 @@ _NUMBER = re.compile(
 _DAY = re.compile(
     r"\d(?:\d{3}-\d\d|[:：]\d\d|\s*[年月日点号])|\b(?:\d{4}\b"
     r"|at (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|a quarter|noon|midnight)\b"
-    rf"|(?!may\b){MONTH.lower()}|(?:in|by|since|until|till|of|early|late|mid|last|next|this|every|\d)[ -]may\b|may(?= ?(?:\d|$|[,.;:)]))|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    rf"|(?!may\b){MONTH.lower()}|(?:in|by|since|until|till|of|early|late|mid|last|next|\d)[ -]may\b|may(?= ?(?:\d|$|[,.;:)]))|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|mitternacht"
     r"|(?:winter|spring|summer|autumn|morning|evening|noon|night)\b"
-    r"|(?:frühling|sommer|herbst|morgen|vormittag|mittag|nachmittag|abend|nacht)s?\b)|\d\d?\.\s?(?:\d\d?\.|[a-zä]+)"
+    r"|(?:frühling|sommer|herbst|morgen|vormittag|mittag|nachmittag|abend|nacht)s?\b)|\d\d?\.\s?\d\d?\."
     r"|o['’]clock|[周星期][一二三四五六日天]|[早晚]上|凌晨|下午|上午|[春夏秋冬]"
 )
 _TIME = re.compile(
@@ -213,6 +213,25 @@ _CONDITION = re.compile(
     r"\b(?:when(?:ever)?|if|once|after|before|until|till|during|while|since|as soon as|at the (?:end|beginning|start)"
     r"|wenn|sobald|nach(?:dem)?|vor|bis|während|seit|beim?|am|im)\b|[之以]?[后前时]|期间|直到|以来|开始|结束|如果"
 )
+
+
+PEOPLE = frozenset(("people", "person", "persons", "leute", "personen", "人"))
+"""What counts people as such, whoever they are."""
+_PERSONS = re.compile(
+    r"\b(?:people|persons?|guests?|members?|participants?|attendees?|players?|students?|pupils?|kids?|children|adults?|men|women"
+    r"|friends?|family|families|teams?|staff|employees?|volunteers?|colleagues?|users?|runners?|starters?|crew|us|we|they|alone"
+    r"|leute|personen|gäste?n?|mitglieder\w*|teilnehm\w+|kinder\w*|schüler\w*|erwachsene\w*|helfer\w*|starter\w*)\b|[人位名]|我们|他们|大家",
+    re.IGNORECASE,
+)
+
+
+_NAMES = re.compile(r"\b[A-Z]\w+(?:, [A-Z]\w+)*,? (?:and|und|&) (?:I\b|me\b|ich\b|my\b|[A-Z]\w+)|[和、]我")
+
+
+def speaks_of_people(unit: Unit) -> bool:
+    """Whether a unit, or what stands above it, speaks of people or names some."""
+    texts = (unit.display_text(), unit.lead or "", *unit.headings[-1:])
+    return any(map(_PERSONS.search, texts)) or _NAMES.search(unit.own()) is not None
 
 
 _EVENT = re.compile(

@@ -75,7 +75,7 @@ TEXT_DIRECTIVES = frozenset(
     " warning".split()
 )
 """Directives of MyST whose body is Markdown; that of others is code, or names files."""
-UNTITLED = frozenset({"figure", "ad"})
+NO_TITLE = frozenset({"figure", "ad"})
 """Those whose first line holds no title: a picture's address, nothing."""
 _DIRECTIVE = re.compile(
     r"\{(?P<name>[a-z][\w:-]*)\}[ \t]*(?P<title>[^\r\n]*)|(?P<plugin>ad)-(?!summary)[a-z]+\b"
@@ -91,7 +91,7 @@ def directive(info: str) -> tuple[str, str] | None:
     if mark is None:
         return None
     name = mark["name"] or mark["plugin"]
-    return name, "" if name in UNTITLED else mark["title"].strip()
+    return name, "" if name in NO_TITLE else mark["title"].strip()
 
 
 _OPTION = re.compile(

@@ -32,7 +32,7 @@ _Cells = tuple[int, int, Sequence[str]]
 """Where a row stands, and its readable cells of all columns."""
 
 
-def _named(rows: Sequence[_Cells], names: Sequence[str]) -> Iterator[TableRow]:
+def _with_names(rows: Sequence[_Cells], names: Sequence[str]) -> Iterator[TableRow]:
     for start, end, cells in rows:
         pairs = zip_longest(names, cells[: len(names) or None], fillvalue="")
         if named := tuple((name, cell) for name, cell in pairs if cell):
@@ -82,7 +82,7 @@ def html_rows(text: str, start: int, end: int) -> Iterator[TableRow]:
         row_start, cells, is_head = (part.start() if tag == "tr" else None), [], True
     if row_start is not None and cells:
         rows.append((row_start, end, cells))
-    yield from _named(rows, names)
+    yield from _with_names(rows, names)
 
 
 def _fill(cells: list[str], above: dict[int, tuple[int, str]]) -> None:
@@ -141,7 +141,7 @@ def csv_rows(text: str, start: int, end: int) -> Iterator[TableRow]:
         at = stop
     if options.get("header"):
         names = next(csv.reader([options["header"]], delimiter=delimiter, skipinitialspace=True))
-        yield from _named(rows, list(map(readable, names)))
+        yield from _with_names(rows, list(map(readable, names)))
     else:
         yield from _with_head(rows, options)
 
@@ -158,4 +158,4 @@ def _with_head(rows: Sequence[_Cells], options: Mapping[str, str]) -> Iterator[T
     """The rows below as many head rows as the options say; the last of these names the columns."""
     number = options.get("header-rows", "0")
     count = min(int(number), len(rows)) if number.isdigit() else 0
-    yield from _named(rows[count:], rows[count - 1][2] if count else ())
+    yield from _with_names(rows[count:], rows[count - 1][2] if count else ())

@@ -191,7 +191,9 @@ def below_lead(question: Question, candidates: Sequence[Candidate]) -> ComposedA
 
 def whole_list(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer | None:
     """The whole list of the best unit, where things are asked for and its heading or lead answers the question."""
-    best = _best_listed(question, candidates) if question.form == "list" else _led(question, candidates)
+    best = (
+        _best_listed(question, candidates) if question.form == "list" else _list_of_lead(question, candidates)
+    )
     if best is None:
         return None
     units = best.note.reading.beside(best.unit)
@@ -220,7 +222,7 @@ def _leads(one: Unit, item: Unit) -> bool:
     return one.kind == "sentence" and one.text == item.lead and one.end <= item.start
 
 
-def _led(question: Question, candidates: Sequence[Candidate]) -> Candidate | None:
+def _list_of_lead(question: Question, candidates: Sequence[Candidate]) -> Candidate | None:
     """The best unit, where it is an item of a list whose lead says what its note does not, "Things I packed:", and no value is
     wanted; a question that counts is answered by such a list where nothing states the number."""
     best = candidates[0]
