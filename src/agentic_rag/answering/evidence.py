@@ -42,13 +42,19 @@ OWN_VALUE = 0.2
 """For a unit whose name and whose note's or heading's name the question has: ``Speed`` of the note Goblin."""
 GENERIC = 0.3
 """Factor on the weight of words that are too general to be missed."""
+NEW = 2.0
+"""Factor on the weight of the words in which a question differs from the one before: "and the ketch?"."""
+SPOKEN_OF, MIN_QUOTE = 0.45, 12
+"""For a unit of a note that the answer before quotes, by a unit of MIN_QUOTE code points or more, where a question goes on
+from it."""
 KEY = 0.15
 """Weight of how likely a property is what is asked for."""
 FIT = 0.3
 PRIOR, ORDER = 0.3, 0.3
 """Weight of the passage's relevance, and of its note's place in the ranking (1 / place)."""
 HEAD = 0.1
-"""For a unit that begins with what a value is wanted of: ``salt 4 g``, a table's row, a property."""
+"""For a unit that begins with what a value is wanted of: ``salt 4 g``, a property; of a table's row in parts, by the share of
+the terms in its first cell."""
 MEASURE = 0.25
 """For a unit that names the measure that is asked for as its own, ``Speed: 30 ft.`` of "how fast is it?", or says it with
 a number, "5 feet tall", "7 charges" of "how many charges"."""
@@ -145,7 +151,8 @@ def score_units(
     levels = levels_of_terms(question, units, likeness)
     frequency = (levels.max(axis=1) >= CLEAR).sum(axis=0).tolist()
     rarity = {
-        term.token: math.log(1 + len(units) / max(met, 0.5)) * (GENERIC if term.is_generic else 1.0)
+        term.token: math.log(1 + len(units) / max(met, 0.5))
+        * (GENERIC if term.is_generic else NEW if question.is_new(term) else 1.0)
         for term, met in zip(question.terms, frequency, strict=True)
     }
     total = sum(rarity.values()) or 1.0
@@ -156,6 +163,7 @@ def score_units(
     whole = _say_whole(question, units, levels).tolist()
     is_reason = question.asks_reason
     recency = _recency(notes) if question.asks_present else {}
+    spoken_of = {id(note) for note in notes if _is_quoted(note, question.answer_before)}
     is_headed = bool(question.wants) or question.form in ("list", "definition")
     # No unit begins with a term that it does not have in its own letters.
     may_begin = (is_headed & (levels[:, 0] == 1.0).any(axis=1)).tolist()
@@ -167,7 +175,10 @@ def score_units(
     ):
         score += FIT * (states_reason(unit) if is_reason else fits(question, unit))
         score += MEASURE * states_measure(question, unit)
-        score += HEAD * (may_be_head and _begins_with(unit, stems, pieces))
+        if unit.columns and question.form != "compare":
+            score += HEAD * _share_in_first_cell(unit, stems, pieces)
+        else:
+            score += HEAD * (may_be_head and _begins_with(unit, stems, pieces))
         score += KEY * (keys or {}).get(unit.key or "", 0.0) * (unit.kind == "property")
         score += PRIOR * note.relevance_at(chunk) + ORDER / (1 + note.order)
         score -= LONG * math.log1p(max(0, len(unit.text) - LENGTH) / LENGTH)
@@ -175,8 +186,16 @@ def score_units(
         score += recency.get(note.date, 0.0)
         score += RECENT * (question.asks_present and PRESENT.search(unit.own()) is not None)
         score += WHOLE * says_whole
+        score += SPOKEN_OF * (id(note) in spoken_of)
         candidates.append(Candidate(unit, note, score, terms, three))
     return sorted(candidates, key=lambda one: (-one.score, one.note.order, one.unit.start))
+
+
+def _is_quoted(note: SourceNote, answer: str) -> bool:
+    """Whether an answer has a unit of a note."""
+    if not answer:
+        return False
+    return any(unit.text in answer for unit in note.reading.units if len(unit.text) >= MIN_QUOTE)
 
 
 def _recency(notes: Sequence[SourceNote]) -> dict[str | None, float]:
@@ -215,8 +234,15 @@ def _is_notice(unit: Unit) -> bool:
 
 def _begins_with(unit: Unit, stems: Set[str], pieces: tuple[str, ...]) -> bool:
     """Whether a unit begins with one of the terms, which are words' stems and pieces of Chinese."""
-    own = unit.text if unit.columns else unit.own()
+    own = unit.own()
     return not stems.isdisjoint(tokens(own[:MAX_HEAD])[:1]) or cached_fold(own).startswith(pieces)
+
+
+def _share_in_first_cell(unit: Unit, stems: Set[str], pieces: tuple[str, ...]) -> float:
+    """The share of the terms that a row's first cell has, which says what the row is of, in [0, 1]."""
+    words, text = set(tokens(unit.text)), cached_fold(unit.text)
+    named = len(stems & words) + sum(piece in text for piece in pieces)
+    return named / max(1, len(stems) + len(pieces))
 
 
 MAX_HEAD = 40

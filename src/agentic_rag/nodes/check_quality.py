@@ -138,7 +138,7 @@ def _is_passage(request: Request, question: Question) -> bool:
 
 def _question(request: Request, state: CanvasRAGState) -> Question:
     """The question as units are read for it, with the span of days that it names."""
-    question = Question.of(request.asked, request.carried.get("thing", ""))
+    question = request.read()
     days = (state.get("selection") or {}).get("days")
     if days is None:
         return question

@@ -99,7 +99,7 @@ class EvidenceReader:
         ids = list(dict.fromkeys(entry["document_id"] for entry in selection["entries"]))[:PAGE]
         documents = await self._documents(ids)
         # The selection is of the days already: no line of its notes has to name them.
-        question = Question.of(self.request.asked, self.request.carried.get("thing", ""))
+        question = self.request.read()
         if of_span:
             likeness = await self._likeness(question, documents)
             of_days = await asyncio.to_thread(from_days, question, selection, documents, likeness)

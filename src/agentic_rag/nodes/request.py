@@ -27,6 +27,7 @@ from agentic_rag.fusion.strategy_selector import (
     resolve_parameters,
 )
 from agentic_rag.questions.followups import CompletedQuestion, Turn
+from agentic_rag.questions.question import Question
 from agentic_rag.settings.parameters import FusionParameters, Parameters
 from agentic_rag.state import AUTO, CanvasRAGState
 
@@ -68,6 +69,8 @@ class Request:
     """The defaults with this call's own on top."""
     carried: Mapping[str, str] = field(default_factory=dict)
     """What of the conversation completed the question: ``thing``, ``attribute``, ``days``, ``selection``, ``question``."""
+    answer: str = ""
+    """The answer before, where the question goes on from it."""
     _fusion: FusionParameters | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
@@ -100,6 +103,7 @@ class Request:
             "started": self.started,
             "parameters": self.parameters.model_dump(mode="json"),
             "carried": dict(self.carried),
+            "answer": self.answer,
         }
         return ParsedMapping(plain, self)
 
@@ -113,6 +117,11 @@ class Request:
             "parameters": Parameters.model_validate(plain["parameters"]),
         }
         return cls(**{**plain, **read})
+
+    def read(self) -> Question:
+        """What is asked, as units are read for it."""
+        question = Question.of(self.asked, self.carried.get("thing", ""))
+        return replace(question, earlier_text=self.carried.get("attribute", ""), answer_before=self.answer)
 
     @property
     def fusion(self) -> FusionParameters:
@@ -173,6 +182,7 @@ def normalise(
         started=time.time(),
         parameters=parameters,
         carried=whole.carried_parts,
+        answer=whole.answer,
     )
 
 

@@ -50,6 +50,8 @@ class CompletedQuestion:
     """What is asked, with what it points to named."""
     carried_parts: dict[str, str] = field(default_factory=dict)
     """What was taken from the conversation: ``thing``, ``attribute``, ``days``, ``selection``, ``question``."""
+    answer: str = ""
+    """The answer before, where the question goes on from it and is not the earlier one about another thing."""
 
     @property
     def search(self) -> str:
@@ -117,7 +119,11 @@ def complete_question(
             else _complete(turn.question, before, names, is_kind, today).search
         )
         before = replace(turn, question=whole)
-    return CompletedQuestion(query) if before is None else _complete(query, before, names, is_kind, today)
+    if before is None:
+        return CompletedQuestion(query)
+    completed = _complete(query, before, names, is_kind, today)
+    goes_on = not completed.carried_parts.keys().isdisjoint(("question", "thing"))
+    return replace(completed, answer=before.answer) if goes_on else completed
 
 
 def _complete(query: str, before: Turn, names: Names, is_kind: KindOf, today: date) -> CompletedQuestion:
@@ -240,7 +246,7 @@ def _with_thing(
     subject = _subject(text, names, days)
     if subject is None:
         return CompletedQuestion(f"{text.rstrip('?？ ')} {thing}?", {"question": text})
-    place = subject[1]
+    place = _phrase_of_kind(text, thing) or subject[1]
     if POSSESSIVE.match(text, place.end):
         thing = without_possessive(thing)
     topic = _TOPIC.search(text, place.end)
@@ -252,6 +258,16 @@ def _with_thing(
         # The earlier question names a note, and this is no note: it asks for another side of the same one.
         return CompletedQuestion(f"{subject[0]} {thing}?", {"thing": subject[0]})
     return CompletedQuestion(f"{text[: place.start]}{thing}{text[place.end :]}", {"attribute": text})
+
+
+def _phrase_of_kind(question: str, thing: str) -> Place | None:
+    """The words of a question that end as a thing of several words does, "membership fees" beside "usage fees"; None where
+    none do."""
+    words = thing.split()
+    if len(words) < 2 or starts_cjk(thing):
+        return None
+    same = re.search(rf"\b(?:[\w-]+ ){{{len(words) - 1}}}{re.escape(words[-1])}\b", question, re.IGNORECASE)
+    return None if same is None else Place(*same.span())
 
 
 def _in_that_year(text: str, thing: str, today: date) -> CompletedQuestion | None:
@@ -401,7 +417,8 @@ def _with_subject(
     days: Sequence[DatedText],
 ) -> CompletedQuestion:
     """The question about the thing of the conversation."""
-    thing = _thing(query, pronoun, before, names, is_kind, days)
+    is_time = pronoun is not None and (pronoun["kind"] or "").casefold() in _TIMES
+    thing = None if is_time else _thing(query, pronoun, before, names, is_kind, days)
     carried = {"question": before.question}
     text = query
     is_answer = thing is not None and thing not in before.question
@@ -423,6 +440,10 @@ def _with_subject(
         is_han = re.search(r"[\u4e00-\u9fff]", text)
         text = f"{carried['days']} {text}" if is_han else f"{text.rstrip('?？ ')} ({carried['days']})?"
     return CompletedQuestion(text, carried)
+
+
+_TIMES = frozenset("day night morning evening weekend week month year time".split())
+"""Nouns behind "that" which point to a time, and to no note."""
 
 
 def _is_only_note(thing: str, before: Turn, names: Names) -> bool:

@@ -55,6 +55,10 @@ class Question:
     """Places of verbs, each with the names under which notes keep what it asks for: who ``owns`` it, the ``owner``."""
     limit: Comparison | None = None
     """The number that it limits values by: "more than 4 GB"."""
+    earlier_text: str = ""
+    """The earlier question that it asks of another thing: "and the ketch?"."""
+    answer_before: str = ""
+    """The answer that it goes on from."""
 
     @classmethod
     def of(cls, text: str, carried_text: str = "") -> Question:
@@ -99,6 +103,13 @@ class Question:
     def specific_tokens(self) -> tuple[str, ...]:
         """The tokens of the terms that are not generic, in order."""
         return tuple(term.token for term in self.terms if not term.is_generic)
+
+    def is_new(self, term: Term) -> bool:
+        """Whether a term tells the question from the earlier one that it asks of another thing."""
+        earlier = self.earlier_text
+        if not earlier or term.is_generic:
+            return False
+        return term.token not in (earlier if starts_cjk(term.token) else tokens(earlier))
 
     @property
     def is_chinese(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -37,6 +38,35 @@ def candidates(question: str, *paths: str) -> list[Candidate]:
 )
 def test_the_best_unit_has_the_words_and_what_stands_above_them(question: str, paths: list[str], text: str):
     assert candidates(question, *paths)[0].unit.display_text() == text
+
+
+FERRIES = {
+    "Howth.md": "# Howth\n\nI slept in the harbour of Howth.\n\nThe berth was 30 euros.\n",
+    "Arklow.md": "# Arklow\n\nThe berth was 20 euros.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("earlier_text", "answer_before", "path"),
+    [
+        ("", "", "Arklow.md"),
+        ("", "I slept in the harbour of Howth. [1]", "Howth.md"),
+        ("What was the berth in Howth?", "", "Arklow.md"),
+    ],
+    ids=["alone", "goes on from an answer", "of another thing"],
+)
+def test_a_question_of_a_conversation_is_of_the_note_that_was_quoted(
+    earlier_text: str, answer_before: str, path: str
+) -> None:
+    documents = documents_of("Arklow.md", "Howth.md", notes=FERRIES)
+    results = results_of(documents)
+    question = replace(
+        Question.of("How much was the berth in Arklow?" if earlier_text else "How much was the berth?"),
+        earlier_text=earlier_text,
+        answer_before=answer_before,
+    )
+    best = score_units(question, source_notes(results, [0.9] * len(results), documents))[0]
+    assert (best.note.path, best.unit.kind) == (path, "sentence")
 
 
 def test_the_order_is_total_and_the_levels_are_shares():

@@ -52,6 +52,8 @@ DAY = "What did I do on 2024-03-15?"
         ("and Ben?", "When did Ann start?", "When did Ben start?"),
         # the verb behind the thing stays
         ("and the fence?", "How much does the shed cost?", "How much does the fence cost?"),
+        ("And usage fees?", "Which code do membership fees go to?", "Which code do usage fees go to?"),
+        ("How far did I sail that day?", "Where did I sleep in Howth?", "How far did I sail that day?"),
         ("and the running vest?", "What does my pack weigh?", "What does my running vest weigh?"),
         ("and the tractor?", "How much oil does the van need?", "How much oil does the tractor need?"),
         ("and the sauna?", "When does the pool open on Sundays?", "When does the sauna open on Sundays?"),
