@@ -122,7 +122,8 @@ MIN_NAMING = 0.3
 MAX_MISSING = 0.6
 """Share of the question's terms, by weight, from which an answer that lacks them is none: people half remember the words."""
 OF_VALUE = 0.5
-"""The same where a number, day or person is asked for: of something else it is wrong."""
+"""The same where a number, day or person is asked for, of something else it is wrong; not where a question goes on from an
+answer, which says of what."""
 OF_MANY = 0.3
 """The same where several things are asked for: a list without what tells them apart is none."""
 NEAREST = 3
@@ -160,7 +161,8 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
     is_nameless = question.form != "yesno" and any(term.is_name for term in missing)
     if question.wants:  # of another thing of the same owner the value is wrong
         is_nameless |= any(own == term.token for _, own in question.possessions() for term in missing)
-    share = OF_MANY if question.form == "list" else OF_VALUE if question.wants else MAX_MISSING
+    needs_value = question.wants and not question.answer_before
+    share = OF_MANY if question.form == "list" else OF_VALUE if needs_value else MAX_MISSING
     allowed = share * sum(weights.values())
     counted = question.amount_names
     reason: str | None = None

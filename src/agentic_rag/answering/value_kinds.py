@@ -268,11 +268,15 @@ def _has_value(kind: Kind, own: str, question: Question, unit: Unit) -> bool:
         return (_FULL_NAME if is_list else _NAME).search(own) is not None
     writing = writing_of(kind)
     if writing is not None:
+        asked = question.text.lower()
         is_called_so = any(map(writing.question.search, _value_names(unit)))
         if is_called_so and _NUMBER.search(own.lower()):  # ``temperature (°C): 180``
             return True
         texts = (own, *unit.headings, *unit.parents)  # a version may be a heading
-        return any(map(writing.value.search, texts))
+        values = (match.group().lower() for text in texts for match in writing.value.finditer(text))
+        return any(
+            value not in asked for value in values
+        )  # 几点 is not answered by the evening that is asked about
     if kind == "money":
         if any(map(is_sum_name, _value_names(unit))):
             return _NUMBER.search(own.lower()) is not None

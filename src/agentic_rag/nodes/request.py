@@ -121,6 +121,11 @@ class Request:
     def read(self) -> Question:
         """What is asked, as units are read for it."""
         question = Question.of(self.asked, self.carried.get("thing", ""))
+        begin = len(self.carried.get("selection", ""))
+        if any(term.start >= begin and not term.is_generic for term in question.terms):
+            # What was asked before is the matter, and what is asked of it now has to be answered.
+            terms = (replace(one, is_generic=one.is_generic or one.start < begin) for one in question.terms)
+            question = replace(question, terms=tuple(terms))
         return replace(question, earlier_text=self.carried.get("attribute", ""), answer_before=self.answer)
 
     @property

@@ -46,7 +46,7 @@ WRITINGS: Mapping[WrittenKind, Writing] = {
         r"\be-?mail address\b|['’]s e-?mail\b|\be-?mail of\b|\be-?mail-?adresse|(?:邮箱|邮件地址)(?:地址)?是", r"\S@\w"
     ),
     "code": _writing(
-        rf"\b(?:{_CODE_NAMES}) (?:numbers?|no|id|code)\b|\biban\b|\b(?:{_GERMAN_CODE_NAMES})nummer\b|[卡账帐单证约]号(?:码)?是?多少",
+        rf"\b(?:{_CODE_NAMES}) (?:numbers?|no|id|code)\b|\biban\b|\b(?:{_GERMAN_CODE_NAMES})nummer\b|(?:[卡账帐单证约群]|QQ|微信)号(?:码)?是?多少",
         r"(?-i:\b[A-Z]{1,4}[ -]?\d{2,})"
         r"|(?<![\w.,£$€-])(?!(?:19|20)\d\d(?![\w/]|-\d{3}))(?!\d{4}-\d\d-\d\d)(?=[\w/-]*\d[\w/-]*\d)[\w/-]{4,}",
     ),

@@ -31,7 +31,7 @@ def side_by_side(question: Question, candidates: Sequence[Candidate]) -> Compose
     titles = {token for one in named for token in tokens(one.note.title)}
     if len(named) > 1 and all(term.is_generic or term.token in titles for term in question.terms):
         return _columns_of(named)
-    chosen = named if len(named) > 1 else []
+    chosen = named if len(named) > 1 else _of_subjects(question, candidates)
     chosen = chosen or _of_sections(question, candidates) or _of_names(question, candidates)
     if len(chosen) < 2:
         return None
@@ -105,10 +105,23 @@ def _of_sections(question: Question, candidates: Sequence[Candidate]) -> list[Ca
     return [sections[words] for words in ordered[:MAX_COMPARED]]
 
 
+def _compared_names(question: Question) -> list[str]:
+    """The terms that name what is compared."""
+    specific = [term for term in question.terms if not term.is_generic]
+    return [term.token for term in specific if term.is_name] or [term.token for term in specific]
+
+
+def _of_subjects(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The units of the best one's note that begin with one of two names each and have no word of the other."""
+    names = _compared_names(question)
+    of_note = [one for one in candidates if one.note is candidates[0].note]
+    chosen = [next((one for one in of_note if _speaks_first_of(one, name, names)), None) for name in names]
+    return [one for one in chosen if one is not None] if len(names) == 2 and None not in chosen else []
+
+
 def _of_names(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
     """The best units that together express the names of the question."""
-    specific = [term for term in question.terms if not term.is_generic]
-    names = [term.token for term in specific if term.is_name] or [term.token for term in specific]
+    names = _compared_names(question)
 
     def level(one: Candidate, name: str) -> float:
         return max(one.own.get(name, 0.0), one.near.get(name, 0.0))
@@ -117,10 +130,6 @@ def _of_names(question: Question, candidates: Sequence[Candidate]) -> list[Candi
     least = {name: max(CLEAR, max(level(one, name) for one in candidates) - SLIGHT) for name in names}
     chosen: list[Candidate] = []
     covered: set[str] = set()
-    of_note = [one for one in candidates if one.note is candidates[0].note]
-    of_one = [next((one for one in of_note if _speaks_first_of(one, name, names)), None) for name in names]
-    if len(names) == 2 and None not in of_one:
-        return [one for one in of_one if one is not None]
     for one in candidates:
         matched = {name for name in names if level(one, name) >= least[name]}
         if matched - covered:
