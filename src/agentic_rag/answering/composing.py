@@ -58,7 +58,7 @@ from agentic_rag.dates.months import day_text
 from agentic_rag.notes.units import COLONS, LIST_KINDS, RECORD_KEYS, Unit, leads
 from agentic_rag.questions.forms import asks_many
 from agentic_rag.questions.question import Question
-from agentic_rag.text import fold
+from agentic_rag.text import fold, starts_cjk
 
 FORMS = (
     totals,
@@ -140,7 +140,8 @@ def that_can_answer(question: Question, candidates: Sequence[Candidate]) -> Sequ
     candidates = [
         one for one in candidates if not is_title(one.unit, one.note) or str(one.unit.key).casefold() in asked
     ] or candidates
-    return _of_named(question, _without_labels(question, _without_records(question, candidates)))
+    candidates = _without_labels(question, _without_records(question, candidates))
+    return _of_named_rows(question, _of_named(question, candidates))
 
 
 def _of_named(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -161,6 +162,27 @@ def _of_named(question: Question, candidates: Sequence[Candidate]) -> Sequence[C
         if id(one.note) in named
         or one.unit.key is None
         or any(titles[note] in one.unit.display_text().casefold() for note in named)
+    ]
+
+
+def _of_named_rows(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates without the rows that name nothing of the question, where it names one by its whole first cell: where
+    that lacks the value, another's is wrong."""
+    asked = fold(question.text).casefold()
+
+    def is_named(cell: str) -> bool:
+        name = fold(cell).casefold()
+        if name not in asked or not any(map(str.isalpha, name)):
+            return False
+        return starts_cjk(name) or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked) is not None
+
+    rows = [one.unit for one in candidates if one.unit.kind == "row"]
+    if not question.wants or not any(is_named(row.text) for row in rows):
+        return candidates
+    return [
+        one
+        for one in candidates
+        if one.unit.kind != "row" or any(is_named(cell) for _, cell in one.unit.columns)
     ]
 
 

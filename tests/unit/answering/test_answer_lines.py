@@ -203,6 +203,10 @@ def test_a_span_that_says_nothing_of_it_is_refused():
         ("What is Ida Moss's birthday?", "---\nbirthday: 30 May\nchief: Ida Moss\n---\nx\n"),
         ("How much did the kiln repair cost?", "- [ ] kiln repair before winter\n"),
         ("How much does the piano tuner charge?", "Piano tuner: has retired.\n"),
+        (
+            "What is the phone number of the Chess Club?",
+            "| Club | Phone |\n| - | - |\n| Chess Club | |\n| Rowing | 555-0101 |\n\n| Shop | Phone |\n| - | - |\n| Baker | 555-0102 |\n",
+        ),
         ("When is the next fair?", "We may hold the next fair in the market hall.\n"),
         ("How many people came to the fair?", "The fair was on road 12.\n"),
         ("露营车的保险多少钱？", "# 露营车\n\n露营车 3200 欧。\n"),
