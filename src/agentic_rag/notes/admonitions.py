@@ -8,8 +8,10 @@ Of MkDocs ``!!! warning "Mind the gap"`` with text below it that is indented by 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-_ANY = re.compile(r"^ *(?:(?:!!!|\?\?\?\+?|===) |:{3,}\{)", re.MULTILINE)
+_ANY = re.compile(r"^[ >]*(?:(?:!!!|\?\?\?\+?|===) |:{3,}\{|`{3,}\{[^`\n]*`)", re.MULTILINE)
 _OPENING = re.compile(
     r"(?:!!!|\?\?\?\+?) +(?P<kind>[\w-]+)(?: +[\w-]+)*(?: +\"(?P<title>[^\"\r\n]*)\")?[ \t]*$"
     r"|=== +\"(?P<tab>[^\"\r\n]+)\"[ \t]*$"
@@ -20,6 +22,21 @@ INDENT = 4
 """Spaces by which the text of an admonition is indented."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Fence:
+    """An open fence."""
+
+    mark: str
+    is_text: bool
+    """Whether it is a directive whose body is Markdown."""
+    is_colons: bool
+    """Whether it is written with colons."""
+
+    def is_closed_by(self, mark: re.Match[str]) -> bool:
+        """Whether a line's mark closes it."""
+        return mark["fence"].startswith(self.mark) and not mark["info"].strip()
+
+
 def as_callouts(text: str) -> str:
     """The text with its admonitions and tabs as callouts, every character at its place; those in code are left."""
     if _ANY.search(text) is None:
@@ -27,25 +44,33 @@ def as_callouts(text: str) -> str:
     lines: list[str] = []
     places: list[int] = []
     """Where the open admonitions begin in their lines, the outermost first."""
-    fence = ""
-    directives: list[int] = []
-    """Colons of the open directives, the outermost first."""
+    fences: list[_Fence] = []
+    """Those that are open, the outermost first."""
+    is_code = False
     for line in text.splitlines(keepends=True):
         begin = len(line) - len(line.lstrip(" "))
-        if line.strip() and not fence:
+        if line.strip() and not is_code:
             while places and begin < places[-1] + INDENT:
                 places.pop()
         for place in places:
             if line[place : place + 1] == " ":
                 line = f"{line[:place]}>{line[place + 1 :]}"
+        is_colons = False
+        if not is_code or fences[-1].is_colons:
+            written, line = line, _in_backticks(line, fences, may_open=not is_code)
+            is_colons = written != line
         mark = _FENCE.match(line)
-        if mark is not None and not fence:
-            fence = mark["fence"]
-        elif mark is not None and mark["fence"].startswith(fence) and not mark["info"].strip():
-            fence = ""
-        if not fence:
-            line = _in_backticks(line, directives)
-        opening = None if fence else _OPENING.match(line.rstrip("\r\n"), begin)
+        if mark is not None and fences and fences[-1].is_closed_by(mark):
+            fences.pop()
+        elif mark is not None and not is_code:
+            opened = directive(mark["info"])
+            if opened is not None:  # no mark of code may stand behind that of a fence
+                start, end = mark.span("info")
+                line = f"{line[:start]}{mark['info'].replace('`', ' ')}{line[end:]}"
+            is_text = opened is not None and opened[0] in TEXT_DIRECTIVES
+            fences.append(_Fence(mark["fence"], is_text, is_colons))
+        is_code = bool(fences) and not fences[-1].is_text
+        opening = None if is_code else _OPENING.match(line.rstrip("\r\n"), begin)
         if opening is not None:
             line = f"{line[:begin]}{_callout(opening)}{line[opening.end() :]}"
             places.append(begin)
@@ -53,20 +78,17 @@ def as_callouts(text: str) -> str:
     return "".join(lines)
 
 
-def _in_backticks(line: str, open_directives: list[int]) -> str:
+def _in_backticks(line: str, open_fences: Sequence[_Fence], *, may_open: bool) -> str:
     """The line that opens or closes a directive of colons as that of a fence; others as they are."""
     mark = _COLONS.match(line)
     if mark is None:
         return line
-    number = len(mark["colons"])
-    if mark["kind"]:
-        open_directives.append(number)
-    elif mark["rest"].strip() or number not in open_directives:
+    colons = mark["colons"]
+    closes = any(one.is_colons and len(one.mark) == len(colons) for one in open_fences)
+    if not (may_open if mark["kind"] else closes and not mark["rest"].strip()):
         return line
-    else:
-        del open_directives[open_directives.index(number) :]
     start, end = mark.span("colons")
-    return f"{line[:start]}{'`' * number}{line[end:]}"
+    return f"{line[:start]}{'`' * len(colons)}{line[end:]}"
 
 
 TEXT_DIRECTIVES = frozenset(

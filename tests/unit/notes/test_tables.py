@@ -90,8 +90,25 @@ def test_a_row_of_many_cells_is_cut() -> None:
         ("```{r}\nplot(x)\n```\n", [((), "plot(x)")]),
         ("````md\n:::{note}\nx\n:::\n````\n", [((), ":::{note}\nx\n:::")]),
         ("```{note}\nNo end.\n", [((), "No end.")]),
+        ("```{note} About `sails`\nReef early.\n```\n", [(("About sails",), "Reef early.")]),
+        ("````{note}\n:::{tip}\nReef early.\n:::\n````\n", [((), "Reef early.")]),
+        (":::{code} sh\n:::\n\nOutside.\n", [((), "Outside.")]),
     ],
-    ids=["options", "nested", "colons", "glossary", "plugin", "caption", "code", "program", "shown", "open"],
+    ids=[
+        "options",
+        "nested",
+        "colons",
+        "glossary",
+        "plugin",
+        "caption",
+        "code",
+        "program",
+        "shown",
+        "open",
+        "mark of code",
+        "colons in marks",
+        "code in colons",
+    ],
 )
 def test_what_stands_in_a_directive_is_text_unless_it_is_code(
     text: str, expected: list[tuple[tuple[str, ...], str]]
