@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from agentic_rag.answering.composing import compose_answer, of_notes, says_all, that_can_answer
 from agentic_rag.answering.evidence import Candidate, is_question, score_units, support
 from agentic_rag.answering.forms.limits import has_value_within
-from agentic_rag.answering.forms.lines import AGGREGATES, ComposedAnswer, Line, count_text, heading, more_text
+from agentic_rag.answering.forms.lines import (
+    AGGREGATES,
+    NEAR_TIE,
+    ComposedAnswer,
+    Line,
+    count_text,
+    heading,
+    more_text,
+)
 from agentic_rag.answering.forms.totals import lacks_measure
+from agentic_rag.answering.meaning import units_to_compare
 from agentic_rag.answering.overviews import overview_lines
 from agentic_rag.answering.owners import of_asker
 from agentic_rag.answering.source_notes import SourceNote, note_of_chunks, source_notes, vocabulary_of
@@ -73,6 +83,14 @@ class PassageReading:
     def is_open(self) -> bool:
         """Whether no unit says all that is asked in its words."""
         return bool(self.candidates) and not says_all(self.question, self.candidates[0])
+
+    @property
+    def ties(self) -> Sequence[Candidate]:
+        """The first units, where several say all that is asked, about as clearly; none where several things are asked for."""
+        if self.is_open or self.question.form in ("list", "compare"):
+            return ()
+        near = units_to_compare(self.candidates, within=NEAR_TIE)
+        return list(takewhile(lambda one: says_all(self.question, one), near))
 
 
 def read_passages(

@@ -21,7 +21,12 @@ from agentic_rag.answering.answers import (
     from_selection,
     read_passages,
 )
-from agentic_rag.answering.meaning import unit_text, units_to_compare, with_nearness
+from agentic_rag.answering.meaning import (
+    unit_text,
+    units_to_compare,
+    with_nearness,
+    with_ties_in_order,
+)
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.domain.results import Result
@@ -132,12 +137,16 @@ class EvidenceReader:
         return await asyncio.to_thread(from_reading, await self._by_meaning(reading))
 
     async def _by_meaning(self, reading: PassageReading) -> PassageReading:
-        """The reading with the units by what they mean, where none says all that is asked."""
-        if self.embedding is None or not reading.is_open:
+        """The reading with the units by what they mean, where none says all that is asked, or several do."""
+        if self.embedding is None:
             return reading
-        texts = [unit_text(one) for one in units_to_compare(reading.candidates)]
-        if len(texts) == 1:
-            return replace(reading, candidates=with_nearness(reading.candidates, np.ones(1, np.float32)))
+        is_open = reading.is_open
+        texts = [
+            unit_text(one) for one in (units_to_compare(reading.candidates) if is_open else reading.ties)
+        ]
+        if len(texts) < 2:
+            alone = with_nearness(reading.candidates, np.ones(1, np.float32))
+            return replace(reading, candidates=alone) if is_open else reading
         try:
             vectors, question = await asyncio.gather(
                 self._vectors(texts, self.embedding),
@@ -146,7 +155,8 @@ class EvidenceReader:
         except ModelError as error:
             logger.warning("units are compared by their words alone: %s", error)
             return reading
-        return replace(reading, candidates=with_nearness(reading.candidates, np.array(vectors) @ question[0]))
+        arrange = with_nearness if is_open else with_ties_in_order
+        return replace(reading, candidates=arrange(reading.candidates, np.array(vectors) @ question[0]))
 
     async def _vectors(self, texts: list[str], embedding: Embedding) -> Sequence[FloatArray]:
         if self.unit_vectors is None:

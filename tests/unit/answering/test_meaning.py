@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agentic_rag.answering.answers import read_passages
 from agentic_rag.answering.evidence import Candidate, score_units
 from agentic_rag.answering.meaning import (
     MAX_UNITS,
@@ -16,6 +17,7 @@ from agentic_rag.answering.meaning import (
     unit_text,
     units_to_compare,
     with_nearness,
+    with_ties_in_order,
 )
 from agentic_rag.answering.source_notes import source_notes
 from agentic_rag.questions.question import Question
@@ -50,6 +52,30 @@ def test_a_nearer_unit_goes_before_one_of_a_higher_score():
     compared = with_nearness([best, second, far], np.array([0.0, 0.8], np.float32))
     assert [one.nearness for one in compared] == pytest.approx([REACH, REACH + MEANING * 0.8, 0.0])
     assert [one.unit for one in by_total(compared)] == [second.unit, best.unit, far.unit]
+
+
+def test_of_units_that_say_all_the_nearest_goes_first_and_the_far_ones_are_left():
+    first, second, third, other = candidates(1.0, 1.0, 0.95, 0.5)
+    arranged = with_ties_in_order([first, second, third, other], np.array([0.80, 0.86, 0.85], np.float32))
+    assert [one.unit for one in arranged] == [one.unit for one in (second, third, first, other)]
+    assert [one.score for one in arranged] == pytest.approx([1.0, 0.95, 1.0 - REACH, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("question", "note", "count"),
+    [
+        ("What is a ketch?", "A ketch is a boat.\n\nA ketch is fast.\n", 2),
+        ("What is a ketch?", "A ketch is a boat.\n\nIt is fast.\n", 0),
+        ("Which ketches are there?", "- ketch one\n- ketch two\n", 0),
+        ("What is the mast of a ketch?", "A ketch is a boat.\n\nA ketch is fast.\n", 0),
+    ],
+    ids=["several say all", "one does", "a list", "none does"],
+)
+def test_units_that_say_all_are_compared_where_there_are_several(question: str, note: str, count: int):
+    documents = documents_of("Boats.md", notes={"Boats.md": note})
+    results = results_of(documents)
+    reading = read_passages(Question.of(question), results, [0.9] * len(results), documents)
+    assert len(reading.ties) == count
 
 
 def test_a_unit_is_read_behind_its_title_and_heading():
