@@ -65,7 +65,7 @@ def test_of_units_that_say_all_the_nearest_goes_first_and_the_far_ones_are_left(
     ("question", "note", "count"),
     [
         ("What is a ketch?", "A ketch is a boat.\n\nA ketch is fast.\n", 2),
-        ("What is a ketch?", "A ketch is a boat.\n\nIt is fast.\n", 0),
+        ("What is a ketch?", "A ketch is a boat.\n\nIt is fast.\n", 1),
         ("Which ketches are there?", "- ketch one\n- ketch two\n", 0),
         ("What is the mast of a ketch?", "A ketch is a boat.\n\nA ketch is fast.\n", 0),
     ],
