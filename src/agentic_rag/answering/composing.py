@@ -79,6 +79,8 @@ FORMS = (
 """In the order in which they are tried; each gives None where it is not the form that is asked for."""
 OF_NOTE = (named_note, under_heading)
 """What a note or section says first: not where it is known which of its lines mean what is asked."""
+FIRST_UNITS = 40
+"""Candidates whose notes' headings are compared with the question."""
 MAX_UNITS = 3
 PROSE = 6
 """Sentences that are quoted of documents without markup: one rarely says all, and several documents may differ."""
@@ -141,7 +143,8 @@ def that_can_answer(question: Question, candidates: Sequence[Candidate]) -> Sequ
         one for one in candidates if not is_title(one.unit, one.note) or str(one.unit.key).casefold() in asked
     ] or candidates
     candidates = _without_labels(question, _without_records(question, candidates))
-    return _of_named_rows(question, _of_named(question, candidates))
+    candidates = _of_named_rows(question, _of_named(question, candidates))
+    return _of_named_sections(question, candidates)
 
 
 def _of_named(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -165,25 +168,50 @@ def _of_named(question: Question, candidates: Sequence[Candidate]) -> Sequence[C
     ]
 
 
+def _is_named(asked: str, name: str) -> bool:
+    """Whether a question, folded and in lower case, has a name whole."""
+    name = fold(name).casefold()
+    if name not in asked or not any(map(str.isalpha, name)):
+        return False
+    return starts_cjk(name) or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked) is not None
+
+
 def _of_named_rows(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """The candidates without the rows that name nothing of the question, where it names one by its whole first cell: where
     that lacks the value, another's is wrong."""
     asked = fold(question.text).casefold()
-
-    def is_named(cell: str) -> bool:
-        name = fold(cell).casefold()
-        if name not in asked or not any(map(str.isalpha, name)):
-            return False
-        return starts_cjk(name) or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked) is not None
-
     rows = [one.unit for one in candidates if one.unit.kind == "row"]
-    if not question.wants or not any(is_named(row.text) for row in rows):
+    if not question.wants or not any(_is_named(asked, row.text) for row in rows):
         return candidates
     return [
         one
         for one in candidates
-        if one.unit.kind != "row" or any(is_named(cell) for _, cell in one.unit.columns)
+        if one.unit.kind != "row" or any(_is_named(asked, cell) for _, cell in one.unit.columns)
     ]
+
+
+_REMARK = re.compile(r"\s*[（(][^（()）]*[)）]")
+
+
+def _of_named_sections(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates without the sections beside the only one that the question names by its whole heading: what mother takes is not
+    what father does."""
+    asked = fold(question.text).casefold()
+    named: dict[tuple[int, tuple[str, ...]], set[str]] = {}
+    for note in {id(one.note): one.note for one in candidates[:FIRST_UNITS]}.values():
+        for path in note.reading.headings:
+            if len(path) > 1 and _is_named(asked, _REMARK.sub("", path[-1])):
+                named.setdefault((id(note), path[:-1]), set()).add(path[-1])
+
+    def is_beside(one: Candidate) -> bool:
+        path = one.unit.headings
+        return any(
+            path[depth] not in named.get((id(one.note), path[:depth]), {path[depth]})
+            for depth in range(1, len(path))
+        )
+
+    named = {place: headings for place, headings in named.items() if len(headings) == 1}
+    return [one for one in candidates if not is_beside(one)] if named else candidates
 
 
 def _with_author(unit: Unit, note: SourceNote) -> str:

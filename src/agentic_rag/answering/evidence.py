@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 
 import numpy as np
@@ -29,8 +30,9 @@ from agentic_rag.answering.term_levels import (
     named_whole,
 )
 from agentic_rag.answering.value_kinds import fits, states_measure, states_reason
-from agentic_rag.notes.units import Unit
-from agentic_rag.questions.forms import PRESENT
+from agentic_rag.dates.reading import dates_in
+from agentic_rag.notes.units import LIST_KINDS, Unit
+from agentic_rag.questions.forms import FIRST, LAST, NEXT, PRESENT
 from agentic_rag.questions.question import Question
 from agentic_rag.retrieval.term_likeness import TermLikeness
 from agentic_rag.text import starts_cjk, tokens
@@ -163,6 +165,7 @@ def score_units(
     whole = _say_whole(question, units, levels).tolist()
     is_reason = question.asks_reason
     recency = _recency(notes) if question.asks_present else {}
+    by_day = _by_day(question, units)
     spoken_of = {id(note) for note in notes if _is_quoted(note, question.answer_before)}
     is_headed = bool(question.wants) or question.form in ("list", "definition")
     # No unit begins with a term that it does not have in its own letters.
@@ -183,7 +186,7 @@ def score_units(
         score += PRIOR * note.relevance_at(chunk) + ORDER / (1 + note.order)
         score -= LONG * math.log1p(max(0, len(unit.text) - LENGTH) / LENGTH)
         score -= ASKING * is_question(unit)
-        score += recency.get(note.date, 0.0)
+        score += recency.get(note.date, 0.0) + by_day.get(id(unit), 0.0)
         score += RECENT * (question.asks_present and PRESENT.search(unit.own()) is not None)
         score += WHOLE * says_whole
         score += SPOKEN_OF * (id(note) in spoken_of)
@@ -202,6 +205,28 @@ def _recency(notes: Sequence[SourceNote]) -> dict[str | None, float]:
     """What a note's date adds to the score of its units, by date: most for the latest."""
     dates = sorted({note.date for note in notes if note.date is not None})
     return {date: RECENT * place / (len(dates) - 1) for place, date in enumerate(dates) if len(dates) > 1}
+
+
+def _by_day(question: Question, units: Sequence[PlacedUnit]) -> dict[int, float]:
+    """What its place among the days of its list or table adds to the score of a unit, by its ``id``, where the latest or first
+    of several times is asked for; and that of one that speaks of the next time, where this is."""
+    if NEXT.search(question.text):
+        return {id(unit): RECENT for unit, _, _ in units if NEXT.search(unit.own())}
+    is_last = question.asks_present or LAST.search(question.text) is not None
+    if not (is_last or FIRST.search(question.text)):
+        return {}
+    lists: dict[tuple[int, int], list[tuple[date, Unit]]] = {}
+    for unit, note, _ in units:
+        if unit.kind in (*LIST_KINDS, "row"):
+            days = [one.span.start for one in dates_in(unit.own()) if one.span.start is not None]
+            lists.setdefault((id(note), unit.block), []).extend((day, unit) for day in days[:1])
+    added: dict[int, float] = {}
+    for dated in lists.values():
+        days_of_list = sorted({day for day, _ in dated}, reverse=not is_last)
+        if len(days_of_list) > 1:
+            step = RECENT / (len(days_of_list) - 1)
+            added |= {id(unit): step * days_of_list.index(day) for day, unit in dated}
+    return added
 
 
 def _say_whole(question: Question, units: Sequence[PlacedUnit], levels: Levels) -> NDArray[np.bool_]:

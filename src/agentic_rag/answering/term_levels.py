@@ -29,6 +29,7 @@ from agentic_rag.dates.spans import ONE_DAY, Span
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.token_vectors import Floats
 from agentic_rag.notes.units import LIST_KINDS, Unit
+from agentic_rag.questions.forms import FIRST
 from agentic_rag.questions.money import COSTS, SUM_NOUNS
 from agentic_rag.questions.question import Question
 from agentic_rag.questions.terms import DAYS
@@ -115,6 +116,7 @@ def _in_letters(question: Question, units: Sequence[PlacedUnit]) -> NDArray[np.f
         (NUMBERS, states_number),
     ):
         _express(levels, units, [n for n, term in enumerate(terms) if term in nouns], states_value)
+    _express(levels, units, [n for n, term in enumerate(terms) if FIRST.search(term)], _is_first)
     for place, names in question.attributes:
         asked = [n for n, t in enumerate(question.terms) if place.start < t.end and t.start < place.end]
         _express(levels, units, asked, partial(is_called_one_of, names))
@@ -141,6 +143,10 @@ def _express(
     if asked_terms:
         stated = np.array([states_value(unit) for unit, _, _ in units])
         levels[:, 0, asked_terms] = np.maximum(levels[:, 0, asked_terms], SIMILAR * stated[:, None])
+
+
+def _is_first(unit: Unit) -> bool:
+    return FIRST.search(unit.own()) is not None
 
 
 def _is_written(value: re.Pattern[str], unit: Unit) -> bool:

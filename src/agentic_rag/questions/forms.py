@@ -49,6 +49,18 @@ PRESENT = re.compile(
     re.IGNORECASE,
 )
 """Asks for what holds now."""
+LAST = re.compile(
+    r"\blast time\b|\b(?:did|have|has|was|were) (?:\w+ ){1,4}last\b|\bmost recent(?:ly)?\b|\bzuletzt\b|\bletzte[sn]? mal\b|上一?[次回]|最近一[次回]|最后一[次回]",
+    re.IGNORECASE,
+)
+"""Asks for the latest of several times."""
+FIRST = re.compile(
+    r"\b(?:the )?first time\b|\b(?:did|have|has) (?:\w+ ){1,3}first\b(?! \w+ly)|\berstmals\b|\bzum ersten mal\b|第一[次回]|头一?[次回]|首次",
+    re.IGNORECASE,
+)
+"""Asks for the first of several times."""
+NEXT = re.compile(r"\bnext (?!to\b)|\bnächste[nrsm]?\b|下一?[次回]", re.IGNORECASE)
+"""Asks for what comes."""
 WE = re.compile(r"\b(?:i|we|me|us|my|our|ich|wir)\b|[我咱]")
 """Tells of what the writer did, on days of their own: "when did I meet Ann?", and not "when was Ann born?"."""
 HAS = re.compile(

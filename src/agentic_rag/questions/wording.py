@@ -78,7 +78,7 @@ _DECISION = any_of(
 )
 COMPARE = any_of(
     r"(?<!\bwe )(?<!\bi )\bcompar(?:e|ing|ison)\b|\bdifferences?\b|\bversus\b|\bvs\.?\s|\bdiffer\b",
-    r"比较(?![好大小多少快慢贵便高低难容简方合适新旧])|对比|区别|差别|不同|哪个[更要]|哪个.{0,6}[多少大小长短贵高低快慢好]|相比|分别|各是?多少",
+    r"比较(?![好大小多少快慢贵便高低难容简方合适新旧])|对比|区别|差别|不同|哪个[更要]|哪个.{0,6}[多少大小长短贵高低快慢好]|相比",
     r"\b(?:vergleiche?|unterschied)\b",
     r"\bwhich (?:is|was|one is|of .{1,40} is) (?:\w+er|more|less)\b",
     r"\b(?:was|wer|wo|welche[rs]?)\b(?= (?:\w+ ){1,4}?(?:mehr|weniger|\w{3,}er)\b,? [^?]*\boder\b)",
@@ -123,7 +123,7 @@ _LIST = any_of(
     r"\bwhat (?:are|were) (?:i|we|they|you) \w+ing\b",
     r"\bwhich of (?:the|my|our|these|those|his|her|their)\b|\bwho(?:['’]s| is| are| was| were) (?:on|invited|coming)\b",
     r"\bwhat (?:do|did|does) (?:i|we) (?:need|have|want|spend|buy|pack|write|do)\b|\bwhat(?:'s|’s| is) (?:on|in) (?:the|my)\b|\bingredients?\b",
-    r"哪些|都[\u4e00-\u9fff]{0,4}什么|有什么|有哪|列出|清单|都有|几种|什么材料|材料|原料|配料|食材",
+    r"分别|各是?多少|哪些|都[\u4e00-\u9fff]{0,4}什么|有什么|有哪|列出|清单|都有|几种|什么材料|材料|原料|配料|食材",
     r"\b(?:welche(?! \w+ (?:hat|ist|war|hatte|gilt|gehört|kommt|wird|kostet|braucht|steht|passt|nimmt|macht)\b)|liste|alle)\b",
 )
 _ASKS = any_of(

@@ -27,7 +27,7 @@ from agentic_rag.answering.forms.lines import (
     titled_text,
 )
 from agentic_rag.answering.term_levels import CLEAR, SIMILAR
-from agentic_rag.answering.value_kinds import number_of, states_count, states_measure
+from agentic_rag.answering.value_kinds import fits, number_of, states_count, states_measure
 from agentic_rag.dates.reading import dates_in, read_spans
 from agentic_rag.notes.units import LIST_KINDS, Unit
 from agentic_rag.questions.comparisons import OF_WORTH
@@ -91,6 +91,10 @@ def totals(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswe
     computation = question.computation
     if computation is None or any(_states_total(question, one) for one in candidates):
         return None
+    if computation.result == "sum" and (stated := _stated_sum(question, candidates)):
+        return ComposedAnswer(
+            (line_of(stated.unit, stated.note, titled_text(stated)),), (stated, candidates[0])
+        )
     near = [one for one in candidates if one.score >= candidates[0].score - NEAR and _is_entry(one.unit)]
     seen: set[int] = set()
     refusal: ComposedAnswer | None = None
@@ -114,6 +118,17 @@ def _states_total(question: Question, one: Candidate) -> bool:
         and states_count(question, one.unit)
         and one.expresses(question.specific_tokens)
     )
+
+
+_SUM = re.compile(
+    r"合计|总计|共计|总共|一共|\b(?:in total|altogether|all in all|insgesamt|zusammen)\b", re.IGNORECASE
+)
+
+
+def _stated_sum(question: Question, candidates: Sequence[Candidate]) -> Candidate | None:
+    """The sentence of the best note that states a sum of the kind that is asked for: what could be added may be offers."""
+    of_note = (one for one in candidates if one.note is candidates[0].note and one.unit.kind == "sentence")
+    return next((one for one in of_note if _SUM.search(one.unit.own()) and fits(question, one.unit)), None)
 
 
 def _of_group(
@@ -162,7 +177,8 @@ def _entries_like(best: Candidate, candidates: Sequence[Candidate]) -> list[Cand
     def is_like(one: Candidate) -> bool:
         if best.unit.kind == "row":
             return one.unit.kind == "row" and columns[_table(one)] == columns[_table(best)]
-        return one.note is best.note and _is_entry(one.unit) and one.unit.text not in above
+        is_item = one.unit.kind != "row" and _is_entry(one.unit)
+        return one.note is best.note and is_item and one.unit.text not in above
 
     group = [one for one in candidates if is_like(one) and not is_total_entry(opening(one.unit))]
     return sorted(group, key=lambda one: (one.note.path, one.unit.start))
