@@ -18,6 +18,7 @@ from agentic_rag.answering.forms.lines import (
     heading,
     more_text,
 )
+from agentic_rag.answering.forms.lists import kind_asked
 from agentic_rag.answering.forms.totals import lacks_measure
 from agentic_rag.answering.meaning import units_to_compare
 from agentic_rag.answering.overviews import overview_lines
@@ -143,7 +144,8 @@ OF_VALUE = 0.5
 """The same where a number, day or person is asked for, of something else it is wrong; not where a question goes on from an
 answer, which says of what."""
 OF_MANY = 0.3
-"""The same where several things are asked for: a list without what tells them apart is none."""
+"""The same where several things are asked for that are not called as the question does: a list without what tells them apart
+is none."""
 NEAREST = 3
 """Lines that are shown where there is no answer."""
 UNCLEAR = 0.45
@@ -180,7 +182,15 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
     if question.wants:  # of another thing of the same owner the value is wrong
         is_nameless |= any(own == term.token for _, own in question.possessions() for term in missing)
     needs_value = question.wants and not question.answer_before
-    share = OF_MANY if question.form == "list" else OF_VALUE if needs_value else MAX_MISSING
+    kind = kind_asked(question) if question.form == "list" else set()
+    is_of_kind = bool(kind) and all(levels.get(token, 0.0) >= FULL for token in kind)
+    share = (
+        OF_MANY
+        if question.form == "list" and not is_of_kind
+        else OF_VALUE
+        if kind or needs_value
+        else MAX_MISSING
+    )
     allowed = share * sum(weights.values())
     counted = question.amount_names
     reason: str | None = None

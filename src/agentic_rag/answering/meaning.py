@@ -26,9 +26,6 @@ MAX_UNITS = 8
 REACH = 0.35
 """Distance in score from the best unit up to which others are compared, a little more than ``evidence.FIT``. Of 250 questions
 the unit that wins is within it for 99 %; a third of the texts is left out, and 677 questions are answered right as often."""
-FAR = 0.02
-"""Difference of cosines from which one of several units that say all is not meant. Of 77 questions (half of 334 turns over eight
-vaults) 1.34 lines instead of 1.47 are shown, and as many hold the answer; of the 88 of the other half 1.16 instead of 1.33."""
 MAX_ABOVE, MAX_TEXT = 50, 90
 """Code points that are read of what stands above a unit, and of the unit. To read 200 of both takes 30 to 60 ms of processor
 time more; 3 of 1,577 questions were answered right by it, none of the 779 by which this was chosen."""
@@ -64,17 +61,14 @@ def with_nearness(candidates: Sequence[Candidate], cosines: FloatArray) -> list[
 
 
 def with_ties_in_order(candidates: Sequence[Candidate], cosines: FloatArray) -> list[Candidate]:
-    """The candidates with the first ones by what they mean, the nearest first; those that are FAR behind it lose REACH of their
-    score, so that they no longer count as about as clear.
+    """The candidates with the first ones by what they mean, the nearest first.
 
     Args:
         candidates: best first.
         cosines: of the first ones' ``unit_text`` with the question, shape (compared,).
     """
     order = np.argsort(-cosines, kind="stable")
-    is_far = cosines < cosines.max() - FAR
-    ties = [replace(candidates[n], score=candidates[n].score - REACH * bool(is_far[n])) for n in order]
-    return [*ties, *candidates[len(ties) :]]
+    return [*(candidates[n] for n in order), *candidates[len(order) :]]
 
 
 def by_total(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -343,6 +343,54 @@ def test_what_stands_over_a_list_a_table_or_a_bare_value_gives_it_meaning(
     assert texts(question, Handbook=HANDBOOK) == expected
 
 
+KENNEL = """# Kennel
+
+## Rex (born 2019)
+
+- one tablet each morning
+- weighs 31 kg
+
+## Bella
+
+- drops twice a day with food
+- weighs 12 kg
+
+## Offers for the fence
+
+| Firm | Price |
+| --- | --- |
+| Zaun & Co | 1500 € |
+| Holzer | 2300 € |
+
+The fence was 1200 € and the gate 300 €, 1500 € in total.
+
+## Log
+
+- 2025-03-02 wormed
+- 2025-09-14 wormed
+- 2026-03-08 wormed; the next worming is on 2026-09-01
+- 2026-04-02 bath
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("How much does Bella weigh?", "weighs 12 kg"),
+        ("What does Rex take each day?", "one tablet each morning"),
+        ("How much was the fence in total?", "The fence was 1200 € and the gate 300 €, 1500 € in total."),
+        ("When were they wormed the last time?", "2026-03-08 wormed; the next worming is on 2026-09-01"),
+        ("When were they first wormed?", "2025-03-02 wormed"),
+        ("When is the next worming?", "2026-03-08 wormed; the next worming is on 2026-09-01"),
+        ("How many times were they wormed?", "3 entries:"),
+    ],
+)
+def test_the_section_the_sum_and_the_time_that_are_asked_for(question: str, first: str) -> None:
+    answer = answer_of(question, {"Kennel.md": KENNEL})
+    shown = answer.head or answer.lines[0].text
+    assert first in shown
+
+
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
