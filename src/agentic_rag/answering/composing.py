@@ -168,12 +168,12 @@ def _of_named(question: Question, candidates: Sequence[Candidate]) -> Sequence[C
     ]
 
 
-def _is_named(asked: str, name: str) -> bool:
+def _is_named(question_text: str, name: str) -> bool:
     """Whether a question, folded and in lower case, has a name whole."""
     name = fold(name).casefold()
-    if name not in asked or not any(map(str.isalpha, name)):
+    if name not in question_text or not any(map(str.isalpha, name)):
         return False
-    return starts_cjk(name) or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked) is not None
+    return starts_cjk(name) or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question_text) is not None
 
 
 def _of_named_rows(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
