@@ -285,6 +285,10 @@ _CONTAINER = re.compile(
 )
 _TO_HEADING = re.compile(r"(?:\*\*)?(?:\[[^\[\]]*\]\(#[^()\s]*\)|\[\[#[^\[\]]*\]\])(?:\*\*)?")
 """An entry of a table of contents."""
+_BEHIND_LIST = re.compile(
+    r"\r?\n(?=[^\W\d_][^\s:：|]{0,20}(?: [^\s:：|]{1,20})?[:：](?:[ \t]+\S|[\u4e00-\u9fff\d]))"
+)
+"""Before a line of a label and its value, ``Budget: 60``, that is not indented."""
 _TAG_LINE = re.compile(r"^(?:#[^\s#]+[\s,，]*)+$")
 _NOT_SHOWN = re.compile(r"^(?:https?://\S+|[-*_=\s|:]+|\^[\w-]+)$")
 _DEFINITION = re.compile(
@@ -535,7 +539,10 @@ class _Reader:
                     return
                 start = body
         if quote is not None and quote.kind == "item":
-            yield from self._item(quote, start, end)
+            behind = _BEHIND_LIST.search(self._masked_text, start, end)
+            yield from self._item(quote, start, end if behind is None else behind.start())
+            if behind is not None:
+                yield from self._behind_list(behind.end(), end)
             return
         if not self._frames:
             self._block += 1
@@ -621,6 +628,13 @@ class _Reader:
             yield from self._sentences(at, stop, unit)
         else:
             yield self._define_unit(unit, written)
+
+    def _behind_list(self, start: int, end: int) -> Iterator[Unit]:
+        """Units of lines that Markdown takes for the last item's, and a person for the line below the list."""
+        frames, lead = self._frames, self._lead
+        self._frames, self._lead, self._block = [], None, self._block + 1
+        yield from self._running(start, end)
+        self._frames, self._lead = frames, lead
 
     def _running(self, start: int, end: int) -> Iterator[Unit]:
         lines = [field for field in self._fields(start, end) if self._is_line(field, start)]

@@ -331,6 +331,16 @@ def test_what_states_nothing_is_no_unit(text: str):
     assert units_of(text) == ()
 
 
+@pytest.mark.parametrize("line", ["Budget: 60", "预算：6 万", "Next trip: May"])
+def test_a_named_value_right_below_a_list_is_no_item(line: str):
+    text = f"- [ ] call Ann\n{line}\n- tea\n"
+    assert [(unit.kind, unit.key) for unit in read_units(text).units] == [
+        ("task", None),
+        ("sentence", line.replace("：", ":").split(":")[0]),
+        ("item", None),
+    ]
+
+
 def test_a_long_label_is_a_sentence_that_leads_the_others():
     label, other = units_of("**Review within one business week.** Timely reviews help.\n")
     assert (label.text, label.parents) == ("Review within one business week.", ())
