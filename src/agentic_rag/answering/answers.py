@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
@@ -18,7 +19,6 @@ from agentic_rag.answering.forms.lines import (
     heading,
     more_text,
 )
-from agentic_rag.answering.forms.lists import kind_asked
 from agentic_rag.answering.forms.totals import lacks_measure
 from agentic_rag.answering.meaning import units_to_compare
 from agentic_rag.answering.overviews import overview_lines
@@ -144,8 +144,7 @@ OF_VALUE = 0.5
 """The same where a number, day or person is asked for, of something else it is wrong; not where a question goes on from an
 answer, which says of what."""
 OF_MANY = 0.3
-"""The same where several things are asked for that are not called as the question does: a list without what tells them apart
-is none."""
+"""The same where several things are asked for: a list without what tells them apart is none."""
 NEAREST = 3
 """Lines that are shown where there is no answer."""
 UNCLEAR = 0.45
@@ -182,15 +181,7 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
     if question.wants:  # of another thing of the same owner the value is wrong
         is_nameless |= any(own == term.token for _, own in question.possessions() for term in missing)
     needs_value = question.wants and not question.answer_before
-    kind = kind_asked(question) if question.form == "list" else set()
-    is_of_kind = bool(kind) and all(levels.get(token, 0.0) >= FULL for token in kind)
-    share = (
-        OF_MANY
-        if question.form == "list" and not is_of_kind
-        else OF_VALUE
-        if kind or needs_value
-        else MAX_MISSING
-    )
+    share = OF_MANY if question.form == "list" else OF_VALUE if needs_value else MAX_MISSING
     allowed = share * sum(weights.values())
     counted = question.amount_names
     reason: str | None = None
@@ -215,11 +206,14 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
     )
 
 
+_ASKS_WHEN = re.compile(r"\bwhen\b|\bwann\b|什么时候|何时|哪[一几]?[天年月日]|几[号月]", re.IGNORECASE)
+
+
 def _is_timeless(question: Question, basis: Sequence[Candidate]) -> bool:
     """Whether it is asked when something is, and no unit that speaks of it, or its note by its date, names a time or
     says upon what it depends."""
-    if question.wants != {"date"}:
-        return False
+    if question.wants != {"date"} or not _ASKS_WHEN.search(question.text):
+        return False  # "what could I give her for her birthday?"
     speaking = [
         one for one in basis if all(one.level(t) > MISSING for t in question.specific_tokens)
     ] or basis
@@ -246,7 +240,7 @@ def _lacks_amount(question: Question, basis: Sequence[Candidate]) -> bool:
     limit = question.limit
     if question.asks_how_much and not any(fits(question, unit) for unit in units):
         return True
-    if question.count_noun in PEOPLE and not any(map(speaks_of_people, units)):
+    if question.count_noun in PEOPLE and not any(speaks_of_people(question, unit) for unit in units):
         return True
     is_beyond = limit is not None and not any(has_value_within(limit, unit) for unit in units)
     return is_beyond or lacks_measure(question, units)

@@ -55,8 +55,10 @@ FIT = 0.3
 PRIOR, ORDER = 0.3, 0.3
 """Weight of the passage's relevance, and of its note's place in the ranking (1 / place)."""
 HEAD = 0.1
-"""For a unit that begins with what a value is wanted of: ``salt 4 g``, a property; of a table's row in parts, by the share of
-the terms in its first cell."""
+"""For a unit that begins with what a value is wanted of: ``salt 4 g``, a property."""
+ROW_HEAD = 0.07
+"""For a row that has the terms in its first cell, by their share; less than what parts units that say as much
+(``lines.NEAR_TIE``), so that their meaning decides between the row and a sentence."""
 MEASURE = 0.25
 """For a unit that names the measure that is asked for as its own, ``Speed: 30 ft.`` of "how fast is it?", or says it with
 a number, "5 feet tall", "7 charges" of "how many charges"."""
@@ -179,7 +181,7 @@ def score_units(
         score += FIT * (states_reason(unit) if is_reason else fits(question, unit))
         score += MEASURE * states_measure(question, unit)
         if unit.columns and question.form != "compare":
-            score += HEAD * _share_in_first_cell(unit, stems, pieces)
+            score += ROW_HEAD * _share_in_first_cell(unit, stems, pieces)
         else:
             score += HEAD * (may_be_head and _begins_with(unit, stems, pieces))
         score += KEY * (keys or {}).get(unit.key or "", 0.0) * (unit.kind == "property")

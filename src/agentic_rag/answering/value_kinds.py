@@ -228,8 +228,11 @@ _PERSONS = re.compile(
 _NAMES = re.compile(r"\b[A-Z]\w+(?:, [A-Z]\w+)*,? (?:and|und|&) (?:I\b|me\b|ich\b|my\b|[A-Z]\w+)|[和、]我")
 
 
-def speaks_of_people(unit: Unit) -> bool:
-    """Whether a unit, or what stands above it, speaks of people or names some."""
+def speaks_of_people(question: Question, unit: Unit) -> bool:
+    """Whether a unit, or what stands above it, speaks of people or names some, or is a number that is called as the question
+    does: ``serves: 4``."""
+    if _is_called_as_asked(question, unit) and _begins_with_number(unit):
+        return True
     texts = (unit.display_text(), unit.lead or "", *unit.headings[-1:])
     return any(map(_PERSONS.search, texts)) or _NAMES.search(unit.own()) is not None
 

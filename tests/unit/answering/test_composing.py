@@ -333,7 +333,10 @@ An owner may have a membership, and membership brings no ownership.
         ("What is a skipper?", ["Skipper: Whoever steers the boat."]),
         (
             "What is the difference between ownership and membership?",
-            ["Ownership implies paying for the boat.", "Membership implies sailing the boat."],
+            [
+                "Handbook: Ownership implies paying for the boat.",
+                "Handbook: Membership implies sailing the boat.",
+            ],
         ),
     ],
 )

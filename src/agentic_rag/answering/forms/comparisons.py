@@ -35,8 +35,7 @@ def side_by_side(question: Question, candidates: Sequence[Candidate]) -> Compose
     chosen = chosen or _of_sections(question, candidates) or _of_names(question, candidates)
     if len(chosen) < 2:
         return None
-    is_of_one = all(one.note is chosen[0].note for one in chosen)
-    lines = (line_of(one.unit, one.note, None if is_of_one else titled_text(one)) for one in chosen)
+    lines = (line_of(one.unit, one.note, titled_text(one)) for one in chosen)
     return ComposedAnswer(tuple(lines), tuple(chosen))
 
 

@@ -264,7 +264,7 @@ def _best_listed(question: Question, candidates: Sequence[Candidate]) -> Candida
     return min(listed, key=lambda one: one.unit.start, default=None) if not asked and title else chosen
 
 
-def kind_asked(question: Question) -> set[str]:
+def _kind_asked(question: Question) -> set[str]:
     """The specific terms by which a question names the kind of things that it asks for."""
     asking = _ASKS_KIND.search(question.text)
     noun = None if asking is None else Place(asking.end(), asking.end() + 1)
@@ -297,7 +297,7 @@ def subheadings(question: Question, candidates: Sequence[Candidate]) -> Composed
         return None
     beside = (one for one in candidates if one.note is best.note and one.score >= best.score - NEAR_TIE)
     best = max(beside, key=lambda one: len(clear_terms(one.own) | clear_terms(one.near)))
-    kind = kind_asked(question)
+    kind = _kind_asked(question)
     for depth in range(len(best.unit.headings), 0, -1):
         path = best.unit.headings[:depth]
         lines = _headings_below(best, path)
