@@ -207,6 +207,7 @@ def _with_support(question: Question, answer: ComposedAnswer, titles: Set[str] =
 
 
 _ASKS_WHEN = re.compile(r"\bwhen\b|\bwann\b|什么时候|何时|哪[一几]?[天年月日]|几[号月]", re.IGNORECASE)
+"""Asks for a time, and does not only name a day."""
 
 
 def _is_timeless(question: Question, basis: Sequence[Candidate]) -> bool:

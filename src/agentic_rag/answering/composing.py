@@ -191,11 +191,12 @@ def _of_named_rows(question: Question, candidates: Sequence[Candidate]) -> Seque
 
 
 _REMARK = re.compile(r"\s*[（(][^（()）]*[)）]")
+"""What a heading says in brackets beside its name."""
 
 
 def _of_named_sections(question: Question, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """The candidates without the sections beside the only one that the question names by its whole heading: what mother takes is not
-    what father does."""
+    """The candidates without the sections beside the only one that the question names by its whole heading: what mother takes
+    is not what father does."""
     asked = fold(question.text).casefold()
     named: dict[tuple[int, tuple[str, ...]], set[str]] = {}
     for note in {id(one.note): one.note for one in candidates[:FIRST_UNITS]}.values():
@@ -351,8 +352,9 @@ def _with_list(question: Question, best: Candidate) -> ComposedAnswer | None:
 
 
 def says_all(question: Question, one: Candidate) -> bool:
-    """Whether a unit expresses every specific term, one of them in its own words or as a bare value below its heading, and holds a value of the kind that is
-    wanted, of things that are asked for several; never of a reason, which stands in other words."""
+    """Whether a unit expresses every specific term, one of them in its own words or as a bare value below its heading, and
+    holds a value of the kind that is wanted, of things that are asked for several; never of a reason, which stands in other
+    words."""
     terms = question.specific_tokens
     is_fit = not question.wants or (fits(question, one.unit) and has_measure_asked(question, one.unit))
     is_value = bool(question.wants) and is_fit and bool(one.unit.headings) and _says_little(one.unit.text)

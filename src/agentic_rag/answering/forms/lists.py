@@ -276,6 +276,7 @@ def _kind_asked(question: Question) -> set[str]:
 _PARTS = frozenset(("section", "chapter", "part", "topic", "heading", "章节", "部分"))
 """Kinds of things that headings are, whatever they say."""
 _ASKS_KIND = re.compile(r"哪些|哪几[\u4e00-\u9fff]")
+"""What stands before the kind of things in Chinese."""
 
 
 def _share_named(question: Question, one: Candidate) -> float:

@@ -51,16 +51,23 @@ def steps(question: Question, candidates: Sequence[Candidate]) -> ComposedAnswer
         and best.unit.block + 1 == units[0].block
     )
     is_led_in = leads_in and all(unit.kind == "step" for unit in units)
-    of_list = (one for one in candidates if one.note is note and one.unit in units)
-    spoken = {term for one in of_list for term in clear_terms(one.near) | clear_terms(one.above)}
-    is_called_steps = _INSTRUCTIONS.search(" ".join(units[0].headings[-1:])) is not None
-    is_led_in |= is_called_steps and 2 * len(spoken.intersection(question.specific_tokens)) >= len(
-        question.specific_tokens
-    )
-    if best.unit not in units and not is_led_in and not _covers(question, units, best, candidates):
+    is_apt = is_led_in or _is_called_steps(question, units, candidates, note)
+    if best.unit not in units and not is_apt and not _covers(question, units, best, candidates):
         return None
     first = next(one for one in candidates if one.note is note and one.unit in units)
     return ComposedAnswer(block_of(units, note, _number_texts(units)), (first, best))
+
+
+def _is_called_steps(
+    question: Question, units: Sequence[Unit], candidates: Sequence[Candidate], note: SourceNote
+) -> bool:
+    """Whether a list stands below a heading of instructions, and what is above it speaks of half of the question."""
+    if _INSTRUCTIONS.search(" ".join(units[0].headings[-1:])) is None:
+        return False
+    of_list = (one for one in candidates if one.note is note and one.unit in units)
+    spoken = {term for one in of_list for term in clear_terms(one.near) | clear_terms(one.above)}
+    asked = question.specific_tokens
+    return 2 * len(spoken.intersection(asked)) >= len(asked)
 
 
 def _covers(

@@ -123,6 +123,7 @@ def _states_total(question: Question, one: Candidate) -> bool:
 _SUM = re.compile(
     r"合计|总计|共计|总共|一共|\b(?:in total|altogether|all in all|insgesamt|zusammen)\b", re.IGNORECASE
 )
+"""Says that a number is a sum."""
 
 
 def _stated_sum(question: Question, candidates: Sequence[Candidate]) -> Candidate | None:
